@@ -1,0 +1,41 @@
+"""Build hook: compile `patterns/` into one JSON inside the wheel, so that a start needs no YAML.
+
+In: the checkout. Out: `postmortem/_data/knowledge.json` in the wheel. Not here: an editable install, which reads `patterns/` itself.
+"""
+
+import importlib
+import json
+import sys
+import tempfile
+import types
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompilePatterns(BuildHookInterface):  # type: ignore[type-arg]  # the plugin's parameter is not ours to choose
+    """Adds the compiled knowledge base to a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write the compiled form and have it included."""
+        if version == "editable":
+            return
+        root = Path(self.root)
+        compile_folders = _compiler(root)
+        folder = Path(tempfile.mkdtemp(prefix="postmortem-build-"))
+        target = folder / "knowledge.json"
+        target.write_text(json.dumps(compile_folders([root / "patterns"]), ensure_ascii=False), encoding="utf-8")
+        build_data["force_include"][str(target)] = "postmortem/_data/knowledge.json"
+
+
+def _compiler(root: Path) -> Callable[[Iterable[Path]], dict[str, Any]]:
+    """Import the compiler alone: the package itself needs libraries that a build environment lacks."""
+    package = types.ModuleType("postmortem")
+    package.__path__ = [str(root / "postmortem")]
+    sys.modules["postmortem"] = package
+    found: Callable[[Iterable[Path]], dict[str, Any]] = importlib.import_module("postmortem.knowledge.compile").compile_folders
+    return found

@@ -1,0 +1,78 @@
+"""The command line: thin shells over the library; the one place where an error becomes a line and exit status 2.
+
+In: arguments. Out: the report on standard output, everything else on standard error.
+Not here: anything that could be wanted from Python.
+"""
+
+import importlib
+import sys
+from typing import Any, Final
+
+import click
+
+from postmortem.errors import PostmortemError
+
+COMMANDS: Final = {
+    "analyze": "Name the cause of a failed training run from its log.",
+    "run": "Run a training command; analyse its output if it fails.",
+    "env": "Write an environment dump to go with a log.",
+    "patterns": "Check or list the rules.",
+    "schema": "Print the JSON Schema of the report.",
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they are called, so that a start pays for one of them only."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """List the commands in the order of the manual."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """Import one command."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"postmortem.cli.{name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the overview without importing any command."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="train-postmortem", prog_name="postmortem")
+def cli() -> None:
+    """The log of a failed training run in; the cause, the evidence and the fixes out."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; an error that the user can mend is one line, and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        result: Any = cli.main(args=arguments, standalone_mode=False)
+    except PostmortemError as error:
+        _refuse(str(error))
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.Abort:
+        _refuse("interrupted")
+    except click.ClickException as error:
+        hint = f"; see: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
+        _refuse(error.format_message() + hint)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:  # noqa: BLE001 -- a crash never looks like a verdict, nor like a traceback of the user's run
+        _refuse(f"internal error: {type(error).__name__}: {error}; please report it with the log's kind and `postmortem --version`")
+    else:
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def _refuse(message: str) -> None:
+    click.echo(f"postmortem: {message}", err=True)
+    sys.exit(2)

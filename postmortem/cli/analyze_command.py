@@ -1,0 +1,25 @@
+"""`postmortem analyze PATH...`."""
+
+from pathlib import Path
+
+import click
+
+from postmortem.cli.options import deliver, form_for, report_options
+from postmortem.library import analyze
+
+
+@click.command("analyze")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--env", "env_files", multiple=True, type=click.Path(), help="An environment dump that is not in the log (collect_env, nvidia-smi, pip list, postmortem env).")
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if the run failed or stalled, or anything but health is found.")
+@report_options
+def command(
+    paths: tuple[str, ...], env_files: tuple[str, ...], *, exit_code: bool, form: str | None, output: Path | None, language: str, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+) -> int:
+    """Name the cause of a failed training run from its log.
+
+    All PATHs are one job: files (also .gz .bz2 .xz .zst), folders, or - for standard input.
+    """
+    report = analyze(list(paths), env=env_files, language=language, patterns=patterns)
+    deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_)
+    return 1 if exit_code and report.is_alarming else 0

@@ -1,0 +1,136 @@
+"""One printed metric over a run, in bounded memory.
+
+In: points (step, value, raw line), one by one, in the order of the log.
+Out: `Series`: count, first, last, extremes, every change of finiteness, samples.
+Not here: what a curve means (`facts.shapes`).
+
+Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of neighbours the smallest, the largest and every
+change between finite and not. Count, ends, extremes and the first non-finite point stay exact.
+"""
+
+import math
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.model.lines import Where
+
+EXACT: Final = 1_000_000
+ENVELOPE: Final = 20_000
+NO_STEP: Final = math.nan
+
+
+class Point(NamedTuple):
+    """A printed metric record."""
+
+    step: float
+    """NaN where no step is printed or certain."""
+    value: float
+    line: int
+
+
+class Series:
+    """A growing series of one (source, process, producer, name)."""
+
+    __slots__ = ("_settled", "first", "first_nonfinite", "interleaved", "last", "lines", "max", "min", "name", "nonfinite", "points", "producer", "source", "steps", "unit", "values", "where")
+
+    def __init__(self, name: str, producer: str, source: int, where: Where, unit: str = "") -> None:
+        """Start empty."""
+        self.name, self.producer, self.source, self.where, self.unit = name, producer, source, where, unit
+        self.steps, self.values, self.lines = array("d"), array("d"), array("q")
+        self.points = self.nonfinite = self._settled = 0
+        self.min, self.max = math.inf, -math.inf
+        self.first: Point | None = None
+        self.last: Point | None = None
+        self.first_nonfinite: Point | None = None
+        self.interleaved = False
+
+    def append(self, step: float, value: float, line: int) -> None:
+        """Add the next point; `step` is NaN if it is not known."""
+        self.steps.append(step)
+        self.values.append(value)
+        self.lines.append(line)
+        if len(self.values) > EXACT:
+            self.thin()
+
+    def settle(self) -> None:
+        """Bring count, extremes and ends up to date with the points added since the last call."""
+        values, fresh = self.values, len(self.values) - self._settled
+        if not fresh:
+            return
+        finite = []
+        for index in range(self._settled, len(values)):
+            value = values[index]
+            if math.isfinite(value):
+                finite.append(value)
+            else:
+                self.nonfinite += 1
+                self.first_nonfinite = self.first_nonfinite or self._at(index)
+        if finite:
+            self.min, self.max = min(self.min, min(finite)), max(self.max, max(finite))
+        self.first = self.first or self._at(0)
+        self.last = self._at(-1)
+        self.points += fresh
+        self._settled = len(values)
+
+    def thin(self, keep: int = ENVELOPE) -> None:
+        """Replace the kept points by their envelope of about `keep` points."""
+        self.settle()
+        chosen = envelope(self.values, keep)
+        self.steps = array("d", [self.steps[index] for index in chosen])
+        self.lines = array("q", [self.lines[index] for index in chosen])
+        self.values = array("d", [self.values[index] for index in chosen])
+        self._settled = len(self.values)
+
+    def kept(self) -> Iterator[Point]:
+        """Yield the points that are kept: all of them, or the envelope and what came since."""
+        return map(Point, self.steps, self.values, self.lines)
+
+    def samples(self, most: int = 400) -> list[Point]:
+        """Give at most about `most` points that show the curve, ends and changes of finiteness among them."""
+        return [self._at(index) for index in envelope(self.values, most)]
+
+    def extend(self, other: "Series") -> None:
+        """Add what another part of the same stream has gathered behind this one."""
+        self.settle()
+        other.settle()
+        counted = (self.points + other.points, self.nonfinite + other.nonfinite, min(self.min, other.min), max(self.max, other.max))
+        bad = self.first_nonfinite or other.first_nonfinite
+        first, last = self.first or other.first, other.last or self.last
+        self.steps.extend(other.steps)
+        self.values.extend(other.values)
+        self.lines.extend(other.lines)
+        self.points, self.nonfinite, self.min, self.max = counted
+        self.first, self.last, self.first_nonfinite = first, last, bad
+        self.interleaved = self.interleaved or other.interleaved
+        self._settled = len(self.values)
+        if len(self.values) > EXACT:
+            self.thin()
+
+    def _at(self, index: int) -> Point:
+        return Point(self.steps[index], self.values[index], self.lines[index])
+
+
+def envelope(values: Sequence[float], most: int) -> list[int]:
+    """Choose indexes that keep the look of a curve: the ends, the extremes of each run of neighbours, changes of finiteness."""
+    count = len(values)
+    if count <= most:
+        return list(range(count))
+    width = max(1, math.ceil(count / (most / 2 - 2)))
+    chosen = {0, count - 1}
+    for start in range(0, count, width):
+        run = range(start, min(start + width, count))
+        finite = [index for index in run if math.isfinite(values[index])]
+        if finite:
+            chosen.add(min(finite, key=values.__getitem__))
+            chosen.add(max(finite, key=values.__getitem__))
+        if len(finite) < len(run):
+            chosen.update(_changes(values, run, most // 4))
+    return sorted(chosen)
+
+
+def _changes(values: Sequence[float], run: range, most: int) -> list[int]:
+    """Give the places where a curve stops or starts being finite."""
+    places = [index for index in run if index and math.isfinite(values[index]) != math.isfinite(values[index - 1])]
+    nonfinite = next(index for index in run if not math.isfinite(values[index]))
+    return [nonfinite, *places[:most]]

@@ -1,0 +1,289 @@
+"""What curves look like: hidden NaN, run-up against out of the blue, spike, plateau, a scaler settling or collapsing.
+
+In: series. Out: `Shape`s, named as in `names.SHAPES`, each with a sentence of figures and the line where it shows.
+Not here: what a shape means for a cause (`patterns/causes`), the arithmetic of memory (`facts.memory`).
+Words for curves after common usage: run-up, spike (recovered or not), divergence, plateau.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.model.lines import Where
+
+_MOST_SERIES: Final = 64
+
+
+class Shape(NamedTuple):
+    """A shape seen in one or more series."""
+
+    id: str
+    text: str
+    """The figures that show it, language-neutral."""
+    source: int
+    where: Where
+    line: int
+
+
+class Curves:
+    """The series of one process in one source, by name."""
+
+    def __init__(self, series: Iterable[Series]) -> None:
+        """Pick the longest series of each name."""
+        self.by_name: dict[str, Series] = {}
+        for one in series:
+            known = self.by_name.get(one.name)
+            if known is None or one.points > known.points:
+                self.by_name[one.name] = one
+
+    def points(self, name: str) -> list[Point]:
+        """Give the kept points of a series; empty without one."""
+        return list(self.by_name[name].kept()) if name in self.by_name else []
+
+
+def shapes(series: Iterable[Series]) -> list[Shape]:
+    """Find the shapes of all curves, each id once, at its first line."""
+    groups: dict[tuple[int, Where], list[Series]] = {}
+    for one in series:
+        groups.setdefault((one.source, one.where), []).append(one)
+    found: dict[str, Shape] = {}
+    for (source, where), members in list(groups.items())[:_MOST_SERIES]:
+        curves = Curves(members)
+        for detector in DETECTORS:
+            for name, text, line in detector(curves):
+                found.setdefault(name, Shape(name, text, source, where, line))
+    return list(found.values())
+
+
+Found = list[tuple[str, str, int]]
+
+
+def nonfinite(curves: Curves) -> Found:
+    """Non-finite training loss: at once, after a run-up, or out of a calm curve; recovered or not."""
+    points = curves.points(names.LOSS)
+    bad = next((index for index, point in enumerate(points) if not math.isfinite(point.value)), None)
+    if bad is None:
+        return []
+    line = points[bad].line
+    found: Found = [("nan-loss", f"loss {_show(points[bad])}", line)]
+    if bad == 0:
+        found.append(("nan-first-record", f"first record: {_show(points[0])}", line))
+    if any(math.isfinite(point.value) for point in points[bad:]):
+        found.append(("nan-recovers", "finite again after " + _show(points[bad]), line))
+    before = [point.value for point in points[:bad]]
+    if _is_runup(before):
+        found.append(("nan-after-runup", "loss " + ", ".join(f"{value:.4g}" for value in before[-5:]) + f", then {points[bad].value}", points[max(0, bad - 3)].line))
+    elif len(before) >= 2:
+        found.append(("nan-out-of-flat", "loss " + ", ".join(f"{value:.4g}" for value in before[-4:]) + f", then {points[bad].value}", line))
+    return found
+
+
+def _is_runup(values: Sequence[float]) -> bool:
+    """Say whether a finite stretch ends in a climb well above its best level."""
+    if len(values) < 3:
+        return False
+    best, recent = min(values), values[-5:]
+    if best <= 0:
+        return max(recent) > 10 * max(abs(value) for value in values[:-5] or values[:1])
+    raised = sum(value > 1.5 * best for value in recent)
+    return values[-1] > 1.8 * best and raised >= 2 and values[-1] > 1.1 * statistics.median(values) and values[-1] > values[0] * 0.9
+
+
+def hidden(curves: Curves) -> Found:
+    """A loss printed as 0: the NaN that the Trainer filters out, or labels that are all masked."""
+    points, norms = curves.points(names.LOSS), {point.line: point.value for point in curves.points(names.GRAD_NORM)}
+    zeros = [point for point in points if point.value == 0.0]
+    hidden_ones = [point for point in zeros if point.line in norms and not math.isfinite(norms[point.line])]
+    if hidden_ones:
+        return [("hidden-nan", f"loss 0.0 with grad_norm {norms[hidden_ones[0].line]} at {len(hidden_ones)} of {len(points)} records", hidden_ones[0].line)]
+    if not zeros or len(zeros) < min(2, len(points)):
+        return []
+    evals = curves.points(names.EVAL_LOSS)
+    started = next((point for point in points if point.value != 0.0), None)
+    tail_is_zero = all(point.value == 0.0 for point in points[points.index(zeros[0]):])
+    is_hidden = not norms and tail_is_zero and (any(math.isnan(point.value) for point in evals) or (started is not None and started.value > 0.1 and started.line < zeros[0].line))
+    if is_hidden:
+        return [("hidden-nan", f"loss {started.value if started else ''} drops to exactly 0.0 and stays", zeros[0].line)]
+    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)] if len(zeros) >= 2 or len(points) <= 2 else []
+
+
+def zero_rate(curves: Curves) -> Found:
+    """A non-finite loss or gradient while no rate has been applied yet."""
+    rates = {point.line: point.value for point in curves.points(names.LEARNING_RATE)}
+    bad = _first_bad(curves)
+    if bad is None or not rates:
+        return []
+    rate = rates.get(bad.line)
+    is_before_any = rate == 0.0 and all(value == 0.0 for line, value in rates.items() if line <= bad.line)
+    return [("nan-at-zero-rate", f"learning rate {rate} at the first non-finite record", bad.line)] if is_before_any else []
+
+
+def _first_bad(curves: Curves) -> Point | None:
+    candidates = [point for name in (names.LOSS, names.GRAD_NORM) for point in curves.points(name) if not math.isfinite(point.value)]
+    return min(candidates, key=lambda point: point.line, default=None)
+
+
+def standstill(curves: Curves) -> Found:
+    """A learning rate that does not move although a schedule is running."""
+    rates = curves.points(names.LEARNING_RATE)
+    if len(rates) < 2:
+        return []
+    still = [(one, other) for one, other in zip(rates, rates[1:], strict=False) if one.value == other.value]
+    distinct = len({point.value for point in rates})
+    if still and (distinct >= 2 or (rates[0].value == 0.0 and len(rates) >= 2)) and _is_schedule(rates):
+        first = still[0][1]
+        return [("rate-standstill", f"learning rate {first.value:g} printed twice or more ({len(still)} of {len(rates) - 1} intervals do not move)", first.line)]
+    return []
+
+
+def _is_schedule(rates: Sequence[Point]) -> bool:
+    """A rate that is constant by design, flat after warm-up, or printed with too few digits to move, is no standstill."""
+    values = [point.value for point in rates]
+    top = max(values)
+    still = sum(one == other for one, other in zip(values, values[1:], strict=False))
+    flat_at_top = sum(one == other == top for one, other in zip(values, values[1:], strict=False))
+    digits = max(len(f"{value!r}".split("e")[0].replace(".", "").strip("0")) for value in values)
+    starts_at_zero = len(values) >= 2 and values[0] == values[1] == 0.0
+    return starts_at_zero or (still > flat_at_top and digits >= 7)
+
+
+def evaluation(curves: Curves) -> Found:
+    """Evaluation loss not finite although training is."""
+    bad = next((point for point in curves.points(names.EVAL_LOSS) if not math.isfinite(point.value)), None)
+    if bad is None or _first_bad(curves) is not None or hidden(curves):
+        return []
+    return [("nan-eval-only", f"eval_loss {_show(bad)}; training finite", bad.line)]
+
+
+def components(curves: Curves) -> Found:
+    """One loss component not finite while the total, or most others, are."""
+    found: Found = []
+    total = curves.by_name.get(names.LOSS)
+    for name, series in curves.by_name.items():
+        if "loss" in name and name not in {names.LOSS, names.EVAL_LOSS} and series.nonfinite and series.first_nonfinite and (total is None or total.nonfinite < series.nonfinite):
+            found.append(("nan-component", f"{name} {_show(series.first_nonfinite)}", series.first_nonfinite.line))
+    return found[:1]
+
+
+def gradients(curves: Curves) -> Found:
+    """Gradient norms: exploding, or not finite beside a finite loss."""
+    points = curves.points(names.GRAD_NORM)
+    losses = {point.line: point.value for point in curves.points(names.LOSS)}
+    found: Found = []
+    calm = [point for point in points if not math.isfinite(point.value) and math.isfinite(losses.get(point.line, math.nan)) and losses.get(point.line) != 0.0]
+    is_settled = bool(calm) and len(calm) <= max(1, len(points) // 5) and math.isfinite(points[-1].value)
+    if calm and not is_settled:
+        found.append(("nan-grad-finite-loss", f"grad_norm {calm[0].value} beside loss {losses[calm[0].line]:g}, {len(calm)} of {len(points)} records", calm[0].line))
+    finite = [point for point in points if math.isfinite(point.value)]
+    if len(finite) >= 4:
+        usual = statistics.median(point.value for point in finite[:max(3, len(finite) // 2)])
+        blown = next((point for point in finite if point.value > 100 * max(usual, 1e-6) and point.value > 10), None)
+        growing = sum(other.value > one.value for one, other in zip(finite, finite[1:], strict=False))
+        if blown is None and finite[-1].value > max(20 * finite[0].value, 1e4) and growing >= 0.7 * (len(finite) - 1):
+            blown = finite[-1]
+        if blown:
+            found.append(("grad-explosion", f"grad_norm {usual:.3g} → {blown.value:.3g}", blown.line))
+    infinite = next((point for point in points if math.isinf(point.value)), None)
+    if infinite and not any(name == "grad-explosion" for name, _, _ in found) and len(points) >= 2:
+        found.append(("grad-explosion", f"grad_norm {_show(infinite)}", infinite.line))
+    return found
+
+
+def course(curves: Curves) -> Found:
+    """The way of a finite loss: falling, spiking, diverging, standing still, freezing."""
+    points = [point for point in curves.points(names.LOSS) if math.isfinite(point.value)]
+    values = [point.value for point in points]
+    if len(values) < 5:
+        return []
+    found: Found = []
+    third = max(1, len(values) // 3)
+    head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    if 0 < tail < 0.85 * head or (values[0] > 0 and min(values) < 0.6 * values[0]):
+        found.append(("loss-falls", f"loss {values[0]:.4g} → {min(values):.4g}", points[0].line))
+    has_bad = any(not math.isfinite(point.value) for point in curves.points(names.LOSS))
+    if not has_bad:
+        found += _divergence(points) or _spike(points)
+    spread = max(values) - min(values)
+    level = abs(statistics.fmean(values))
+    if len(values) >= 20 and level > 0 and spread > 0 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < 0.05 * level and not has_bad:
+        found.append(("plateau", f"loss stays at {level:.4g} over {len(values)} records", points[-1].line))
+    if len(values) >= 10 and len(set(values[-5:])) == 1 and len(set(values)) > 3 and values[-1] != 0.0:
+        found.append(("collapse", f"loss frozen at {values[-1]:g}", points[-5].line))
+    return found
+
+
+def _divergence(points: Sequence[Point]) -> Found:
+    values = [point.value for point in points]
+    quarter = max(2, len(values) // 4)
+    best = min(values[:-quarter] or values)
+    late = statistics.median(values[-quarter:])
+    is_up = best > 0 and late > 2 * best and late > 1.2 * statistics.median(values[:quarter]) and min(values[-quarter:]) > 1.3 * best
+    if not is_up:
+        return []
+    rise = next(point for point in points if point.value > 1.5 * best and point.line > points[values.index(best)].line)
+    return [("loss-divergence", f"loss {best:.4g} → {late:.4g}", rise.line)]
+
+
+def _spike(points: Sequence[Point]) -> Found:
+    values = [point.value for point in points]
+    for index in range(5, len(values)):
+        level = statistics.median(values[max(0, index - 10):index])
+        if level > 0.05 and values[index] > 3 * level and values[index] - level > 0.5:
+            return [("loss-spike", f"loss {level:.4g} → {values[index]:.4g} at {_at(points[index])}", points[index].line)]
+    return []
+
+
+def scale(curves: Curves) -> Found:
+    """The loss scale: finding its level, or falling to the floor."""
+    points = curves.points(names.LOSS_SCALE)
+    values = [point.value for point in points]
+    if len(values) < 2 or max(values) <= 0:
+        return []
+    top, end = max(values), values[-1]
+    drop = math.log2(max(values[0], top) / end) if end > 0 else math.inf
+    rises = sum(other > one for one, other in zip(values, values[1:], strict=False))
+    losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
+    text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
+    if end <= 1 and drop >= 3 or (drop >= 8 and end <= 16 and not rises):
+        return [("scale-collapse", text, points[0].line)]
+    if drop >= 1 and (end >= 128 or len(losses) >= 3):
+        return [("scale-settling", text, points[0].line)]
+    return []
+
+
+def memory(curves: Curves) -> Found:
+    """Memory that rises over the run."""
+    points = curves.points(names.MEMORY)
+    values = [point.value for point in points if math.isfinite(point.value)]
+    if len(values) < 5:
+        return []
+    rising = sum(other > one for one, other in zip(values, values[1:], strict=False))
+    falling = sum(other < one for one, other in zip(values, values[1:], strict=False))
+    if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
+        return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} over {len(values)} records", points[0].line)]
+    return []
+
+
+def rate(curves: Curves) -> Found:
+    """A learning rate far above what is usual for Adam-like optimisers on transformers."""
+    points = [point for point in curves.points(names.LEARNING_RATE) if math.isfinite(point.value)]
+    top = max(points, key=lambda point: point.value, default=None)
+    if top is None or top.value < 1e-3:
+        return []
+    return [("high-rate", f"learning rate up to {top.value:g}", top.line)]
+
+
+DETECTORS: Final[tuple[Callable[[Curves], Found], ...]] = (
+    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rate,
+)
+
+
+def _show(point: Point) -> str:
+    return f"{point.value:g} at {_at(point)}"
+
+
+def _at(point: Point) -> str:
+    return f"line {point.line}" if math.isnan(point.step) else f"step {point.step:g}"

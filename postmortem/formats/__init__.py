@@ -1,0 +1,1 @@
+"""Metric lines and facts: what frameworks print while nothing is wrong yet."""

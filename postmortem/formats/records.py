@@ -1,0 +1,180 @@
+"""Metric records as data describes them, and a learned fast path for logs made of little else.
+
+In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs under canonical names.
+Not here: series (`facts.series`), the formats themselves (`patterns/formats`).
+
+The slow path searches the cleaned line. From a line that it has read, `learn` makes a `Template`: a bytes pattern of exactly that line with
+its numbers left open. A template either matches a whole line, and then gives what the slow path would, or it does not match.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import regex
+
+from postmortem.knowledge.base import TIMEOUT, Format
+from postmortem.model.lines import Where
+from postmortem.reading.windows import View
+
+_NUMBER: Final = re.compile(r"[+-]?(?:nan|inf(?:inity)?|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
+_FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
+_VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|-?Infinity))"
+_OTHER: Final = rb"[^\s,'}\]|]{1,60}"
+_LONGEST: Final = 1000
+_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "total", "per_epoch"})
+
+
+class Record(NamedTuple):
+    """One printed metric record."""
+
+    step: float
+    """NaN if none is printed."""
+    values: list[tuple[str, float]]
+    where: Where
+    total: float = math.nan
+    """The last step of the run where the line names it."""
+
+
+class Template(NamedTuple):
+    """A line with its numbers left open."""
+
+    pattern: re.Pattern[bytes]
+    names: tuple[str, ...]
+    """Canonical name of each group; `step` for the step."""
+    where: Where
+    """The process that the literal parts of the line name."""
+
+
+def value_of(text: str) -> float | None:
+    """Read a metric value in any spelling that programs print: nan, 1,234, '1.2', tensor(0.5, device=…), 412GiB; None if it is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    start = _FIRST.match(text)
+    match = _NUMBER.match(text, start.end() if start else 0)
+    if match is None:
+        return None
+    try:
+        return float(match[0].replace(",", ""))
+    except ValueError:
+        return None
+
+
+class MetricReader:
+    """Reads the records of one format."""
+
+    def __init__(self, format_: Format) -> None:
+        """Take a format of kind metrics."""
+        raw: Mapping[str, Any] = format_.raw
+        self.format = format_
+        self.framework = format_.framework
+        self._pair = regex.compile(raw["pair"]) if raw.get("pair") else None
+        self._step_key = raw.get("step")
+        self._names: Mapping[str, str] = raw.get("names") or {}
+        self._ignored = frozenset(raw.get("ignore") or ())
+
+    def read(self, view: View) -> Record | None:
+        """Read the record on a line, or None if there is none."""
+        cleaned = view.cleaned
+        match = self.format.search(cleaned.text)
+        if match is None:
+            return None
+        step, total, values = math.nan, math.nan, []
+        where = cleaned.where
+        groups = match.groupdict()
+        for name, text in groups.items():
+            if text is None:
+                continue
+            if name == "rank":
+                where = where._replace(rank=int(text))
+            elif name == "step":
+                step = _or_nan(value_of(text))
+            elif name == "total":
+                total = _or_nan(value_of(text))
+            elif name not in _RESERVED and (value := value_of(text)) is not None:
+                values.append((name, value))
+        epoch, length = (value_of(groups.get(name) or "") for name in ("epoch_now", "per_epoch"))
+        if epoch is not None and length is not None:
+            step += (epoch - 1) * length
+        for key, text in self._pairs(match):
+            value = value_of(text)
+            if key == self._step_key:
+                step = _or_nan(value)
+            elif value is not None and key not in self._ignored:
+                values.append((self._names.get(key, key), value))
+        return Record(step, _once(values), where, total) if values else None
+
+    def _pairs(self, match: "regex.Match[str]") -> list[tuple[str, str]]:
+        if self._pair is None or match.groupdict().get("pairs") is None:
+            return []
+        return [(found["key"].strip(), found["value"]) for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT)]
+
+    def learn(self, view: View) -> Template | None:
+        """Make a template of a line that `read` has read, or None if it is not regular enough."""
+        text, raw = view.cleaned.text, view.data[view.start:view.end]
+        if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > _LONGEST:
+            return None
+        match = self.format.search(text)
+        if match is None:
+            return None
+        where, rank = view.cleaned.where, match.groupdict().get("rank")
+        where = where._replace(rank=int(rank)) if rank is not None else where
+        spans = self._spans(match)
+        if spans is None:
+            return None
+        shift = len(raw) - len(text)
+        parts = [_any_time(raw[:shift])]
+        position, names = shift, []
+        for start, end, name in spans:
+            parts.append(_literal(raw[position:start + shift]))
+            parts.append(_VALUE if name else _OTHER)
+            position = end + shift
+            if name:
+                names.append(name)
+        parts += [_literal(raw[position:]), rb"(?=[\r\n]|\Z)"]
+        return Template(re.compile(b"".join(parts)), tuple(names), where)
+
+    def _spans(self, match: "regex.Match[str]") -> list[tuple[int, int, str]] | None:
+        """Give (start, end, canonical name or "") of every value in the line, in order; None if they overlap or one is of an odd spelling."""
+        if match.groupdict().get("per_epoch") is not None:     # the step is computed, not printed
+            return None
+        spans = [(*match.span(name), "" if name == "total" else name)
+                 for name, text in match.groupdict().items() if text is not None and name not in {"pairs", "rank"}]
+        if self._pair is not None and match.groupdict().get("pairs") is not None:
+            base = match.start("pairs")
+            for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT):
+                key, start = found["key"].strip(), base + found.start("value")
+                name = "step" if key == self._step_key else "" if key in self._ignored else self._names.get(key, key)
+                spans.append((start, start + len(found["value"]), name if value_of(found["value"]) is not None else ""))
+        spans.sort()
+        text = match.string
+        names = [name for _, _, name in spans if name]
+        is_plain = all(re.fullmatch(_VALUE, text[start:end].encode()) for start, end, name in spans if name)
+        is_apart = all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+        return spans if is_plain and is_apart and len(set(names)) == len(names) else None
+
+
+def _any_time(prefix: bytes) -> bytes:
+    """Leave the clock in a prefix open; ranks and process ids stay as they are, since they tell the process."""
+    stamp = re.compile(rb"(?<![\d.])(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d|\d{4})?[ T_]?\d\d:\d\d:\d\d(?:[.,]\d+)?")
+    parts, position = [], 0
+    for found in stamp.finditer(prefix):
+        parts += [re.escape(prefix[position:found.start()]), re.sub(rb"\d", rb"\\d", re.escape(found[0]))]
+        position = found.end()
+    return b"".join([*parts, re.escape(prefix[position:])])
+
+
+def _literal(raw: bytes) -> bytes:
+    return re.sub(rb"(?:\\ ){2,}", rb" +", re.escape(raw))
+
+
+def _once(values: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Keep the first value of each name."""
+    return list({name: (name, value) for name, value in reversed(values)}.values())[::-1]
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value

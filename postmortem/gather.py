@@ -1,0 +1,398 @@
+"""One pass over the blocks of a source: what is printed becomes findings, tracebacks, series and facts, in bounded memory.
+
+In: `Block`s of one source. Out: `Gathered`. `feed`, `snapshot` and `merge` make it a mergeable state: a growing file, many files and block
+borders are all the same to it.
+Not here: reading files (`reading`), weighing what was found (`inference`).
+
+Only lines with a literal of some rule in them are looked at. Of each (signature, process) the first FIRST and last LAST findings are kept.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from postmortem.facts.environment import FactStore
+from postmortem.facts.series import EXACT, Series
+from postmortem.formats.bars import position_after
+from postmortem.formats.generic import WORDS, GenericReader
+from postmortem.formats.records import MetricReader, Record, Template
+from postmortem.knowledge.base import TIMEOUT, Format, KnowledgeBase, Signature
+from postmortem.model.findings import Finding, Traceback
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.blocks import Block
+from postmortem.reading.windows import View
+from postmortem.signatures import traceback
+from postmortem.signatures.prefilter import Prefilter, prefilter
+
+FIRST: Final = 20
+LAST: Final = 5
+_MOST_PROCESSES: Final = 4096
+_MOST_SERIES: Final = 5000
+_MOST_POINTS: Final = 4 * EXACT
+_MOST_TEMPLATES: Final = 6
+_MOST_TEXT: Final = 1000
+_CONTEXT: Final = 3000
+
+
+class Machine:
+    """Everything that is built once from the knowledge base: literals and who wants to see their lines."""
+
+    def __init__(self, knowledge: KnowledgeBase) -> None:
+        """Collect the literals of all rules."""
+        self.knowledge = knowledge
+        self.signatures = knowledge.signatures
+        self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
+        self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
+        wanted: dict[bytes, list[tuple[str, int]]] = {traceback.ANCHOR: [("traceback", 0)]}
+        rules: Iterable[tuple[str, Sequence[Signature | Format]]] = (
+            ("metric", [reader.format for reader in self.metrics]), ("fact", self.facts), ("signature", self.signatures),
+        )
+        for kind, entries in rules:
+            for index, rule in enumerate(entries):
+                for anchor in rule.anchors:
+                    wanted.setdefault(anchor, []).append((kind, index))
+        for word in WORDS:
+            wanted.setdefault(word, []).append(("generic", 0))
+        self.literals = list(wanted)
+        self.consumers = list(wanted.values())
+        self.filter: Prefilter = prefilter(self.literals)
+
+
+class Seen(NamedTuple):
+    """A finding with what only the gathering knows about it."""
+
+    finding: Finding
+    records_before: int
+    """Metric records of the source before it."""
+    context: tuple[int, str]
+    """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where none are kept."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """The first and last findings of one (signature, process), and how many there were."""
+
+    first: list[Seen] = field(default_factory=list)
+    last: deque[Seen] = field(default_factory=lambda: deque(maxlen=LAST))
+    count: int = 0
+
+    def add(self, seen: Seen) -> None:
+        """Count a finding and keep it if it is among the first or last."""
+        self.count += 1
+        (self.first if len(self.first) < FIRST else self.last).append(seen)
+
+    def all(self) -> list[Seen]:
+        """Give what is kept, in order."""
+        return [*self.first, *self.last]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one pass over one or more sources has found."""
+
+    findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
+    """By (signature, source, process)."""
+    tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
+    """With the number of metric records of its source before it."""
+    traceback_count: int = 0
+    series: dict[tuple[str, str, int, Where], Series] = field(default_factory=dict)
+    """By (name, producer, source, process)."""
+    facts: FactStore = field(default_factory=FactStore)
+    records: dict[int, int] = field(default_factory=dict)
+    """Metric records by source."""
+    last_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """(raw line, byte offset) of the last metric record of a source."""
+    first_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    total_steps: float = math.nan
+    timeouts: int = 0
+    tails: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """The end of each source: raw line number of its first line, and the text."""
+    lines: dict[int, int] = field(default_factory=dict)
+
+    def merge(self, other: "Gathered") -> None:
+        """Take in another part: of other sources, or a later part of the same."""
+        for key, kept in other.findings.items():
+            mine = self.findings.setdefault(key, Kept())
+            extra = kept.count - len(kept.all())
+            for seen in kept.all():
+                mine.add(seen)
+            mine.count += extra
+        self.tracebacks += other.tracebacks
+        self.traceback_count += other.traceback_count
+        for name, series in other.series.items():
+            if name in self.series:
+                self.series[name].extend(series)
+            else:
+                self.series[name] = series
+        self.facts.merge(other.facts)
+        self.timeouts += other.timeouts
+        self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
+        for source, count in other.records.items():
+            self.records[source] = self.records.get(source, 0) + count
+            if count:
+                self.last_record[source] = other.last_record[source]
+                self.first_record.setdefault(source, other.first_record[source])
+        self.tails.update(other.tails)
+        self.lines.update(other.lines)
+
+    def seen(self) -> Iterator[Seen]:
+        """Yield every kept finding."""
+        for kept in self.findings.values():
+            yield from kept.all()
+
+
+class _FastPath(NamedTuple):
+    template: Template
+    columns: tuple[Series | None, ...]
+    """One for each group; None for the step."""
+    step_group: int | None
+    framework: str
+    needs_bar: bool
+
+
+class Gathering:
+    """Gathers from one source."""
+
+    def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False) -> None:
+        """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing."""
+        self.machine, self.source, self.where, self.srun = machine, source, where, srun
+        self.result = Gathered()
+        self.result.records[source] = 0
+        self._break = b"\r" if breaks_by_return else b"\n"
+        self._line = 1
+        self._generic = GenericReader()
+        self._waiting: View | None = None
+        self._opening = -1
+        """The first literal of the line being looked at: what a fast path is found by."""
+        self._fast: dict[int, list[_FastPath]] = {}
+        self._processes: set[Where] = set()
+        self._tail = b""
+        self._points = 0
+        self._ends_with_break = True
+
+    def feed(self, block: Block) -> None:
+        """Look at the fresh region of a block."""
+        data, position, base = block.data, block.lo, block.offset
+        count, consumers, fast_paths = data.count, self.machine.consumers, self._fast
+        covered, view = -1, None
+        for number, start in self.machine.filter.hits(data, block.lo, block.hi):
+            if start < covered:
+                if view is not None:
+                    self._dispatch(consumers[number], view, base)
+                continue
+            self._line += count(self._break, position, start)
+            position = max(position, start)
+            if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start)):
+                self._generic_line(base)
+                covered, view = end, None
+                continue
+            self._generic_line(base)
+            view, self._opening = View(data, start, self._line, srun=self.srun), number
+            covered = max(view.end, start + 1)
+            self._dispatch(consumers[number], view, base)
+        self._generic_line(base)
+        self._line += count(self._break, position, block.hi)
+        self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
+        if block.hi > block.lo:
+            self._ends_with_break = data[block.hi - 1:block.hi] == self._break
+
+    def take_state(self, records: Iterable[tuple[Record, int]]) -> None:
+        """Take the records of a metrics file that has been read by a reader of its own."""
+        for record, line in records:
+            self._record(record, "transformers-trainer", line, line, math.nan, None)
+
+    def snapshot(self) -> Gathered:
+        """Give what was gathered so far."""
+        result = self.result
+        for series in result.series.values():
+            series.settle()
+        result.lines[self.source] = self._line - (1 if self._ends_with_break else 0)
+        tail = self._tail
+        result.tails[self.source] = (self._line - tail.count(self._break), tail.decode("utf-8", "replace"))
+        return result
+
+    # -- one line ---------------------------------------------------------------------------------------------------
+
+    def _dispatch(self, wanted: list[tuple[str, int]], view: View, base: int) -> None:
+        for kind, index in wanted:
+            key = hash((kind, index))
+            if key in view.claimed:
+                continue
+            view.claimed.add(key)
+            try:
+                if kind == "signature":
+                    self._signature(self.machine.signatures[index], view, base)
+                elif kind == "metric":
+                    self._metric(self.machine.metrics[index], view, base)
+                elif kind == "fact":
+                    self._fact(self.machine.facts[index], view)
+                elif kind == "traceback":
+                    self._traceback(view, base)
+                else:
+                    self._waiting = view
+            except TimeoutError:
+                self.result.timeouts += 1
+
+    def _process(self, where: Where) -> Where:
+        """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
+        if self.where != NOWHERE:
+            where = Where(*(mine if mine is not None else known for mine, known in zip(where, self.where, strict=True)))
+        if where not in self._processes:
+            if len(self._processes) >= _MOST_PROCESSES:
+                return self.where
+            self._processes.add(where)
+        return where
+
+    def _signature(self, rule: Signature, view: View, base: int) -> None:
+        cleaned = view.cleaned
+        text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
+        match = rule.search(text)
+        if match is None:
+            return
+        where = self._process(cleaned.where)
+        kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
+        if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last[-1].finding.line == view.number:
+            kept.count += 1
+            return
+        end_line = view.number + text.count("\n", 0, match.end()) if rule.lines > 1 else view.number
+        captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
+        shown = text[:_MOST_TEXT] if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):match.start() + _MOST_TEXT - 200]
+        finding = Finding(rule.id, rule.role, self.source, where, view.number, end_line, base + view.start, shown.strip(), captures, cleaned.time, level=cleaned.level)
+        context = self._context(view) if rule.fatal and len(kept.first) < 2 else (0, "")
+        kept.add(Seen(finding, self.result.records[self.source], context))
+
+    def _context(self, view: View) -> tuple[int, str]:
+        """Keep the raw lines around a failure, since a stream cannot be read again."""
+        start = max(0, view.start - _CONTEXT)
+        start = view.data.find(b"\n", start, view.start) + 1 or start
+        end = view.data.rfind(b"\n", view.end, view.end + _CONTEXT)
+        text = view.data[start:end if end > 0 else view.end + _CONTEXT]
+        return view.number - view.data.count(self._break, start, view.start), text.decode("utf-8", "replace")
+
+    def _traceback(self, view: View, base: int) -> None:
+        found = traceback.read(view, self.source, base)
+        if found is None:
+            return
+        self.result.traceback_count += 1
+        if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
+            del self.result.tracebacks[5 * FIRST]
+        where = self._process(found.where)
+        if where != found.where:
+            found = Traceback(**{name: getattr(found, name) for name in Traceback.__slots__} | {"where": where})
+        self.result.tracebacks.append((found, self.result.records[self.source]))
+
+    def _fact(self, rule: Format, view: View) -> None:
+        text = view.cleaned.text
+        matches = rule.pattern().finditer(text, timeout=TIMEOUT) if rule.raw.get("each") else filter(None, [rule.search(text)])
+        strength = int(rule.raw.get("strength", 1))
+        for match in matches:
+            groups = {name: value for name, value in match.groupdict().items() if value is not None}
+            if "package" in groups and "version" in groups:
+                groups[f"package_{groups.pop('package').lower().replace('-', '_')}"] = groups.pop("version")
+            for name, value in (*groups.items(), *(rule.raw.get("set") or {}).items()):
+                if name == "total_steps" and value.replace(",", "").isdigit():
+                    self.result.total_steps = float(value.replace(",", ""))
+                self.result.facts.add(name, value, strength, self.source, view.number)
+            if rule.framework:
+                self._recognise(rule.framework)
+
+    def _recognise(self, framework: str) -> None:
+        lines = self.result.facts.framework_lines
+        lines[framework] = lines.get(framework, 0) + 1
+
+    # -- metrics ----------------------------------------------------------------------------------------------------
+
+    def _metric(self, reader: MetricReader, view: View, base: int) -> None:
+        if _CLAIMED in view.claimed:
+            return
+        record = reader.read(view)
+        if record is None:
+            return
+        view.claimed.add(_CLAIMED)
+        needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
+        self._record(record, reader.framework or reader.format.id, view.number, base + view.start, self._bar_step(view.data, view.end) if needs_bar else math.nan, reader)
+        if len(self._fast.setdefault(self._opening, [])) < _MOST_TEMPLATES:
+            self._learn(reader, view, needs_bar=needs_bar)
+
+    def _learn(self, reader: MetricReader, view: View, *, needs_bar: bool) -> None:
+        template, known = reader.learn(view), self._fast[self._opening]
+        if template is None or any(path.template.pattern.pattern == template.pattern.pattern for path in known):
+            return
+        producer, where = reader.framework or reader.format.id, self._process(template.where)
+        columns = tuple(None if name == "step" else self._series(name, producer, where, reader) for name in template.names)
+        step_group = template.names.index("step") if "step" in template.names else None
+        known.append(_FastPath(template, columns, step_group, producer, needs_bar))
+
+    def _take_fast(self, paths: list[_FastPath], data: bytes, start: int) -> int:
+        """Take the line with a learnt template; gives where it ends, or 0."""
+        begin = data.rfind(b"\n", max(0, start - 1000), start) + 1
+        for path in paths:
+            match = path.template.pattern.match(data, begin)
+            if match is None or match.end() <= start:
+                continue
+            values = list(map(float, match.groups()))
+            step = values[path.step_group] if path.step_group is not None else self._bar_step(data, match.end()) if path.needs_bar else math.nan
+            line = self._line
+            for series, value in zip(path.columns, values, strict=True):
+                if series is not None:
+                    series.append(step, value, line)
+            self._count_record(path.framework, line, start)
+            self._points += len(values)
+            self._bound_points()
+            return match.end()
+        return 0
+
+    def _bar_step(self, data: bytes, end: int) -> float:
+        bar = position_after(data, end)
+        if bar is None or (not math.isnan(self.result.total_steps) and bar[1] != self.result.total_steps):
+            return math.nan
+        return float(bar[0])
+
+    def _generic_line(self, base: int) -> None:
+        """Read the last line with a metric word, now that every format has had its chance to claim it."""
+        view, self._waiting = self._waiting, None
+        if view is None or _CLAIMED in view.claimed:
+            return
+        for record, line in self._generic.read(view.cleaned.text, view.cleaned.where, view.number):
+            self._record(record, "pytorch", line, base + view.start, math.nan, None)
+
+    def _record(self, record: Record, producer: str, line: int, offset: int, bar_step: float, reader: MetricReader | None) -> None:
+        step = bar_step if math.isnan(record.step) else record.step
+        where = self._process(record.where)
+        if not math.isnan(record.total):
+            self.result.total_steps = record.total
+        for name, value in record.values:
+            series = self._series(name, producer, where, reader)
+            if series is not None:
+                series.append(step, value, line)
+        self._points += len(record.values)
+        self._bound_points()
+        self._count_record(producer, line, offset)
+
+    def _count_record(self, producer: str, line: int, offset: int) -> None:
+        source = self.source
+        self.result.records[source] += 1
+        self.result.last_record[source] = (line, offset)
+        self.result.first_record.setdefault(source, (line, offset))
+        self._recognise(producer)
+
+    def _series(self, name: str, producer: str, where: Where, reader: MetricReader | None) -> Series | None:
+        key = (name, producer, self.source, where)
+        series = self.result.series.get(key)
+        if series is None and len(self.result.series) < _MOST_SERIES:
+            units = (reader.format.raw.get("units") or {}) if reader else {}
+            series = self.result.series[key] = Series(name, producer, self.source, where, units.get(name, ""))
+        return series
+
+    def _bound_points(self) -> None:
+        """Thin the longest series when all of them together have become too long."""
+        if self._points > _MOST_POINTS:
+            longest = max(self.result.series.values(), key=lambda series: len(series.values))
+            before = len(longest.values)
+            longest.thin()
+            self._points -= before - len(longest.values)
+
+
+_CLAIMED: Final = hash(("claimed",))

@@ -1,0 +1,1 @@
+"""From evidence to ranked causes: predicates, rules, the order of events, and the verdict or the abstention."""

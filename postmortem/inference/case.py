@@ -1,0 +1,42 @@
+"""Everything that a predicate can ask about a job, in one value.
+
+In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the questions (`inference.predicates`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from postmortem.facts.shapes import Shape
+from postmortem.model.diagnosis import Environment, Setting
+from postmortem.model.findings import Finding, Traceback
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A finding with its standing in the run."""
+
+    finding: Finding
+    factor: float
+    """How much its evidence counts: 1 at the first failure, less for what came after it or was survived."""
+    because: str
+    """Why the factor is below 1; empty if it is not."""
+    is_fatal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The evidence of one job."""
+
+    events: tuple[Event, ...]
+    tracebacks: tuple[Traceback, ...]
+    shapes: Mapping[str, Shape]
+    environment: Environment
+    settings: Mapping[str, Setting]
+    frameworks: Mapping[str, str | None]
+    outcome: str
+
+    def signatures(self, name: str) -> list[Event]:
+        """Give the events of a signature; a name that ends in `.*` takes all below it."""
+        if name.endswith(".*"):
+            return [event for event in self.events if event.finding.signature.startswith(name[:-1])]
+        return [event for event in self.events if event.finding.signature == name]

@@ -1,0 +1,131 @@
+"""The order of events: which failure came first, which of them the run survived, which attempt counts.
+
+In: gathered findings and tracebacks of all sources. Out: `Event`s with a factor, and the first failure.
+Not here: weights of signatures.
+
+Of several attempts the last counts. In it the first fatal event is the failure; what comes after it is weighed down, and so is
+what the run survived (records were printed after it, and something else ended the run). Clocks order events over files where they are printed in full;
+within a file its own order counts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.gather import Gathered, Seen
+from postmortem.inference.case import Event
+from postmortem.knowledge.base import Signature
+from postmortem.model.findings import Finding, Traceback
+from postmortem.reading.prefixes import time_basis
+
+SAME_EVENT_LINES: Final = 60
+SURVIVED_RECORDS: Final = 3
+BUFFERED_RECORDS: Final = 20
+QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+_AFTER: Final = 0.55
+_LONG_AFTER: Final = 0.35
+_NEXT_EVENT: Final = 0.75
+_SURVIVED: Final = 0.2
+_QUOTED: Final = 0.4
+_EARLIER_ATTEMPT: Final = 0.2
+CONSEQUENCE_EXCEPTIONS: Final = ("ChildFailedError", "CalledProcessError", "SignalException", "ProcessExitedException", "BrokenProcessPool", "KeyboardInterrupt", "SystemExit")
+
+
+class Failure(NamedTuple):
+    """An event that ends a run: a fatal finding of role cause, or a traceback that no signature explains."""
+
+    source: int
+    line: int
+    offset: int
+    time: str | None
+    end_line: int
+    finding: Finding | None
+    traceback: Traceback | None
+
+
+def order_key(failure: Failure) -> tuple[int, str, int, int]:
+    """Order events: by full clock where there is one, else by source and position."""
+    if time_basis(failure.time) == "full":
+        return (0, str(failure.time), failure.source, failure.offset)
+    return (1, "", failure.source, failure.offset)
+
+
+class Candidate(NamedTuple):
+    """A possible failure and what the run did after it."""
+
+    failure: Failure
+    records_after: int
+    is_quoted: bool
+    """Logged below ERROR: whoever logged it has caught it."""
+
+
+def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], totals: Mapping[int, int], rules: Mapping[str, Signature]) -> list[Failure]:
+    """List what could have ended the run, the first first; what the run demonstrably survived is left out."""
+    candidates: list[Candidate] = []
+    for one in seen:
+        finding = one.finding
+        if finding.role == "cause" and rules[finding.signature].fatal:
+            failure = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
+            candidates.append(Candidate(failure, totals.get(finding.source, 0) - one.records_before, finding.level in QUOTED))
+    for traceback, before in tracebacks:
+        if not traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS):
+            failure = Failure(traceback.source, traceback.exception_line, traceback.offset, traceback.time, traceback.end_line, None, traceback)
+            candidates.append(Candidate(failure, totals.get(traceback.source, 0) - before, traceback.level in QUOTED))
+    final = [one for one in candidates if one.records_after < SURVIVED_RECORDS]
+    unquoted = [one for one in final if not one.is_quoted]
+    # Standard output may arrive long after standard error: a traceback in front of some records may still have ended the run.
+    late = [one for one in candidates if one.failure.traceback is not None and one.records_after < BUFFERED_RECORDS]
+    return sorted((one.failure for one in unquoted or final or late), key=order_key)
+
+
+def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, totals: Mapping[int, int], attempt_starts: Mapping[int, int]) -> list[Event]:
+    """Give every finding its standing.
+
+    Args:
+        seen: the kept findings.
+        rules: signatures by id.
+        first: the first failure, if there is one.
+        totals: metric records by source.
+        attempt_starts: raw line by source at which the last attempt begins.
+    """
+    found = []
+    for one in seen:
+        finding = one.finding
+        rule = rules[finding.signature]
+        after = totals.get(finding.source, 0) - one.records_before
+        factor, because = _standing(finding, rule, first, after, attempt_starts)
+        found.append(Event(finding, factor, because, rule.fatal))
+    return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
+
+
+def _standing(finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int]) -> tuple[float, str]:
+    if finding.role == "harmless":
+        return 1.0, ""
+    if finding.line < attempt_starts.get(finding.source, 0):
+        return _EARLIER_ATTEMPT, "earlier-attempt"
+    is_fatal = rule.fatal and finding.role == "cause"
+    if is_fatal and records_after >= SURVIVED_RECORDS and (first is None or (finding.source, finding.line) < (first.source, first.line)):
+        return _SURVIVED, "survived"
+    if first is None:
+        return 1.0, ""
+    mine = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
+    if finding.level in QUOTED and is_fatal and order_key(mine) < order_key(first):
+        return _QUOTED, "survived"
+    if finding.source == first.source and first.line <= finding.line <= first.end_line + 3 or order_key(mine) <= order_key(first):
+        return 1.0, ""
+    if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):
+        return 1.0, ""
+    if finding.source == first.source and finding.line <= first.end_line + SAME_EVENT_LINES:
+        return _NEXT_EVENT, "after-first-failure" if is_fatal else ""
+    far = finding.source != first.source or finding.line > first.end_line + 10 * SAME_EVENT_LINES
+    return (_LONG_AFTER if far else _AFTER), "after-first-failure" if is_fatal else ""
+
+
+def last_attempts(gathered: Gathered, starts: Sequence[Finding], fatal_lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Find where the last attempt of each source begins: at a start marker that stands behind a failure and has something behind it."""
+    begins: dict[int, int] = {}
+    for finding in starts:
+        earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]
+        has_more = gathered.lines.get(finding.source, 0) > finding.line + 1
+        if earlier and has_more:
+            begins[finding.source] = max(begins.get(finding.source, 0), finding.line)
+    return begins

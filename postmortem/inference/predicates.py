@@ -1,0 +1,210 @@
+"""The small language in which causes, fixes and advisories ask about a case.
+
+In: a predicate (see patterns/README.md) and a `Case`. Out: `Hit`s that show why it holds, or nothing.
+Not here: weights. What is not known makes a predicate false, never true.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from postmortem.facts.environment import number
+from postmortem.inference.case import Case
+from postmortem.model.findings import Traceback
+from postmortem.model.lines import NOWHERE, Where
+
+_COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
+
+
+class Hit(NamedTuple):
+    """Why a predicate holds: what kind of evidence, and where it stands."""
+
+    kind: str
+    id: str
+    text: str
+    source: int | None = None
+    where: Where = NOWHERE
+    line: int | None = None
+    factor: float = 1.0
+
+
+def holds(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    """Ask the case; gives the hits if every key holds (possibly none, for a negation), else None."""
+    hits: list[Hit] = []
+    for key, wanted in predicate.items():
+        found = _KEYS[key](wanted, case)
+        if found is None:
+            return None
+        hits += found
+    return hits
+
+
+def _listed(wanted: Any) -> list[Any]:
+    return list(wanted) if isinstance(wanted, list) else [wanted]
+
+
+def _signature(wanted: Any, case: Case) -> list[Hit] | None:
+    events = [event for name in _listed(wanted) for event in case.signatures(name)]
+    if not events:
+        return None
+    best = max(events, key=lambda event: event.factor)
+    finding = best.finding
+    return [Hit("signature", finding.signature, finding.text, finding.source, finding.where, finding.line, best.factor)]
+
+
+def _shape(wanted: Any, case: Case) -> list[Hit] | None:
+    for name in _listed(wanted):
+        if name in case.shapes:
+            shape = case.shapes[name]
+            return [Hit("shape", name, shape.text, shape.source, shape.where, shape.line)]
+    return None
+
+
+def _precision(wanted: Any, case: Case) -> list[Hit] | None:
+    known = case.environment.precision
+    return [Hit("environment", "precision", f"precision: {known}")] if known in _listed(wanted) else None
+
+
+def _framework(wanted: Any, case: Case) -> list[Hit] | None:
+    name = next((name for name in _listed(wanted) if name in case.frameworks), None)
+    return [Hit("environment", f"framework.{name}", str(name))] if name else None
+
+
+def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    hits = []
+    for name, condition in wanted.items():
+        setting = case.settings.get(name)
+        if setting is None or not matches(setting.value, condition):
+            return None
+        hits.append(Hit("setting", name, f"{name} = {setting.value}", setting.source, NOWHERE, setting.line))
+    return hits
+
+
+def _package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    hits = []
+    for name, condition in wanted.items():
+        version = case.environment.packages.get(name.lower().replace("_", "-"))
+        if version is None or not (condition == "any" or version_matches(version, str(condition))):
+            return None
+        hits.append(Hit("environment", f"package.{name}", f"{name} {version}"))
+    return hits
+
+
+def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    fields = {"capability": "compute_capability", "name": "name", "memory_gib": "memory_gib", "count": "count"}
+    for gpu in case.environment.gpus:
+        values = {key: getattr(gpu, fields[key]) for key in wanted}
+        if all(value is not None and matches(value, wanted[key]) for key, value in values.items()):
+            capability = f", compute capability {gpu.compute_capability}" if gpu.compute_capability else ""
+            return [Hit("environment", "gpu", f"{gpu.name}{capability}")]
+    return None
+
+
+def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    hits = []
+    for name, condition in wanted.items():
+        value = getattr(case.environment, name, None)
+        if value is None:
+            return None
+        is_version = name in {"python", "cuda", "driver"} and not str(condition).startswith("~")
+        if not (version_matches(str(value), str(condition)) if is_version else matches(value, condition)):
+            return None
+        hits.append(Hit("environment", name, f"{name}: {value}"))
+    return hits
+
+
+def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    for one in case.tracebacks:
+        if all(_traceback_key(key, condition, one) for key, condition in wanted.items()):
+            inner = one.frames[-1] if one.frames else None
+            text = f"{one.exception}: {one.message.splitlines()[0] if one.message else ''}" + (f" in {inner.file}:{inner.line} {inner.function}" if inner else "")
+            return [Hit("traceback", one.exception or "traceback", text, one.source, one.where, one.exception_line)]
+    return None
+
+
+def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
+    conditions = _listed(condition)
+    if key == "raised_in":
+        return bool(one.frames) and ("library" if one.raised_in_library() else "user") in conditions
+    if key == "frame":
+        return any(matches(f"{frame.file}:{frame.function}", wanted) for frame in one.frames for wanted in conditions)
+    value = {"exception": one.exception, "message": one.message, "file": one.frames[-1].file if one.frames else ""}[key]
+    return any(matches(value, wanted) for wanted in conditions)
+
+
+def _outcome(wanted: Any, case: Case) -> list[Hit] | None:
+    return [] if case.outcome in _listed(wanted) else None
+
+
+def _all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
+    hits: list[Hit] = []
+    for inner in wanted:
+        found = holds(inner, case)
+        if found is None:
+            return None
+        hits += found
+    return hits
+
+
+def _any(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
+    return next((found for inner in wanted if (found := holds(inner, case)) is not None), None)
+
+
+def _not(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    return [] if holds(wanted, case) is None else None
+
+
+_KEYS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
+    "signature": _signature, "shape": _shape, "precision": _precision, "framework": _framework, "setting": _setting, "package": _package,
+    "gpu": _gpu, "env": _env, "traceback": _traceback, "outcome": _outcome, "all": _all, "any": _any, "not": _not,
+}
+
+
+def matches(value: Any, condition: Any) -> bool:
+    """Compare a value: `~regex`, a numeric comparison such as ">= 1e-3", a list of alternatives, or equality (case aside)."""
+    if isinstance(condition, list):
+        return any(matches(value, one) for one in condition)
+    if isinstance(condition, bool) or isinstance(value, bool):
+        return str(value).lower() == str(condition).lower()
+    if isinstance(condition, (int, float)):
+        known = number(str(value))
+        return known is not None and known == float(condition)
+    text = str(condition)
+    if text.startswith("~"):
+        return re.search(text[1:], str(value), re.IGNORECASE) is not None
+    if text.strip() == "any":
+        return True
+    comparisons = _COMPARISON.findall(text)
+    if comparisons:
+        known = number(str(value))
+        return known is not None and all(_compare(known, operator, float(limit)) for operator, limit in comparisons if number(limit) is not None)
+    return str(value).lower() == text.lower()
+
+
+def version_matches(version: str, condition: str) -> bool:
+    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`; local parts (+cu121) do not count."""
+    if condition.startswith("~"):
+        return re.search(condition[1:], version) is not None
+    known = _parts(version)
+    comparisons = _COMPARISON.findall(condition)
+    if not comparisons:
+        wanted = _parts(condition)
+        return known[:len(wanted)] == wanted
+    return all(_compare_versions(known, operator, _parts(limit)) for operator, limit in comparisons)
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    release = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
+    return tuple(int(part) for part in release[1].split(".")) if release else ()
+
+
+def _compare_versions(known: tuple[int, ...], operator: str, limit: tuple[int, ...]) -> bool:
+    if not known:
+        return False
+    width = max(len(known), len(limit))
+    return _compare(known + (0,) * (width - len(known)), operator, limit + (0,) * (width - len(limit)))
+
+
+def _compare(known: Any, operator: str, limit: Any) -> bool:
+    table: Mapping[str, bool] = {"==": known == limit, "!=": known != limit, ">=": known >= limit, "<=": known <= limit, ">": known > limit, "<": known < limit}
+    return table[operator]

@@ -1,0 +1,94 @@
+"""Weigh every cause: what signatures suggest, what the cause's own file says, advisories; of one group only the strongest counts.
+
+In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
+Not here: the order of events (`inference.events`), the verdict (`inference.verdict`).
+
+The figures are log-odds, in one place, and may be fitted later.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from postmortem.inference.case import Case
+from postmortem.inference.predicates import Hit, holds, version_matches
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.diagnosis import Evidence
+
+WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
+PRIOR: Final = -1.5
+LATER_SIGNATURES: Final = 0.25
+"""Share of the weight of a second, different signature for the same cause in the same group: agreement, counted cautiously."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A cause with its evidence and log-odds."""
+
+    id: str
+    score: float
+    evidence: tuple[Evidence, ...]
+
+
+def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
+    """Weigh all causes that have any evidence for them, best first."""
+    items: defaultdict[str, list[Evidence]] = defaultdict(list)
+    _from_signatures(case, knowledge, language, items)
+    _from_advisories(case, knowledge, language, items)
+    for cause, entry in knowledge.causes.items():
+        for sign, key in ((1, "for"), (-1, "against")):
+            for item in entry.get(key, ()):
+                hits = holds(item["if"], case)
+                if hits is not None:
+                    items[cause].append(_weighed(item, hits, sign, language))
+    scored = [_total(cause, evidence) for cause, evidence in items.items()]
+    return sorted((one for one in scored if any(item.weight > 0 for item in one.evidence)), key=lambda one: (-one.score, one.id))
+
+
+def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
+    rules = {rule.id: rule for rule in knowledge.signatures}
+    best: dict[tuple[str, str], Evidence] = {}
+    for event in case.events:
+        finding, rule = event.finding, rules[event.finding.signature]
+        for cause, level in rule.suggests.items():
+            text = f"{rule.title(language)}: {finding.text.splitlines()[0][:300]}"
+            weight = WEIGHTS[level] * event.factor
+            item = Evidence("signature", rule.id, rule.group, text, round(weight, 3), finding.source, finding.where, finding.line, finding.end_line)
+            known = best.get((cause, rule.id))
+            if known is None or item.weight > known.weight:
+                best[cause, rule.id] = item
+    for (cause, _), item in best.items():
+        items[cause].append(item)
+
+
+def _from_advisories(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
+    for entry in knowledge.advisories:
+        version = case.environment.packages.get(entry["package"])
+        if version is None or not version_matches(version, entry["range"]):
+            continue
+        if entry.get("when") and holds(entry["when"], case) is None:
+            continue
+        text = f"{entry['package']} {version}: {entry['symptom'][language]} (→ {entry['fixed']})"
+        for cause, level in entry["causes"].items():
+            items[cause].append(Evidence("advisory", entry["id"], "advisory", text, WEIGHTS[level]))
+
+
+def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str) -> Evidence:
+    hit = next((one for one in hits if one.line is not None), hits[0] if hits else Hit("setting", "absent", ""))
+    text = item["text"][language] + (f" — {hit.text[:240]}" if hit.text else "")
+    factor = min((one.factor for one in hits), default=1.0)
+    return Evidence(hit.kind, hit.id, item.get("group") or hit.kind, text, round(sign * WEIGHTS[item["level"]] * factor, 3), hit.source, hit.where, hit.line, hit.line)
+
+
+def _total(cause: str, evidence: list[Evidence]) -> Scored:
+    groups: defaultdict[str, list[float]] = defaultdict(list)
+    for item in evidence:
+        groups[item.group].append(item.weight)
+    total = PRIOR
+    for weights in groups.values():
+        positive = sorted((weight for weight in weights if weight > 0), reverse=True)
+        negative = min((weight for weight in weights if weight < 0), default=0.0)
+        total += (positive[0] if positive else 0.0) + negative + LATER_SIGNATURES * sum(positive[1:3])
+    ordered = tuple(sorted(evidence, key=lambda item: -abs(item.weight)))
+    return Scored(cause, total, ordered)

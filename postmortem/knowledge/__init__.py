@@ -1,0 +1,1 @@
+"""The knowledge base: YAML in `patterns/` in, typed rules out, every fault with file and line."""

@@ -1,0 +1,189 @@
+"""The knowledge base as typed rules, ready for a run.
+
+In: the JSON compiled into the wheel; in a checkout, or with folders of the user's own, the YAML itself (compiled once and cached).
+Out: `KnowledgeBase`. Not here: checking rules (`knowledge.check`): a run trusts what the check has passed.
+"""
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import regex
+
+from postmortem import resources
+from postmortem.errors import PatternError
+from postmortem.knowledge.compile import compile_folders
+
+TIMEOUT: Final = 0.5
+"""Seconds that one regex may take on one window; the last resort behind bounded windows and linear patterns."""
+_SHORT: Final = 1024
+"""Characters below which even a quadratic pattern cannot take long, and watching the clock would cost more than the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What signatures and formats share: anchors and a pattern that is compiled when its first candidate comes."""
+
+    id: str
+    anchors: tuple[bytes, ...]
+    match: str
+    raw: Mapping[str, Any]
+    _compiled: list[regex.Pattern[str]] = field(default_factory=list, compare=False, repr=False)
+
+    def pattern(self) -> regex.Pattern[str]:
+        """Give the compiled pattern.
+
+        Raises:
+            PatternError: `match` is no valid regex.
+        """
+        if not self._compiled:
+            try:
+                self._compiled.append(regex.compile(self.match))
+            except regex.error as error:
+                raise PatternError(f"{self.id}: not a valid regex: {error}", self.raw.get("file", ""), "run: postmortem patterns check") from error
+        return self._compiled[0]
+
+
+    def search(self, text: str) -> "regex.Match[str] | None":
+        """Search a window.
+
+        Raises:
+            TimeoutError: the window took longer than TIMEOUT.
+        """
+        pattern = self._compiled[0] if self._compiled else self.pattern()
+        return pattern.search(text) if len(text) < _SHORT else pattern.search(text, timeout=TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature(Rule):
+    """A signature: what a log shows."""
+
+    role: str = "cause"
+    lines: int = 1
+    fatal: bool = True
+    suggests: Mapping[str, str] = field(default_factory=dict)
+    group: str = "signature"
+
+    def title(self, language: str) -> str:
+        """Give the title in a language."""
+        return str(self.raw["title"][language])
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Rule):
+    """A metric line or a fact that programs print."""
+
+    kind: str = "facts"
+    framework: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeBase:
+    """All rules of a run."""
+
+    version: str
+    """<date>+<hash>"""
+    signatures: tuple[Signature, ...]
+    formats: tuple[Format, ...]
+    causes: Mapping[str, Mapping[str, Any]]
+    """Cause files by id; an id of the taxonomy without a file has an empty one."""
+    titles: Mapping[str, Mapping[str, str]]
+    """Titles of all ids of the taxonomy, by language."""
+    precedence: tuple[tuple[str, str], ...]
+    """(winner, loser)"""
+    fixes: tuple[Mapping[str, Any], ...]
+    advisories: tuple[Mapping[str, Any], ...]
+    gpus: tuple[Mapping[str, Any], ...]
+
+    def title(self, cause: str, language: str) -> str:
+        """Give a cause's title; an unknown id stands for itself."""
+        return str(self.titles.get(cause, {}).get(language, cause))
+
+
+def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
+    """Load the built-in rules and those of the user's own folders, which may replace built-in ones of the same id.
+
+    Raises:
+        PatternError: a folder is missing, or holds invalid YAML.
+    """
+    for folder in extra:
+        if not folder.is_dir():
+            raise PatternError("no such pattern folder", folder, "give a folder of the shape that patterns/README.md describes")
+    return _load(tuple(extra))
+
+
+@functools.lru_cache(maxsize=4)
+def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
+    built_in = resources.compiled()
+    if built_in is not None and not extra:
+        return _typed(json.loads(built_in.read_text(encoding="utf-8")))
+    return _typed(_cached((resources.folder("patterns"), *extra)))
+
+
+def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
+    """Compile folders once per state of their files; a cache that cannot be read or written costs a second, no more."""
+    import platformdirs  # noqa: PLC0415 -- only a checkout or own folders come here; a wheel's start does not pay for it
+
+    stamp = hashlib.sha256("\n".join(_stamps(folders)).encode()).hexdigest()[:24]
+    path = Path(platformdirs.user_cache_dir("postmortem")) / f"knowledge-{stamp}.json"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        value = compile_folders(folders)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in sorted(path.parent.glob("knowledge-*.json"), key=lambda one: one.stat().st_mtime)[:-8]:
+            old.unlink(missing_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+        temporary.replace(path)
+    except OSError:
+        pass
+    return value
+
+
+def _stamps(folders: tuple[Path, ...]) -> list[str]:
+    stamps = []
+    for folder in folders:
+        for root, _, names in sorted(os.walk(folder)):
+            for name in sorted(names):
+                if name.endswith(".yaml"):
+                    status = Path(root, name).stat()
+                    stamps.append(f"{root}/{name}:{status.st_mtime_ns}:{status.st_size}")
+    return stamps
+
+
+def _typed(value: dict[str, Any]) -> KnowledgeBase:
+    causes = {entry["id"]: entry for entry in value["causes"]}
+    taxonomy = value["taxonomy"]
+    return KnowledgeBase(
+        version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
+        signatures=tuple(_signature(entry) for entry in value["signatures"]),
+        formats=tuple(
+            Format(entry["id"], _anchors(entry), entry["match"], entry, kind=entry["kind"], framework=entry.get("framework", "")) for entry in value["formats"]
+        ),
+        causes={cause: causes.get(cause, {}) for cause in {**taxonomy["causes"], **causes}},
+        titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
+        precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
+        fixes=tuple(value["fixes"]),
+        advisories=tuple(value["advisories"]),
+        gpus=tuple(value["gpus"]),
+    )
+
+
+def _signature(entry: Mapping[str, Any]) -> Signature:
+    fatal = entry.get("fatal")
+    return Signature(
+        entry["id"], _anchors(entry), entry["match"], entry,
+        role=entry["role"], lines=entry.get("lines", 1), suggests=entry.get("suggests") or {}, group=entry.get("group", "signature"),
+        fatal=entry["role"] in {"cause", "consequence"} if fatal is None else fatal,
+    )
+
+
+def _anchors(entry: Mapping[str, Any]) -> tuple[bytes, ...]:
+    return tuple(anchor.encode() for anchor in entry["anchors"])

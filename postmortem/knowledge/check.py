@@ -1,0 +1,158 @@
+"""Check pattern folders: every fault of every file at once, each with file and line.
+
+In: folders. Out: a list of `PatternError`, empty if all is well.
+Not here: whether examples fire, which needs the matching engine (`signatures.proof`).
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import regex
+from pydantic import ValidationError
+
+from postmortem.errors import PatternError
+from postmortem.knowledge import schema
+from postmortem.knowledge.compile import KINDS, entries
+from postmortem.knowledge.yamlfile import line_of, read_yaml
+from postmortem.names import SHAPES
+
+_PREDICATES = frozenset({"signature", "shape", "precision", "framework", "setting", "package", "gpu", "env", "traceback", "outcome", "all", "any", "not"})
+_GPU_KEYS = frozenset({"capability", "name", "memory_gib", "count"})
+_ENV_KEYS = frozenset({"os", "python", "cuda", "driver", "exit_status", "signal", "world_size", "launcher", "precision"})
+_TRACEBACK_KEYS = frozenset({"exception", "message", "file", "frame", "raised_in"})
+MOST_ANCHOR_BYTES = 6
+
+
+def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
+    """Check the shape of all rules in `folders`; `known` folders are only consulted for the ids that rules refer to."""
+    folders = list(folders)
+    ids = _ids([*known, *folders])
+    found: list[PatternError] = []
+    seen: dict[tuple[str, str], Path] = {}
+    for root in folders:
+        for kind in KINDS:
+            found += _faults_of_kind(root, kind, ids, seen)
+        found += _faults_of_taxonomy(root)
+    return found
+
+
+def _faults_of_kind(root: Path, kind: str, ids: dict[str, set[str]], seen: dict[tuple[str, str], Path]) -> list[PatternError]:
+    found: list[PatternError] = []
+    try:
+        rules = list(entries(root / kind))
+    except PatternError as error:
+        return [error]
+    for path, entry in rules:
+        name = str(entry.get("id"))
+        where = f"{path}:{line_of(path, name)}"
+        if (kind, name) in seen:
+            found.append(PatternError(f"the id {name} stands twice", where, f"rename it; the other is in {seen[kind, name]}"))
+        seen[kind, name] = path
+        try:
+            schema.MODELS[kind].model_validate(entry)
+        except ValidationError as error:
+            for fault in error.errors():
+                place = ".".join(str(part) for part in fault["loc"])
+                found.append(PatternError(f"{name}: {place}: {fault['msg']}", where, "see patterns/README.md for the shape"))
+            continue
+        found += [PatternError(f"{name}: {what}", where, mend) for what, mend in _faults_of_rule(kind, entry, ids)]
+    return found
+
+
+def _faults_of_rule(kind: str, entry: dict[str, Any], ids: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    for field in ("match", "pair"):
+        if entry.get(field):
+            yield from _regex_faults(entry[field])
+    for anchor in entry.get("anchors", ()):
+        if len(anchor.encode()) < MOST_ANCHOR_BYTES and kind == "signatures":
+            yield f"the anchor {anchor!r} is shorter than {MOST_ANCHOR_BYTES} bytes", "take a longer literal"
+    for cause in _causes_named(kind, entry):
+        if cause not in ids["taxonomy"]:
+            yield f"the cause {cause} is not in taxonomy.yaml", "correct the id, or add it to taxonomy.yaml"
+    if entry.get("lines", 1) == 1 and any("\n" in example["text"] for example in entry.get("examples", {}).get("fires", ())) and kind == "signatures":
+        yield "an example has several lines but `lines` is 1", "set `lines`"
+    for predicate in _predicates(entry):
+        yield from _predicate_faults(predicate, ids)
+
+
+def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        yield f"not a valid regex: {error}", "correct `match`"
+
+
+def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
+    if kind == "signatures":
+        return list(entry.get("suggests", {}))
+    if kind == "causes":
+        return [entry["id"], *(item["from"] for item in entry.get("separates", ()))]
+    return list(entry.get("causes", ())) if kind in {"fixes", "advisories"} else []
+
+
+def _predicates(entry: dict[str, Any]) -> Iterator[Any]:
+    for item in (*entry.get("for", ()), *entry.get("against", ())):
+        yield item["if"]
+    if entry.get("when"):
+        yield entry["when"]
+
+
+def _predicate_faults(predicate: Any, ids: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    if not isinstance(predicate, dict) or not predicate:
+        yield f"not a predicate: {predicate!r}", "a mapping such as {shape: hidden-nan}"
+        return
+    for key, value in predicate.items():
+        if key not in _PREDICATES:
+            yield f"unknown predicate {key!r}", f"one of {', '.join(sorted(_PREDICATES))}"
+        elif key in {"all", "any"}:
+            for inner in value:
+                yield from _predicate_faults(inner, ids)
+        elif key == "not":
+            yield from _predicate_faults(value, ids)
+        else:
+            yield from _leaf_faults(key, value, ids)
+
+
+def _leaf_faults(key: str, value: Any, ids: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    values = value if isinstance(value, list) else [value]
+    if key == "shape":
+        for name in values:
+            if name not in SHAPES:
+                yield f"unknown shape {name!r}", f"one of {', '.join(sorted(SHAPES))}"
+    elif key == "signature":
+        for name in values:
+            if not (name.endswith(".*") and any(one.startswith(name[:-1]) for one in ids["signatures"])) and name not in ids["signatures"]:
+                yield f"no signature has the id {name!r}", "correct the id"
+    for name, allowed in (("gpu", _GPU_KEYS), ("env", _ENV_KEYS), ("traceback", _TRACEBACK_KEYS)):
+        if key == name and (not isinstance(value, dict) or not set(value) <= allowed):
+            yield f"{name}: takes only {', '.join(sorted(allowed))}", "correct the key"
+
+
+def _ids(folders: Iterable[Path]) -> dict[str, set[str]]:
+    ids: dict[str, set[str]] = {kind: set() for kind in KINDS} | {"taxonomy": set()}
+    for root in folders:
+        for kind in KINDS:
+            try:
+                ids[kind].update(str(entry.get("id")) for _, entry in entries(root / kind))
+            except PatternError:
+                continue
+        if (root / "taxonomy.yaml").is_file():
+            ids["taxonomy"].update((read_yaml(root / "taxonomy.yaml") or {}).get("causes", {}))
+    return ids
+
+
+def _faults_of_taxonomy(root: Path) -> list[PatternError]:
+    found: list[PatternError] = []
+    path = root / "taxonomy.yaml"
+    content = (read_yaml(path) or {}) if path.is_file() else {}
+    gpus = read_yaml(root / "gpus.yaml") if (root / "gpus.yaml").is_file() else []
+    checks: list[tuple[type[schema.Strict], Any, str]] = [(schema.TaxonomyEntry, entry, name) for name, entry in content.get("causes", {}).items()]
+    checks += [(schema.Precedence, entry, str(entry.get("winner"))) for entry in content.get("precedence", ())]
+    checks += [(schema.GpuEntry, entry, str(entry.get("name"))) for entry in gpus]
+    for model, entry, name in checks:
+        try:
+            model.model_validate(entry)
+        except ValidationError as error:
+            found += [PatternError(f"{name}: {fault['loc']}: {fault['msg']}", path, "see patterns/README.md") for fault in error.errors()]
+    return found

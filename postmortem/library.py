@@ -1,0 +1,87 @@
+"""The library: `postmortem.analyze(...)` and the `Report` it gives. The command line is a thin shell over it.
+
+In: paths. Out: `Report`. Not here: anything that the rooms below can do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from postmortem import pipeline, report
+from postmortem.errors import UsageError
+from postmortem.model.diagnosis import Cause, Diagnosis, Verdict
+from postmortem.names import LANGUAGES
+
+Path_ = str | Path
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found out about one job; `diagnosis` holds everything, typed."""
+
+    diagnosis: Diagnosis
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer; its `cause` is None when the program abstains."""
+        return self.diagnosis.verdict
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The candidates, the most probable first; never empty."""
+        return self.diagnosis.causes
+
+    @property
+    def is_alarming(self) -> bool:
+        """True if the run failed or stalled, or the verdict is neither healthy nor an abstention."""
+        cause = self.verdict.cause
+        return self.diagnosis.outcome in {"failed", "stalled"} or (cause is not None and not cause.startswith("healthy."))
+
+    def render(self, form: str = "terminal", *, width: int = 80, color: bool = False, redact: bool | None = None) -> str:
+        """Render the report.
+
+        Args:
+            form: one of `postmortem.report.FORMS`.
+            width: columns of the terminal report.
+            color: colours in the terminal report.
+            redact: replace secrets; by default everywhere but in the terminal report.
+
+        Raises:
+            UsageError: unknown form.
+        """
+        if form not in report.FORMS:
+            raise UsageError(f"unknown format {form!r}", "", f"one of {', '.join(report.FORMS)}")
+        return report.render(self.diagnosis, form, width=width, color=color, redact=form != "terminal" if redact is None else redact)
+
+    def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
+        """Give the JSON report (schema postmortem.report/1) as plain values."""
+        return report.to_dict(self.diagnosis, redact=redact)
+
+
+def analyze(
+    paths: Path_ | Sequence[Path_], *, env: Sequence[Path_] = (), language: str = "en", patterns: Sequence[Path_] = (), facts: Mapping[str, str] | None = None,
+) -> Report:
+    """Name the cause of a failed (or doubtful) training run.
+
+    Args:
+        paths: log files, folders, or `-` for standard input; all together are one job.
+        env: environment dumps that are not in the log.
+        language: `en` or `zh`.
+        patterns: further folders of rules, of the shape that patterns/README.md describes.
+        facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`, `setting_learning_rate` and so on.
+
+    Raises:
+        InputError: nothing could be read.
+        PatternError: a pattern folder is missing or invalid.
+        UsageError: no path, or an unknown language.
+
+    >>> import postmortem
+    >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
+    'numerics.loss-scale-exhausted'
+    """
+    if language not in LANGUAGES:
+        raise UsageError(f"unknown language {language!r}", "", f"one of {', '.join(LANGUAGES)}")
+    if not isinstance(paths, (str, Path)) and not paths:
+        raise UsageError("no log was named", "", "postmortem analyze run.log")
+    return Report(pipeline.analyze(paths, env_files=env, language=language, patterns=patterns, facts=facts or {}))

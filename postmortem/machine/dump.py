@@ -1,0 +1,93 @@
+"""The environment dump: what decides between causes, in lines that the program (and people) read.
+
+In: this machine and this Python. Out: text. Not here: reading dumps (`patterns/formats/environment.yaml`).
+torch is not imported: a broken installation is often what is being looked for.
+"""
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+_PACKAGES: Final = (
+    "torch", "torchvision", "torchaudio", "triton", "numpy", "transformers", "tokenizers", "accelerate", "peft", "trl", "datasets", "deepspeed", "bitsandbytes", "flash-attn", "xformers",
+    "safetensors", "huggingface-hub", "xtuner", "mmengine", "mmcv", "lightning", "pytorch-lightning", "llamafactory", "axolotl", "ms-swift", "megatron-core", "vllm", "ray", "wandb", "pydantic",
+    "protobuf", "sentencepiece", "apex", "torchtune", "torchtitan", "nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "jax", "tensorflow", "pandas", "pyarrow",
+)
+_VARIABLES: Final = re.compile(r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$")
+_SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
+
+
+def environment_dump() -> str:
+    """Write the dump; a part that this machine lacks is left out."""
+    parts = [_header(), _packages(), _torch_build(), _limits(), _variables(), _nvidia_smi()]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _header() -> str:
+    return "\n".join((
+        "postmortem environment dump", f"OS: {platform.platform()}", f"Python version: {platform.python_version()} ({platform.machine()}, {sys.executable.split(os.sep)[-1]})",
+        f"CPU count: {os.cpu_count()}",
+    ))
+
+
+def _packages() -> str:
+    lines = []
+    for name in _PACKAGES:
+        try:
+            lines.append(f"[pip3] {name}=={importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "\n".join(lines)
+
+
+def _torch_build() -> str:
+    """Read torch's CUDA version off its version file, without importing it."""
+    try:
+        file = next((path for path in importlib.metadata.files("torch") or () if str(path) == "torch/version.py"), None)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    if file is None:
+        return ""
+    found = re.search(r"^cuda(?:: [^=]+)? = (?:'([\d.]+)'|None)", Path(str(file.locate())).read_text(encoding="utf-8"), re.MULTILINE)
+    return f"CUDA used to build PyTorch: {found[1] or 'None'}" if found else ""
+
+
+def _limits() -> str:
+    lines = []
+    shared = Path("/dev/shm")  # noqa: S108 -- measured, not written to
+    if shared.is_dir():
+        lines.append(f"shared memory (/dev/shm) size: {shutil.disk_usage(shared).total / 2**30:.2f} GB")
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        lines.append(f"System RAM: {memory / 2**30:.2f} GB")
+    except (ValueError, OSError, AttributeError):
+        pass
+    try:
+        import resource  # noqa: PLC0415 -- not on Windows
+
+        lines.append(f"open files limit: {resource.getrlimit(resource.RLIMIT_NOFILE)[0]}")
+    except ImportError:
+        pass
+    return "\n".join(lines)
+
+
+def _variables() -> str:
+    names = sorted(name for name in os.environ if _VARIABLES.match(name) and not _SECRET.search(name))
+    return "\n".join(f"{name}={os.environ[name][:300]}" for name in names)
+
+
+def _nvidia_smi() -> str:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return "nvidia-smi: not found"
+    try:
+        done = subprocess.run([program], capture_output=True, timeout=20, check=False)  # noqa: S603 -- found on the path
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"nvidia-smi: {error}"
+    return (done.stdout + done.stderr).decode("utf-8", "replace")

@@ -1,0 +1,45 @@
+"""A cleaned log line and the process that printed it.
+
+In: nothing. Out: `Where`, `Line`. Not here: how a line is found or cleaned (`reading`).
+"""
+
+from typing import NamedTuple
+
+
+class Where(NamedTuple):
+    """The process that printed a line, as far as the line says so; every part is None if not printed."""
+
+    rank: int | None = None
+    local_rank: int | None = None
+    node: str | None = None
+    pid: int | None = None
+
+    def label(self) -> str:
+        """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or an empty string."""
+        parts = []
+        if self.rank is not None:
+            parts.append(f"rank {self.rank}")
+        elif self.local_rank is not None:
+            parts.append(f"local rank {self.local_rank}")
+        if self.node is not None:
+            parts.append(f"on {self.node}")
+        if self.pid is not None and not parts:
+            parts.append(f"pid {self.pid}")
+        return " ".join(parts)
+
+
+NOWHERE = Where()
+
+
+class Line(NamedTuple):
+    """One line (or one frame of it), cleaned of colours and prefixes; a NamedTuple since millions are made."""
+
+    number: int
+    """Raw line number, 1-based, as `sed -n` counts."""
+    text: str
+    """The text without ANSI escapes, rank labels and logger prefixes."""
+    where: Where
+    time: str | None
+    """The printed time as ISO 8601, as far as it is printed; None without one."""
+    offset: int
+    """Byte offset of the line in the decoded stream; orders lines of one source."""

@@ -1,0 +1,53 @@
+"""The vocabulary that rooms share: canonical series names, roles, levels, status words.
+
+In: nothing. Out: constants. Not here: anything that computes.
+"""
+
+from typing import Final
+
+LOSS: Final = "loss"
+EVAL_LOSS: Final = "eval_loss"
+GRAD_NORM: Final = "grad_norm"
+LEARNING_RATE: Final = "learning_rate"
+LOSS_SCALE: Final = "loss_scale"
+EPOCH: Final = "epoch"
+MEMORY: Final = "memory"
+THROUGHPUT: Final = "throughput"
+SKIPPED_STEPS: Final = "skipped_steps"
+
+ROLES: Final = ("cause", "consequence", "warning", "harmless", "context")
+LEVELS: Final = ("decisive", "strong", "moderate", "weak")
+LANGUAGES: Final = ("en", "zh")
+OUTCOMES: Final = ("failed", "completed", "running", "stalled", "incomplete", "not-a-training-log", "unknown")
+SCHEMA: Final = "postmortem.report/1"
+
+SHAPES: Final = {
+    "hidden-nan": "loss printed as 0.0 (or missing) while grad_norm is not finite: a NaN that the trainer filters out of its mean",
+    "zero-loss": "the training loss is exactly 0 at several records, with finite or no grad norm",
+    "nan-first-record": "the very first recorded training loss is not finite",
+    "nan-at-zero-rate": "a non-finite loss or gradient while the learning rate is still 0",
+    "nan-after-runup": "the loss rises over several finite records, well above its best level, before it stops being finite",
+    "nan-out-of-flat": "a flat or falling finite loss turns non-finite from one record to the next",
+    "nan-recovers": "non-finite loss records with finite ones after them",
+    "nan-eval-only": "the evaluation loss is not finite while the training loss is finite throughout",
+    "nan-component": "one loss component is not finite while the total or the others stay finite",
+    "nan-grad-finite-loss": "grad_norm is not finite in several records while the loss stays finite and non-zero",
+    "nan-loss": "any non-finite training loss",
+    "loss-falls": "the finite training loss falls clearly over the run",
+    "loss-spike": "a sudden rise to several times the recent level, recovered or not, all finite",
+    "loss-divergence": "the finite training loss ends far above its best level after a sustained rise",
+    "grad-explosion": "grad_norm grows by two orders of magnitude or more, or to inf",
+    "rate-standstill": "the learning rate does not move between records although a schedule is running: the scaler skips the optimiser step",
+    "scale-collapse": "the loss scale halves step after step to 1 or below, or by at least 2**8 without a clean stretch",
+    "scale-settling": "a few halvings at the start, then quiet: the loss scaler finding its level",
+    "plateau": "the finite training loss does not move over many records",
+    "collapse": "the loss freezes at one value, or the reward's spread is 0, after having moved",
+    "memory-rising": "reported memory rises over the run",
+    "high-rate": "the largest learning rate printed or set is at least 10 times what is usual for the optimiser in use",
+    "oom-fragmented": "CUDA OOM with more memory reserved but unallocated than was asked for",
+    "oom-other-process": "CUDA OOM with much memory held outside this process",
+    "oom-after-steps": "CUDA OOM after training records were printed",
+    "oom-before-steps": "CUDA OOM before any training record was printed",
+    "finished": "a success marker ends the log",
+    "no-failure-shown": "metric records run to the end of the log and no failure is shown",
+}

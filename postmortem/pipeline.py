@@ -1,0 +1,224 @@
+"""One job in, one `Diagnosis` out: reads the sources, gathers, finds shapes, ranks causes, chooses fixes.
+
+In: the paths of a job. Out: `Diagnosis`. Not here: rendering (`report`), many jobs (later rooms).
+"""
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from postmortem import views
+from postmortem.errors import InputError
+from postmortem.facts import environment as env
+from postmortem.facts import memory, shapes
+from postmortem.facts.series import Series
+from postmortem.fixes.select import fixes
+from postmortem.formats import trainer_state
+from postmortem.gather import Gathered, Gathering, Machine
+from postmortem.inference import events as order
+from postmortem.inference import verdict as judging
+from postmortem.inference.case import Case
+from postmortem.inference.rules import score
+from postmortem.knowledge.base import KnowledgeBase, load
+from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Framework, Source
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.blocks import SIZE, Block, blocks
+from postmortem.reading.decode import Text
+from postmortem.reading.discover import candidates
+from postmortem.reading.names import process_of_file
+from postmortem.reading.opener import open_log
+from postmortem.reading.prefixes import carries_srun_labels
+
+_STATE_BYTES: Final = 256 << 20
+_TOLD: Final = 3
+"""Strength of what the caller says: above anything printed."""
+START_MARKERS: Final = "context.training-start"
+
+
+def analyze(
+    paths: str | Path | Sequence[str | Path], *, env_files: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (), facts: Mapping[str, str] = MappingProxyType({}),
+    block_size: int = SIZE,
+) -> Diagnosis:
+    """Diagnose one job.
+
+    Args:
+        paths: files, folders or `-` (standard input) that together are the log of one job.
+        env_files: environment dumps (collect_env, nvidia-smi, pip list ...) that are not in the log.
+        language: `en` or `zh`, the language of all texts.
+        patterns: further pattern folders, of the shape of the built-in one.
+        facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status, package_torch ...).
+        block_size: how many bytes are looked at in one go; changes nothing in the result.
+
+    Raises:
+        InputError: nothing could be read.
+        PatternError: a pattern folder is missing or invalid.
+    """
+    given = [str(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    machine = machine_for(tuple(Path(folder) for folder in patterns))
+    reader = _Reader(machine, block_size)
+    for candidate in candidates(given):
+        if candidate.skip:
+            reader.ignore(candidate.path, candidate.skip)
+        else:
+            reader.read(candidate.path, is_alone=len(given) == 1 and candidate.path == given[0])
+    reader.require_something(given)
+    for path in env_files:
+        reader.read(str(path), is_alone=True, kind="environment")
+    for name, value in facts.items():
+        reader.gathered.facts.add(name, value, _TOLD, 0, 0)
+    return diagnose(reader.gathered, reader.sources, machine.knowledge, language, reader.warnings)
+
+
+@functools.lru_cache(maxsize=4)
+def machine_for(patterns: tuple[Path, ...]) -> Machine:
+    """Build the matching machine once per set of pattern folders."""
+    return Machine(load(patterns))
+
+
+class _Reader:
+    """Reads the sources of a job, one after the other, into one `Gathered`."""
+
+    def __init__(self, machine: Machine, block_size: int) -> None:
+        self.machine, self.block_size = machine, block_size
+        self.gathered = Gathered()
+        self.sources: list[Source] = []
+        self.warnings: list[str] = []
+
+    def ignore(self, path: str, why: str) -> None:
+        """List a file that is no part of the job's log."""
+        self.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored", why))
+
+    def read(self, path: str, *, is_alone: bool, kind: str = "log") -> None:
+        """Read one file; in a folder, one that cannot be read is listed with the reason."""
+        try:
+            self._read(path, kind)
+        except InputError as error:
+            if is_alone:
+                raise
+            self.ignore(path, error.what)
+
+    def require_something(self, given: Sequence[str]) -> None:
+        """Refuse a job none of whose files could be read.
+
+        Raises:
+            InputError: all files were ignored.
+        """
+        if not any(source.kind != "ignored" for source in self.sources):
+            why = self.sources[0].note if self.sources else "nothing given"
+            raise InputError(f"no log could be read: {why}", ", ".join(given), "name the text log of the run")
+
+    def _read(self, path: str, kind: str) -> None:
+        opened = open_log(path)
+        try:
+            text = Text(opened)
+            head = text.head.decode("utf-8", "replace")
+            index = len(self.sources)
+            where = process_of_file(path) if kind == "log" else NOWHERE
+            if trainer_state.claims(head):
+                kind, part = "metrics", self._state(text, index)
+            else:
+                part = self._gather(text, index, where, srun=carries_srun_labels(head[:65536]))
+            self.gathered.merge(part)
+        finally:
+            opened.close()
+        note = "its only line breaks are carriage returns: lines count its frames" if text.breaks_by_return else ""
+        if opened.fault:
+            self.warnings.append(f"{path}: {opened.fault}")
+            note = "; ".join(filter(None, (note, opened.fault)))
+        if kind == "log" and not part.records.get(index) and not part.findings and part.facts.facts:
+            kind = "environment"
+        self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind, note))
+
+    def _gather(self, text: Text, index: int, where: Where, *, srun: bool) -> Gathered:
+        gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return)
+        for block in blocks(text, self.block_size):
+            gathering.feed(block)
+        return gathering.snapshot()
+
+    def _state(self, text: Text, index: int) -> Gathered:
+        """Read a trainer_state.json; it must be held whole, and is bounded."""
+        chunks, size = [], 0
+        while size < _STATE_BYTES and (chunk := text.read(1 << 20)):
+            chunks.append(chunk)
+            size += len(chunk)
+        raw = b"".join(chunks)
+        gathering = Gathering(self.machine, index)
+        gathering.take_state(trainer_state.records(raw.decode("utf-8", "replace")))
+        gathering.feed(Block(b"", 0, 0, 0))
+        result = gathering.snapshot()
+        result.lines[index] = raw.count(b"\n") + (not raw.endswith(b"\n"))
+        return result
+
+
+def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str, warnings: Iterable[str] = ()) -> Diagnosis:
+    """Judge what was gathered; the sources themselves are not read again."""
+    rules = {rule.id: rule for rule in knowledge.signatures}
+    seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
+    starts = [one.finding for one in seen if one.finding.signature.startswith(START_MARKERS)]
+    begins = order.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]))
+    current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
+    tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]
+    failures = order.failures(current, tracebacks, gathered.records, rules)
+    first = failures[0] if failures else None
+    found_shapes = {one.id: one for one in (*shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current))}
+    outcome = views.outcome(gathered, current, failures, tracebacks)
+    for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
+        found_shapes.setdefault(shape.id, shape)
+    case = Case(
+        events=tuple(order.events(seen, rules, first, gathered.records, begins)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
+    )
+    ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)
+    return _assemble(case, ranked, first, gathered, sources, knowledge, language, begins, warnings)
+
+
+def _assemble(
+    case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str,
+    begins: dict[int, int], warnings: Iterable[str],
+) -> Diagnosis:
+    series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
+    failure = views.first_failure(first, case, knowledge, language)
+    notes = [*warnings, *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
+    return Diagnosis(
+        knowledge_base=knowledge.version, sources=tuple(sources), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
+        frameworks=tuple(Framework(name, version, gathered.facts.framework_lines.get(name, 0)) for name, version in case.frameworks.items()),
+        verdict=judging.verdict(ranked, case, knowledge, language),
+        causes=tuple(
+            Cause(
+                one.id, one.id.split(".")[0], knowledge.title(one.id, language), one.probability, knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
+                one.evidence, fixes(one.id, case, knowledge, language),
+            )
+            for one in ranked
+        ),
+        signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
+        timeline=views.timeline(case, gathered, failure, language), series=tuple(views.series_view(one) for one in series if one.points),
+        environment=case.environment, settings=dict(case.settings), progress=views.progress(gathered, case, first), warnings=tuple(notes),
+        excerpt=views.excerpt(gathered, first, case), language=language,
+    )
+
+
+def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:
+    found = []
+    for index, source in enumerate(sources):
+        if source.kind != "log" or not source.lines:
+            continue
+        begin = begins.get(index, 1)
+        if begin > 1:
+            found.append(Attempt(index, 1, begin - 1, "failed"))
+        found.append(Attempt(index, begin, source.lines, outcome))
+    return tuple(found)
+
+
+def _fatal_lines(gathered: Gathered, findings: Sequence[Finding]) -> dict[int, list[int]]:
+    lines: dict[int, list[int]] = {}
+    for finding in findings:
+        if finding.role in {"cause", "consequence"}:
+            lines.setdefault(finding.source, []).append(finding.line)
+    for traceback, _ in gathered.tracebacks:
+        lines.setdefault(traceback.source, []).append(traceback.line)
+    return lines
+
+

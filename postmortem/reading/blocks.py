@@ -1,0 +1,65 @@
+"""Cut a log into blocks whose borders change nothing.
+
+In: a `Text`. Out: `Block`s: fresh bytes with as much context before and behind as any rule may look at.
+Not here: what is looked for.
+
+A block's fresh region is data[lo:hi]; whoever looks for something counts only what *starts* in it, and may read
+MARGIN bytes on either side. Since windows are laid around absolute positions, the size of a block cannot be seen
+in any result, and a line without end (a 100 MB progress bar) needs no more memory than any other.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple, Protocol
+
+MARGIN: Final = 64 << 10
+SIZE: Final = 8 << 20
+
+
+class Readable(Protocol):
+    """Whatever gives UTF-8 bytes."""
+
+    def read(self, size: int) -> bytes:
+        """Give up to about `size` bytes, b"" at the end."""
+
+
+class Block(NamedTuple):
+    """A piece of the log with its surroundings."""
+
+    data: bytes
+    lo: int
+    """Where the fresh region begins in `data`."""
+    hi: int
+    """Where it ends."""
+    offset: int
+    """Position of data[0] in the decoded stream, in bytes."""
+
+
+def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
+    """Yield the log in blocks of about `size` fresh bytes."""
+    data, lo, offset = b"", 0, 0
+    while chunk := _read(text, size):
+        data += chunk
+        hi = _border(data, lo)
+        if hi > lo:
+            yield Block(data, lo, hi, offset)
+            keep = max(0, hi - MARGIN)
+            data, lo, offset = data[keep:], hi - keep, offset + keep
+    if len(data) > lo:
+        yield Block(data, lo, len(data), offset)
+
+
+def _read(text: Readable, size: int) -> bytes:
+    chunks = []
+    missing = size
+    while missing > 0 and (chunk := text.read(missing)):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def _border(data: bytes, lo: int) -> int:
+    """Find the end of the fresh region: behind a line break if one is near, with MARGIN bytes left to look ahead."""
+    last = len(data) - MARGIN
+    if last <= lo:
+        return lo
+    return data.rfind(b"\n", lo, last) + 1 or last

@@ -1,0 +1,108 @@
+"""Any encoding in, UTF-8 bytes out.
+
+In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, and whether `\\r` is the only line break.
+Not here: decompression, lines.
+
+UTF-8 passes through untouched (a line with wrong bytes is mended when it is decoded), so that the common case costs nothing;
+UTF-16 (PowerShell transcripts) and GBK (Chinese Windows) are transcoded.
+"""
+
+import codecs
+from typing import Final
+
+from postmortem.errors import InputError
+from postmortem.reading.opener import Opened
+
+SNIFF: Final = 1 << 20
+_BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BINARY_SHARE: Final = 0.3
+_CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
+
+
+class Text:
+    """A log as UTF-8 chunks."""
+
+    def __init__(self, opened: Opened) -> None:
+        """Look at the first megabyte to tell encoding and line breaks.
+
+        Raises:
+            InputError: the input is binary, or cannot be read.
+        """
+        self.opened = opened
+        head = _fill(opened, SNIFF)
+        self.encoding, skip = detect(head, opened.path)
+        self._decoder = None if self.encoding == "utf-8" else codecs.getincrementaldecoder(self.encoding)("replace")
+        self._head = self._utf8(head[skip:], final=False)
+        self.head = self._head
+        """The first megabyte as UTF-8; stays readable after it was handed out."""
+        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0
+        self._done = False
+
+    def read(self, size: int) -> bytes:
+        """Give up to about `size` bytes of UTF-8, b"" at the end."""
+        if self._head:
+            chunk, self._head = self._head[:size], self._head[size:]
+            return chunk
+        while not self._done:
+            raw = self.opened.read(size)
+            self._done = not raw
+            if chunk := self._utf8(raw, final=self._done):
+                return chunk
+        return b""
+
+    def _utf8(self, raw: bytes, *, final: bool) -> bytes:
+        return raw if self._decoder is None else self._decoder.decode(raw, final).encode("utf-8", "replace")
+
+
+def _fill(opened: Opened, size: int) -> bytes:
+    chunks = []
+    missing = size
+    while missing > 0 and (chunk := opened.read(missing)):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def detect(head: bytes, path: str) -> tuple[str, int]:
+    """Tell the encoding of a log from its beginning.
+
+    Returns:
+        The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order mark to skip.
+
+    Raises:
+        InputError: more than 30 % of the bytes are control bytes, and it is no UTF-16.
+    """
+    for bom, name in _BOMS:
+        if head.startswith(bom):
+            return ("utf-8" if name == "utf-8-sig" else name), len(bom)
+    sample = head[:65536]
+    if sample and b"\x00" in sample and (guess := _utf16_without_bom(sample)):
+        return guess, 0
+    if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(sample):
+        if sample.strip(b"\x00"):
+            raise InputError("this is a binary file, not a log", path, "name the text log of the run")
+        return "utf-8", 0
+    return ("utf-8" if _is_utf8(head) or not _is_gbk(sample) else "gb18030"), 0
+
+
+def _utf16_without_bom(sample: bytes) -> str | None:
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2 or 1
+    if odd > 0.6 * half and even < 0.1 * half:
+        return "utf-16-le"
+    if even > 0.6 * half and odd < 0.1 * half:
+        return "utf-16-be"
+    return None
+
+
+def _is_utf8(head: bytes) -> bool:
+    """A few wrong bytes (a cut character, one stray byte) do not make a log something else."""
+    text = head.decode("utf-8", "replace")
+    wrong = text.count("�")
+    return wrong == 0 or wrong <= max(2, (sum(byte > 127 for byte in head[:65536])) // 50)
+
+
+def _is_gbk(sample: bytes) -> bool:
+    text = sample[:-1].decode("gb18030", "replace")
+    common = sum("一" <= char <= "鿿" for char in text)
+    return common > 0 and text.count("�") <= common // 20 + 1

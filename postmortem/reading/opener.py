@@ -1,0 +1,106 @@
+"""Open what a user names: a plain, compressed or piped log, as a stream of bytes; say what it was.
+
+In: a path, or `-` for standard input.
+Out: `Opened`: a raw byte stream, its compression, and what went wrong while reading, if anything did.
+Not here: text encodings (`reading.decode`), blocks (`reading.blocks`), folders (`reading.discover`).
+
+Compression is told by magic bytes, not by the name. A broken archive gives what can be read from it, and says so:
+half a log is worth more than an error message.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from pathlib import Path
+from typing import IO, Final
+
+from postmortem.errors import InputError
+
+STDIN: Final = "-"
+_MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
+_BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+class Opened:
+    """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
+
+    def __init__(self, path: str, stream: IO[bytes], compression: str | None) -> None:
+        """Wrap an open stream; `path` is the name shown to the user."""
+        self.path, self.compression = path, compression
+        self.fault = ""
+        """Why reading ended early, or an empty string."""
+        self.bytes_read = 0
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes.
+
+        Raises:
+            InputError: nothing at all could be read.
+        """
+        if self.fault:
+            return b""
+        try:
+            data = self._stream.read(size)
+        except _BROKEN as error:
+            if not self.bytes_read:
+                raise InputError(f"the {self.compression or 'file'} cannot be read: {error}", self.path, "copy it again, or unpack it as far as it goes") from error
+            self.fault = f"{self.compression or 'file'} breaks off after {self.bytes_read} bytes: {error}"
+            return b""
+        except Exception as error:
+            if type(error).__name__ != "ZstdError":
+                raise
+            self.fault = f"zst breaks off after {self.bytes_read} bytes: {error}"
+            if not self.bytes_read:
+                raise InputError(f"the zst archive cannot be read: {error}", self.path, "copy it again") from error
+            return b""
+        self.bytes_read += len(data)
+        return data
+
+    def close(self) -> None:
+        """Close the file behind it."""
+        self._stream.close()
+
+
+def open_log(path: str) -> Opened:
+    """Open one file or standard input.
+
+    Raises:
+        InputError: missing, a folder, or not readable.
+    """
+    if path == STDIN:
+        return _unpacked(path, sys.stdin.buffer)
+    try:
+        if Path(path).is_dir():
+            raise InputError("this is a folder", path, "name a file in it, or pass the folder itself to analyze")
+        stream = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
+    except OSError as error:
+        raise InputError(f"cannot be opened: {error.strerror or error}", path, "check the path and its permissions") from error
+    return _unpacked(path, stream)
+
+
+def _unpacked(path: str, stream: IO[bytes]) -> Opened:
+    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
+    head = _peek(buffered, path)
+    kind = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    if kind is None:
+        return Opened(path, buffered, None)
+    if kind == "gz":
+        return Opened(path, gzip.GzipFile(fileobj=buffered), kind)
+    if kind == "bz2":
+        return Opened(path, bz2.BZ2File(buffered), kind)
+    if kind == "xz":
+        return Opened(path, lzma.LZMAFile(buffered), kind)
+    import zstandard  # noqa: PLC0415 -- rare input: its import is not paid by every start
+
+    return Opened(path, zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True), kind)
+
+
+def _peek(buffered: io.BufferedReader, path: str) -> bytes:
+    try:
+        return buffered.peek(8)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path, "check the file") from error

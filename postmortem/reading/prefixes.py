@@ -1,0 +1,164 @@
+"""Peel what wraps a line: colours, container stamps, rank labels, logger prefixes; keep the process and the time.
+
+In: one raw line (or one frame of it) as text.
+Out: the text that the program printed, `Where` and the printed time as ISO 8601.
+Not here: which line to look at (`signatures.prefilter`), what it means.
+
+Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp around an
+`srun -l` label around a `[rank3]:` label around a logger prefix is common.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from postmortem.model.lines import NOWHERE, Where
+
+ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])")
+
+_DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
+_CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"
+_STAMP = rf"{_DATE}[T _]{_CLOCK}"
+_LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
+
+# Each form: first characters that can start it, and its pattern. Order matters: narrow before broad.
+_FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (starts, re.compile(pattern))
+    for starts, pattern in (
+        # kubectl logs --timestamps, CRI files, and any other line that begins with a stamp
+        ("12", rf"{_STAMP}\s(?:std(?:out|err) [FP] )"),
+        # OpenMMLab, mmcv, torchtitan, LLaMA-Factory: "date time - name - LEVEL - "
+        ("12", rf"{_STAMP} - [\w.<>/-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
+        ("01", rf"(?P<monthday>\d\d/\d\d) {_CLOCK} - [\w.-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
+        ("01", rf"(?P<usdate>\d\d/\d\d/\d{{4}}) {_CLOCK} - {_LEVEL} - [\w.-]{{1,80}} - +"),
+        # fairseq: "date time | INFO | name | "
+        ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
+        ("12", rf"{_STAMP}\s*[|:,-]?\s*\[?{_LEVEL}\]?\b\s*[:|-]?\s*"),
+        ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
+        # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
+        ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d+)\] )?(?:\[RANK:(?P<rank3>\d+)\] )?"),
+        # torch 2.1-2.2: "[date time] torch.distributed...: [WARNING] "
+        ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
+        # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
+        ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d+)\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
+        ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?[:\s]\s*"),
+        ("[", r"\[titan\] "),
+        # transformers explicit format; LLaMA-Factory
+        ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
+        ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
+        # torch --tee and the rank label of sys.excepthook and of the C++ logger
+        ("[", r"\[rank ?(?P<rank>\d+)\]:? ?"),
+        ("[", r"\[(?:default|[a-z]{3,12})(?P<local>\d+)\]:\s?"),
+        # mpirun --tag-output
+        ("[", r"\[\d+,(?P<rank4>\d+)\]<std(?:out|err)>:\s?"),
+        # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
+        ("[", r"\[[IWEF](?:\d{4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
+        # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
+        ("IWEFV", r"[IWEFV]\d{4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d+) [\w/.<>-]+:\d+\] "),
+        ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
+        # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
+        ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
+        # DeepSpeed over pdsh, docker compose
+        ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?: +\|)?: ?(?=\S)"),
+        # syslog and dmesg
+        ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d+\.\d+)\] )?"),
+        ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
+    )
+)
+_SRUN: Final = re.compile(r" {0,5}(?P<rank>\d{1,5}): ?")
+
+
+class Cleaned(NamedTuple):
+    """A line without its wrappers."""
+
+    text: str
+    where: Where
+    time: str | None
+    level: str = ""
+    """The logger's level as printed, or an empty string."""
+
+
+def clean(raw: str, *, srun: bool = False) -> Cleaned:
+    """Peel colours, rank labels and logger prefixes off one line.
+
+    Args:
+        raw: a line without its line break.
+        srun: the file carries `srun --label` task numbers ("3: text"); decided per file by `carries_srun_labels`.
+    """
+    text = ANSI.sub("", raw) if "\x1b" in raw else raw
+    found: dict[str, str] = {}
+    if srun and (match := _SRUN.match(text)):
+        found["rank"] = match["rank"]
+        text = text[match.end():]
+    for _ in range(6):
+        shorter = _peel(text, found)
+        if shorter is None:
+            break
+        text = shorter
+    if not found:
+        return Cleaned(text, NOWHERE, None)
+    return Cleaned(text, _where(found), _time(found), found.get("level", ""))
+
+
+def _peel(text: str, found: dict[str, str]) -> str | None:
+    start = text[:1]
+    if not start or start not in "0123[IWEFVCD(wnhgJMASON":
+        return None
+    for starts, pattern in _FORMS:
+        if start in starts and (match := pattern.match(text)) and match.end():
+            for name, value in match.groupdict().items():
+                if value is not None:
+                    found.setdefault(name, value)
+            return text[match.end():]
+    return None
+
+
+def _where(found: dict[str, str]) -> Where:
+    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4") if name in found), None)
+    local = int(found["local"]) if "local" in found else None
+    node = found.get("node") or found.get("host") or found.get("ip")
+    pid = next((int(found[name]) for name in ("pid", "pid2", "pid3") if name in found), None)
+    if "pid2" in found:     # the thread or process of a torch logger line: not a process label
+        pid = None
+    return Where(rank, local, node, pid) if (rank, local, node, pid) != (None, None, None, None) else NOWHERE
+
+
+def _time(found: dict[str, str]) -> str | None:
+    clock = found.get("clock") or found.get("clock2") or found.get("clock3") or found.get("clock4")
+    if clock is None:
+        uptime = found.get("uptime") or found.get("uptime2")
+        return f"+{uptime}s" if uptime else None
+    clock = clock.replace(",", ".")
+    if "date" in found:
+        return f"{found['date'].replace('/', '-')}T{clock}{found.get('zone', '')}"
+    if "usdate" in found:
+        month, day, year = found["usdate"].split("/")
+        return f"{year}-{month}-{day}T{clock}"
+    if "monthday" in found:
+        return f"--{found['monthday'].replace('/', '-')}T{clock}"
+    return f"T{clock}"
+
+
+def time_basis(time: str | None) -> str | None:
+    """Say how much of a printed time is there: full, no-year, no-date, uptime."""
+    if time is None:
+        return None
+    if time.startswith("+"):
+        return "uptime"
+    if time.startswith("--"):
+        return "no-year"
+    return "no-date" if time.startswith("T") else "full"
+
+
+def carries_srun_labels(sample: str) -> bool:
+    """Say whether nearly every line of the sample begins with `srun --label`'s task number.
+
+    A single leading "12: " is data; only the same shape on many lines, with at least two task numbers or task 0, is a label.
+    """
+    lines = [line for line in sample.split("\n") if line.strip()][:400]
+    labels = [match["rank"] for line in lines if (match := _SRUN.match(line))]
+    if len(lines) < 8 or len(labels) < 0.95 * len(lines):
+        return False
+    numbers = {int(label) for label in labels}
+    rising = [int(label) for label in labels]
+    is_numbered_listing = len(numbers) > 0.8 * len(labels) and rising == sorted(rising)
+    return not is_numbered_listing

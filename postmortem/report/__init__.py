@@ -1,0 +1,29 @@
+"""A diagnosis as text: for the terminal, as a page, as JSON, as a comment.
+
+In: a `Diagnosis` and the name of a form. Out: text. Not here: computing a verdict, writing a file, printing.
+A form's module is imported when it is asked for: Rich and Jinja take longer to import than a small log takes to read.
+"""
+
+from importlib import import_module
+from typing import Final
+
+from postmortem.errors import UsageError
+from postmortem.model.diagnosis import Diagnosis
+
+_RENDERERS: Final = {
+    "terminal": ("postmortem.report.terminal", "render_terminal"),
+    "html": ("postmortem.report.html", "render_html"),
+    "json": ("postmortem.report.wire", "render_json"),
+    "markdown": ("postmortem.report.markdown", "render_markdown"),
+}
+FORMS: Final = tuple(_RENDERERS)
+
+
+def render(diagnosis: Diagnosis, form: str, *, width: int = 80, color: bool = False, redact: bool = True) -> str:
+    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`; `width` and `color` are for the terminal only."""
+    if form not in _RENDERERS:
+        raise UsageError(f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}")
+    module, name = _RENDERERS[form]
+    renderer = getattr(import_module(module), name)
+    text: str = renderer(diagnosis, width=width, color=color, redact=redact) if form == "terminal" else renderer(diagnosis, redact=redact)
+    return text

@@ -1,0 +1,176 @@
+"""Pieces that several forms show: the headline, the environment in one line, progress, what was hidden.
+
+In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not here: layout, judging.
+"""
+
+from typing import Final
+
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Gpu, SignatureHit, Source
+from postmortem.reading.redaction import KINDS, Redactor
+from postmortem.report.plain import number, one_line, percent, place, process, safe
+from postmortem.report.words import Words
+
+_TELLING_PACKAGES: Final = (
+    "torch", "transformers", "deepspeed", "accelerate", "trl", "peft", "bitsandbytes", "flash-attn", "flash_attn", "lightning", "pytorch-lightning",
+    "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
+)  # fmt: skip
+_PACKAGES_SHOWN: Final = 6
+
+
+def main_cause(diagnosis: Diagnosis) -> Cause | None:
+    """Give the cause that the verdict names, or None when it abstains."""
+    return next((cause for cause in diagnosis.causes if cause.id == diagnosis.verdict.cause), None)
+
+
+def other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
+    """Give the causes that the verdict does not name."""
+    return tuple(cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause)
+
+
+def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
+    """Give the harmless signatures, each once: the first of its kind."""
+    first: dict[str, SignatureHit] = {}
+    for hit in diagnosis.signatures:
+        if hit.role == "harmless":
+            first.setdefault(hit.id, hit)
+    return tuple(first.values())
+
+
+def mood(diagnosis: Diagnosis) -> str:
+    """Name the colour of a verdict: good, bad, or open."""
+    cause = diagnosis.verdict.cause
+    if cause is None:
+        return "open"
+    return "good" if cause.startswith("healthy.") else "bad"
+
+
+def title(diagnosis: Diagnosis, words: Words) -> str:
+    """Give the headline: the title of the cause, or that it cannot be told."""
+    if diagnosis.verdict.cause is None:
+        return words("abstain")
+    cause = main_cause(diagnosis)
+    return one_line(cause.title, 300) if cause is not None and cause.title else diagnosis.verdict.cause
+
+
+def standing(diagnosis: Diagnosis, words: Words) -> str:
+    """Say how sure the verdict is: status word, what it means, probability."""
+    verdict = diagnosis.verdict
+    said = words("standing", status=words.either("status", verdict.status), means=words.either("means", verdict.status))
+    return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
+
+
+def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
+    """Say whose problem it is and whether to run again, as far as that is known; nothing about a healthy run."""
+    verdict, said = diagnosis.verdict, []
+    if mood(diagnosis) == "good":
+        return ""
+    if verdict.whose != "unknown":
+        said.append(words("problem", place=words.either("whose", verdict.whose)))
+    if verdict.retry != "unknown":
+        said.append(words("retry") + words("colon") + words.either("retry", verdict.retry))
+    return " · ".join(said)
+
+
+def spot(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
+    """Name where a signature was seen, by whom, and how often."""
+    parts = [place(diagnosis, hit.source, (hit.line, hit.end_line), words), process(hit.where, words)]
+    if hit.count > 1:
+        parts.append(words("times", count=hit.count))
+    return words("joint").join(part for part in parts if part)
+
+
+def first_failure(diagnosis: Diagnosis, words: Words) -> str:
+    """Say where the first failure is and why it counts, or nothing."""
+    first = diagnosis.first_failure
+    if first is None:
+        return ""
+    parts = [place(diagnosis, first.source, (first.line, None), words), process(first.where, words), one_line(first.time or "", 40)]
+    return words("joint").join(part for part in parts if part) + words("colon") + one_line(first.why, 400)
+
+
+def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
+    """Say how far the run came and what was saved."""
+    state, said = diagnosis.progress, []
+    if state.last_good_step is not None:
+        said.append(words("progress.step", value=number(state.last_good_step)))
+    if state.last_checkpoint:
+        checkpoint = words("progress.checkpoint", value=one_line(state.last_checkpoint, 300))
+        said.append(checkpoint + words("joint") + words.either("progress.before", state.checkpoint_before_first_bad))
+    if state.seconds_after_failure is not None:
+        said.append(words("progress.after", value=number(state.seconds_after_failure)))
+    return tuple(said)
+
+
+def gpu(one: Gpu, words: Words) -> str:
+    """Name a GPU: how many, memory, compute capability."""
+    parts = [f"{one.count} × {one_line(one.name, 80)}"]
+    if one.memory_gib is not None:
+        parts.append(f"{one.memory_gib:.0f} GiB")
+    if one.compute_capability is not None:
+        parts.append(words("capability", value=f"{one.compute_capability:.1f}"))
+    return words("joint").join(parts)
+
+
+def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
+    """List what is known of the machine and software, packages apart, as (name, value)."""
+    pairs = [(words("gpus"), "; ".join(gpu(one, words) for one in environment.gpus))]
+    for name in ("precision", "world_size", "launcher", "python", "cuda", "driver", "os", "exit_status", "signal"):
+        value = getattr(environment, name)
+        pairs.append((words(name), "" if value is None else one_line(str(value), 200)))
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def environment_line(diagnosis: Diagnosis, words: Words) -> str:
+    """Put the environment on one line: telling packages, GPUs, precision, and how it ended."""
+    environment = diagnosis.environment
+    named = [f"{name} {environment.packages[name]}" for name in _TELLING_PACKAGES if name in environment.packages]
+    parts = [", ".join(named[:_PACKAGES_SHOWN])] if named else []
+    if environment.python:
+        parts.append(f"{words('python')} {environment.python}")
+    if environment.cuda:
+        parts.append(f"{words('cuda')} {environment.cuda}")
+    parts += [gpu(one, words) for one in environment.gpus]
+    parts += [value for value in (environment.precision, environment.launcher) if value]
+    for name in ("world_size", "exit_status", "signal"):
+        value = getattr(environment, name)
+        if value is not None:
+            parts.append(f"{words(name)} {value}")
+    return one_line(" · ".join(parts), 600)
+
+
+def frameworks(diagnosis: Diagnosis) -> str:
+    """Name the frameworks that were recognised."""
+    return ", ".join(one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks)
+
+
+def source(one: Source, words: Words) -> str:
+    """Say what a source is and how long, and why it was ignored."""
+    path = words("stdin") if one.path == "-" else one_line(one.path, 300)
+    said = [words.either("kind", one.kind)]
+    if one.kind != "ignored":
+        said.append(words("source.lines", count=one.lines))
+    if one.compression:
+        said.append(one.compression)
+    if one.note:
+        said.append(one_line(one.note, 200))
+    return path + words("colon") + words("joint").join(said)
+
+
+def hidden(redactor: Redactor | None, words: Words) -> str:
+    """Say what was hidden; nothing if nothing was asked to be."""
+    if redactor is None:
+        return ""
+    counts = redactor.counts
+    said = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
+    return words("hidden", what=words("joint").join(said)) if said else words("hidden.nothing")
+
+
+def setting_value(value: object) -> str:
+    """Write the value of a setting on one line."""
+    return number(value) if isinstance(value, float) else one_line(str(value), 200)
+
+
+def paragraphs(text: str) -> tuple[str, ...]:
+    """Split a text of the knowledge base at its empty lines."""
+    parts = (" ".join(part.split()) for part in safe(text).split("\n\n"))
+    return tuple(part for part in parts if part)

@@ -1,0 +1,83 @@
+"""A diagnosis without secrets: the same value with pseudonyms for tokens, addresses, user and host names.
+
+In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here: the patterns (`reading.redaction`).
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
+
+from postmortem.model.diagnosis import Diagnosis, Excerpt, Setting, SignatureHit
+from postmortem.model.lines import Where
+from postmortem.reading.redaction import Redactor
+
+# Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a version may look like an address.
+_OWN_WORDS: Final = frozenset({
+    "knowledge_base", "classifier", "language", "outcome", "frameworks", "status", "whose", "retry", "group", "id", "kind", "category", "safety", "role",
+    "encoding", "compression", "time", "time_basis", "samples", "python", "cuda", "driver", "precision", "checkpoint_before_first_bad", "signal", "gpus",
+})  # fmt: skip
+_T = TypeVar("_T")
+_VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
+
+
+def redact(diagnosis: Diagnosis, redactor: Redactor) -> Diagnosis:
+    """Hide what the log gives away, the same name under the same pseudonym everywhere."""
+    redactor.learn(where.node for where in _wheres(diagnosis) if where.node)
+    _dataclass(diagnosis, redactor)
+    redactor.settle()
+    return _dataclass(diagnosis, redactor)
+
+
+def _wheres(value: Any) -> Iterator[Where]:
+    """Yield every process named in a diagnosis, in the order of its fields."""
+    if isinstance(value, Where):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            if field.name not in _OWN_WORDS:
+                yield from _wheres(getattr(value, field.name))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _wheres(one)
+
+
+def _dataclass(value: _T, redactor: Redactor) -> _T:
+    """Hide in every field of a value."""
+    changed = {}
+    for field in dataclasses.fields(value):  # type: ignore[arg-type]
+        if field.name not in _OWN_WORDS:
+            changed[field.name] = _field(value, field.name, redactor)
+    return dataclasses.replace(value, **changed)  # type: ignore[type-var]
+
+
+def _field(owner: Any, name: str, redactor: Redactor) -> Any:
+    """Hide in one field, with the exceptions that a field's meaning asks for."""
+    value = getattr(owner, name)
+    if name == "packages":
+        return {key: redactor.text(str(version), addresses=False) for key, version in value.items()}
+    if name == "settings":
+        return {key: _setting(key, setting, redactor) for key, setting in value.items()}
+    if isinstance(owner, SignatureHit) and name == "captures":
+        return tuple((key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES))) for key, text in value)
+    if isinstance(owner, Excerpt) and name == "lines":
+        return redactor.lines(value)
+    return _value(value, redactor)
+
+
+def _setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
+    return dataclasses.replace(setting, value=_value(redactor.setting(name, setting.value), redactor))
+
+
+def _value(value: Any, redactor: Redactor) -> Any:
+    if isinstance(value, str):
+        return redactor.text(value)
+    if isinstance(value, Where):
+        return value._replace(node=redactor.node(value.node)) if value.node else value
+    if dataclasses.is_dataclass(value):
+        return _dataclass(value, redactor)
+    if isinstance(value, dict):
+        return {key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}
+    if isinstance(value, tuple | list | set | frozenset):
+        kind = list if isinstance(value, list) else tuple
+        return kind(_value(one, redactor) for one in value)
+    return value

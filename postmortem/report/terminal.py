@@ -1,0 +1,251 @@
+"""The terminal report: compact, readable from 40 columns up, plain text when colour is off.
+
+In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour.
+Log text is only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal obeys it.
+"""
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import Final
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesView
+from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
+from postmortem.reading.redaction import Redactor
+from postmortem.report import parts
+from postmortem.report.curves import chosen, sparkline
+from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
+from postmortem.report.redacted import redact as hide
+from postmortem.report.wire import tool_version
+from postmortem.report.words import Words
+
+_WIDEST: Final = 116
+_NARROWEST: Final = 40
+_MOODS: Final = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
+_CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
+_LISTED: Final = 12
+_OTHERS_SHOWN: Final = 5
+_HARMLESS_SHOWN: Final = 5
+
+
+class _Paper:
+    """Collects lines; prose is wrapped here, so that no line ends in blanks and code is never broken."""
+
+    def __init__(self, width: int, words: Words, *, color: bool) -> None:
+        self._out = StringIO()
+        self._console = Console(
+            file=self._out, width=max(width, _NARROWEST), color_system="standard" if color else None, force_terminal=color, no_color=not color,
+            markup=False, highlight=False, emoji=False, legacy_windows=False, _environ={},
+        )  # fmt: skip
+        self.measure = min(max(width, _NARROWEST), _WIDEST)
+        self.words = words
+
+    def say(self, text: Text | str, label: Text | str = "", indent: int = 0) -> None:
+        """Write a paragraph `indent` columns in, a label before its first line."""
+        body = Text(text) if isinstance(text, str) else text
+        head = Text().append_text(Text(label) if isinstance(label, str) else label)     # a line without a style of its own
+        if head.cell_len >= indent and indent:
+            self._line(head)
+            head = Text("")
+        for line in body.wrap(self._console, max(10, self.measure - indent)):
+            head.append(" " * (indent - head.cell_len))
+            head.append_text(line)
+            head.rstrip()
+            self._line(head)
+            head = Text("")
+
+    def heading(self, key: str, note: str = "") -> None:
+        """Begin a section."""
+        self._line(Text(""))
+        self.say(Text.assemble((self.words(key), "bold cyan"), (f"  {note}" if note else "", "dim")))
+
+    def code(self, snippet: str) -> None:
+        """Write a snippet from the first column on, as it is, so that it can be copied."""
+        for line in safe(snippet).strip("\n").split("\n"):
+            self._line(Text(line.rstrip(), style="green"))
+
+    def _line(self, text: Text) -> None:
+        """Write one line; the last guard against a control character that a caller let through."""
+        plain = safe(text.plain)
+        self._console.print(text if plain == text.plain else Text(plain), soft_wrap=True)
+
+    def finished(self) -> str:
+        """Give what was written."""
+        return self._out.getvalue()
+
+
+def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
+    """Write the report for a terminal of a given width."""
+    redactor = Redactor() if redact else None
+    shown = hide(diagnosis, redactor) if redactor is not None else diagnosis
+    paper = _Paper(width, Words(shown.language), color=color)
+    _verdict(paper, shown)
+    _need(paper, shown)
+    cause = parts.main_cause(shown)
+    if cause is not None:
+        _evidence(paper, shown, cause)
+        _fixes(paper, cause.fixes)
+    _others(paper, shown)
+    _harmless(paper, shown)
+    _curves(paper, shown)
+    _run(paper, shown)
+    _listed(paper, "unchecked", shown.verdict.not_checked)
+    _listed(paper, "change-mind", shown.verdict.would_change)
+    _sources(paper, shown)
+    _listed(paper, "warnings", shown.warnings)
+    made = paper.words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
+    paper.say("")
+    paper.say(Text(" · ".join(part for part in (made, parts.hidden(redactor, paper.words)) if part), style="dim"))
+    return paper.finished()
+
+
+def _verdict(paper: _Paper, diagnosis: Diagnosis) -> None:
+    words, verdict = paper.words, diagnosis.verdict
+    style = _MOODS[parts.mood(diagnosis)]
+    head = Text(words.either("outcome", diagnosis.outcome).upper(), style=f"{style} reverse")
+    paper.say(Text(parts.title(diagnosis, words), style=style), head, head.cell_len + 2)
+    named = f"{verdict.cause} · " if verdict.cause is not None else ""
+    paper.say(Text(named + parts.standing(diagnosis, words)))
+    advice = parts.whose_and_retry(diagnosis, words)
+    if advice:
+        paper.say(advice)
+    for paragraph in parts.paragraphs(verdict.summary):
+        paper.say("")
+        paper.say(paragraph)
+    cause = parts.main_cause(diagnosis)
+    if cause is not None and cause.explanation.strip() != verdict.summary.strip():
+        for paragraph in parts.paragraphs(cause.explanation):
+            paper.say("")
+            paper.say(Text(paragraph, style="dim"))
+    first = parts.first_failure(diagnosis, words)
+    if first:
+        paper.say("")
+        paper.say(Text.assemble((words("first") + words("colon"), "bold"), first))
+
+
+def _need(paper: _Paper, diagnosis: Diagnosis) -> None:
+    if not diagnosis.verdict.need:
+        return
+    paper.heading("need")
+    for index, need in enumerate(diagnosis.verdict.need, 1):
+        paper.say(Text(one_line(need.what, 400), style="bold"), f"  {index}.", 5)
+        paper.say(one_line(need.why, 600), indent=5)
+        if need.command:
+            paper.code(need.command)
+
+
+def _evidence(paper: _Paper, diagnosis: Diagnosis, cause: Cause) -> None:
+    paper.heading("evidence", paper.words("weight.note"))
+    for item in sorted(cause.evidence, key=lambda item: -abs(item.weight)):
+        color = "green" if item.weight >= 0 else "red"
+        paper.say(_quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9)
+    if not cause.evidence:
+        paper.say(paper.words("evidence.none"), indent=2)
+
+
+def _quoted(paper: _Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
+    where = place(diagnosis, item.source, (item.line, item.end_line), paper.words) if item.line is not None else ""
+    who = process(item.where, paper.words)
+    text = Text()
+    for part, style in ((where, "cyan"), (who, "dim")):
+        if part:
+            text.append(part, style=style).append("  ")
+    if not where:
+        text.append(paper.words.either("by", item.kind) + paper.words("colon"), style="dim")
+    return text.append(one_line(item.text, 400))
+
+
+def _fixes(paper: _Paper, fixes: Sequence[Fix]) -> None:
+    if not fixes:
+        return
+    words = paper.words
+    paper.heading("fixes")
+    for index, fix in enumerate(fixes, 1):
+        if index > 1:
+            paper.say("")
+        head = Text.assemble((words.either("kind", fix.kind) + words("colon"), "bold magenta"), (one_line(fix.title, 300), "bold"))
+        if fix.safety != "safe":
+            head.append(f"  [{words.either('safety', fix.safety)}]", style="yellow")
+        paper.say(head, f"  {index}.", 5)
+        for paragraph in parts.paragraphs(fix.why):
+            paper.say(paragraph, indent=5)
+        for reference in fix.references:
+            paper.say(Text(one_line(reference, 300), style="dim"), indent=5)
+        if fix.snippet.strip():
+            paper.code(fix.snippet)
+
+
+def _others(paper: _Paper, diagnosis: Diagnosis) -> None:
+    others = parts.other_causes(diagnosis)
+    if not others:
+        return
+    paper.heading("others" if diagnosis.verdict.cause is not None else "candidates")
+    for cause in others[:_OTHERS_SHOWN]:
+        text = Text(one_line(cause.title, 200)).append(f"  {cause.id}", style="dim")
+        paper.say(text, f"  {percent(cause.probability):>5}", 9)
+        if diagnosis.verdict.cause is None and cause.evidence:
+            strongest = max(cause.evidence, key=lambda item: abs(item.weight))
+            paper.say(Text(f"{weight(strongest.weight)} ").append_text(_quoted(paper, diagnosis, strongest)), indent=9)
+    if len(others) > _OTHERS_SHOWN:
+        paper.say(paper.words("more", count=len(others) - _OTHERS_SHOWN), indent=9)
+
+
+def _harmless(paper: _Paper, diagnosis: Diagnosis) -> None:
+    hits = parts.harmless(diagnosis)
+    if not hits:
+        return
+    paper.heading("harmless")
+    for hit in hits[:_HARMLESS_SHOWN]:
+        text = Text(one_line(hit.title or hit.text, 200)).append(f"  {parts.spot(diagnosis, hit, paper.words)}", style="cyan")
+        paper.say(text, "  -", 4)
+        if hit.because:
+            paper.say(Text(one_line(hit.because, 300), style="dim"), indent=4)
+    if len(hits) > _HARMLESS_SHOWN:
+        paper.say(paper.words("more", count=len(hits) - _HARMLESS_SHOWN), indent=4)
+
+
+def _curves(paper: _Paper, diagnosis: Diagnosis) -> None:
+    series = chosen(diagnosis.series, _CURVES, each=1)
+    if not series:
+        return
+    paper.heading("curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else "")
+    label_width = max(len(one.name) for one in series) + 4
+    for one in series:
+        _curve(paper, one, label_width)
+
+
+def _curve(paper: _Paper, series: SeriesView, label_width: int) -> None:
+    words = paper.words
+    ends = f"{number(series.first[1])} → {number(series.last[1])}"
+    if series.nonfinite:
+        ends += f", {words('curve.nonfinite', count=series.nonfinite)}"
+    room = max(8, min(60, paper.measure - label_width - cell_len(ends) - 4))
+    text = Text(sparkline(series, room)).append(f"  {ends}", style="dim")
+    paper.say(text, Text(f"  {series.name}", style="bold"), label_width)
+
+
+def _run(paper: _Paper, diagnosis: Diagnosis) -> None:
+    """Write environment and progress, one paragraph each."""
+    words = paper.words
+    environment = " · ".join(part for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)) if part)
+    if environment:
+        paper.heading("environment")
+        paper.say(environment, indent=2)
+    _listed(paper, "progress", parts.progress(diagnosis, words))
+
+
+def _listed(paper: _Paper, key: str, items: Sequence[str]) -> None:
+    if items:
+        paper.heading(key)
+    for item in items[:_LISTED]:
+        paper.say(one_line(item, 500), "  -", 4)
+    if len(items) > _LISTED:
+        paper.say(paper.words("more", count=len(items) - _LISTED), indent=4)
+
+
+def _sources(paper: _Paper, diagnosis: Diagnosis) -> None:
+    sources = sorted(diagnosis.sources, key=lambda source: source.kind == "ignored")
+    _listed(paper, "sources", [parts.source(source, paper.words) for source in sources])

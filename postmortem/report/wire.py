@@ -1,0 +1,147 @@
+"""The JSON report, `postmortem.report/1`: field for field as DESIGN.md section 4 fixes it.
+
+In: a `Diagnosis`. Out: plain values, strict JSON text, the JSON Schema. Not here: reading a report back, computing anything.
+Non-finite numbers are the strings "NaN", "Infinity" and "-Infinity". The log excerpt is no part of the contract and stays out.
+"""
+
+import dataclasses
+import json
+import math
+import re
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, Fix, SeriesView, SignatureHit, Source, Verdict
+from postmortem.model.lines import Where
+from postmortem.names import SCHEMA
+from postmortem.reading.redaction import Redactor
+from postmortem.report.redacted import redact as hide
+
+_PACKAGE: Final = "train-postmortem"
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# Valid in JSON, but a terminal obeys some of them and an editor reorders text by others: written as escapes.
+_STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
+    """Write the JSON report."""
+    wire = to_wire(diagnosis, Redactor() if redact else None)
+    text = json.dumps(wire, allow_nan=False, ensure_ascii=False, indent=1)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+def schema_text() -> str:
+    """Give the JSON Schema of the report."""
+    return (Path(__file__).parent / "report.schema.json").read_text(encoding="utf-8")
+
+
+def tool_version() -> str:
+    """Give the version of the installed package."""
+    try:
+        return metadata.version(_PACKAGE)
+    except metadata.PackageNotFoundError:
+        return "0+unknown"
+
+
+def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
+    """Turn a diagnosis into the plain values of the JSON report, redacted if a redactor is given."""
+    shown = dataclasses.replace(diagnosis, excerpt=None)
+    if redactor is not None:
+        shown = hide(shown, redactor)
+    first = shown.first_failure
+    wire = {
+        "schema": SCHEMA,
+        "tool": {"name": "postmortem", "version": tool_version(), "knowledge_base": shown.knowledge_base, "classifier": shown.classifier},
+        "sources": [_source(one) for one in shown.sources],
+        "attempts": [_fields(one) for one in shown.attempts],
+        "outcome": shown.outcome,
+        "frameworks": [_fields(one) for one in shown.frameworks],
+        "verdict": _verdict(shown.verdict),
+        "causes": [_cause(one) for one in shown.causes],
+        "signatures": [_signature(one) for one in shown.signatures],
+        "first_failure": None if first is None else _fields(first) | {"where": _where(first.where)},
+        "timeline": [_fields(one) | {"where": _where(one.where), "step": _step(one.step)} for one in shown.timeline],
+        "series": [_series(one) for one in shown.series],
+        "environment": _environment(shown.environment),
+        "settings": {name: _fields(one) for name, one in shown.settings.items()},
+        "progress": _fields(shown.progress) | {"last_good_step": _step(shown.progress.last_good_step)},
+        "redactions": _redactions(redactor),
+        "warnings": list(shown.warnings),
+    }
+    return {key: _plain(value) for key, value in wire.items()}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Give a value's fields by name, as they are."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _where(where: Where) -> dict[str, Any]:
+    return where._asdict()
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return _fields(source) | {"where": _where(source.where)}
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return _fields(verdict) | {"need": [_fields(one) for one in verdict.need]}
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return _fields(cause) | {"evidence": [_evidence(one) for one in cause.evidence], "fixes": [_fix(one) for one in cause.fixes]}
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return _fields(evidence) | {"where": _where(evidence.where)}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return _fields(fix)
+
+
+def _signature(hit: SignatureHit) -> dict[str, Any]:
+    fields = _fields(hit) | {"where": _where(hit.where), "captures": dict(hit.captures)}
+    del fields["title"]     # for the page; the contract names a signature by its id
+    return fields
+
+
+def _series(series: SeriesView) -> dict[str, Any]:
+    bad = series.first_nonfinite
+    return _fields(series) | {
+        "where": _where(series.where),
+        "first": [_step(series.first[0]), series.first[1]],
+        "last": [_step(series.last[0]), series.last[1]],
+        "first_nonfinite": None if bad is None else [_step(bad[0]), bad[1]],
+        "samples": [[_step(step), value, line] for step, value, line in series.samples],
+    }
+
+
+def _environment(environment: Environment) -> dict[str, Any]:
+    return _fields(environment) | {"gpus": [_fields(one) for one in environment.gpus]}
+
+
+def _redactions(redactor: Redactor | None) -> dict[str, Any]:
+    kinds = redactor.counts if redactor is not None else {}
+    return {"count": sum(kinds.values()), "kinds": kinds}
+
+
+def _step(step: float | None) -> float | None:
+    """Write a whole step as an integer."""
+    return int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value into what strict JSON can hold."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else ("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list | set | frozenset):
+        return [_plain(one) for one in value]
+    return _plain(str(value))

@@ -1,0 +1,1 @@
+"""Finding signatures: literal prefilter, regexes on candidate lines, tracebacks joined."""

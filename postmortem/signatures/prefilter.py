@@ -1,0 +1,86 @@
+"""One pass over a block for all literals at once.
+
+In: the literals (bytes), a block. Out: hits as (literal's number, start in the block), in the order of their ends.
+Not here: what a hit leads to.
+
+hyperscan scans at memory speed and compiles hundreds of literals in milliseconds, but has wheels for x86-64 only; ahocorasick_rs does the
+same elsewhere. A test holds that both find the same.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from postmortem.errors import MissingExtra
+
+try:
+    import hyperscan
+except ImportError:     # no wheel for this platform
+    hyperscan = None
+
+_OVERHANG: Final = 512
+"""Bytes behind the fresh region that a literal starting in it may reach into; no literal is longer."""
+
+Hit = tuple[int, int]
+
+
+class Prefilter(Protocol):
+    """Finds literals in bytes."""
+
+    def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
+        """Find every literal that starts in data[lo:hi]."""
+
+
+class HyperscanFilter:
+    """The usual one."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        """Compile the literals."""
+        self._lengths = [len(literal) for literal in literals]
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        if literals:
+            self._database.compile(
+                expressions=list(literals), ids=list(range(len(literals))), elements=len(literals), flags=[0] * len(literals), literal=True,
+            )
+
+    def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
+        """Find every literal that starts in data[lo:hi]."""
+        found: list[Hit] = []
+        lengths, most = self._lengths, hi - lo
+        if not lengths:
+            return found
+
+        def on_match(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            start = end - lengths[number]
+            if start < most:
+                found.append((number, start + lo))
+
+        fresh = data if lo == 0 and len(data) <= hi + _OVERHANG else data[lo:hi + _OVERHANG]
+        self._database.scan(fresh, match_event_handler=on_match)
+        return found
+
+
+class AhoCorasickFilter:
+    """Where hyperscan has no wheel."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        """Build the automaton."""
+        try:
+            import ahocorasick_rs  # noqa: PLC0415 -- installed only where hyperscan is not
+        except ImportError as error:
+            raise MissingExtra("neither hyperscan nor ahocorasick_rs is installed", "", "pip install ahocorasick_rs") from error
+        self._lengths = [len(literal) for literal in literals]
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(list(literals)) if literals else None
+
+    def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
+        """Find every literal that starts in data[lo:hi]."""
+        if self._automaton is None:
+            return []
+        matches = self._automaton.find_matches_as_indexes(data[lo:hi + _OVERHANG], overlapping=True)
+        return [(number, start + lo) for number, start, _ in matches if start < hi - lo]
+
+
+def prefilter(literals: Sequence[bytes]) -> Prefilter:
+    """Build the fastest filter that this platform has."""
+    return HyperscanFilter(literals) if hyperscan is not None else AhoCorasickFilter(literals)
+
+

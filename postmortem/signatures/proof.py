@@ -1,0 +1,43 @@
+"""Prove rules on their own examples, with the cleaning and the anchors that a real log meets.
+
+In: rules as plain mappings. Out: a `PatternError` for every example that misbehaves.
+Not here: the shape of a rule (`knowledge.check`).
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import regex
+
+from postmortem.errors import PatternError
+from postmortem.reading.prefixes import clean
+
+
+def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
+    """Give the named groups if the rule fires on the text, else None. An anchor must be there and the cleaned lines must match."""
+    lines = text.split("\n")
+    pattern = regex.compile(rule["match"])
+    for index, line in enumerate(lines):
+        if any(anchor in line for anchor in rule["anchors"]):
+            window = "\n".join(clean(one).text for one in lines[index:index + rule.get("lines", 1)])
+            if match := pattern.search(window):
+                return {name: value for name, value in match.groupdict().items() if value is not None}
+    return None
+
+
+def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
+    """Yield a fault for each example that does not do what it says."""
+    for rule in rules:
+        for example in rule["examples"]["fires"]:
+            got = captures(rule, example["text"])
+            if got is None:
+                has_anchor = any(anchor in example["text"] for anchor in rule["anchors"])
+                hint = "correct `match`" if has_anchor else "none of its anchors is in the example"
+                yield PatternError(f"{rule['id']} does not fire on its own example: {example['text'][:160]!r}", rule.get("file", ""), hint)
+                continue
+            for name, value in example.get("captures", {}).items():
+                if got.get(name) != str(value):
+                    yield PatternError(f"{rule['id']} captures {name}={got.get(name)!r}, the example says {value!r}", rule.get("file", ""), "correct either")
+        for example in rule["examples"]["silent"]:
+            if captures(rule, example["text"]) is not None:
+                yield PatternError(f"{rule['id']} wrongly fires on: {example['text'][:160]!r}", rule.get("file", ""), "make `match` or `anchors` narrower")

@@ -1,0 +1,160 @@
+"""Join a Python traceback across its lines: chained, quoted inside another, boxed by Rich, spread over ranks.
+
+In: the block's bytes and the line "Traceback (most recent call last)".
+Out: a `Traceback` with frames and the exception line, or None where no frame follows.
+Not here: what the exception means.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from postmortem.model.findings import Frame, Traceback
+from postmortem.reading.prefixes import clean
+from postmortem.reading.windows import LONG_REACH, View, same_process
+
+ANCHOR: Final = b"Traceback (most recent call last)"
+CHAINS: Final = (b"During handling of the above exception", b"The above exception was the direct cause")
+
+_FRAME: Final = re.compile(r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?')
+_BOXED: Final = re.compile(r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in (?P<function>[\w<>.]{1,100})")
+_EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
+_BARE: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$")
+_LIBRARY: Final = re.compile(
+    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen|[/\\]pythonapi|\.zip[/\\]"
+    r"|[/\\](?:transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
+    r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]+[/\\])*[\w-]+\.pyx?$",
+)
+_MOST_FRAMES: Final = 400
+_MOST_TEXT: Final = 2000
+
+
+class _Row(NamedTuple):
+    number: int
+    text: str
+    end: int
+
+
+def is_library(file: str) -> bool:
+    """Say whether a frame's file belongs to an installed package or the standard library."""
+    return bool(_LIBRARY.search(file))
+
+
+def read(view: View, source: int, base: int) -> Traceback | None:
+    """Read the traceback that begins on this line.
+
+    Args:
+        view: the line that holds the anchor.
+        source: index of the source, for the result.
+        base: offset of the block's first byte in the stream.
+    """
+    head = view.cleaned
+    indent = len(head.text) - len(head.text.lstrip())
+    rows = _rows(view)
+    frames, last = _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, indent)
+    if not frames and last is None:
+        return None
+    name, message, exception = "", "", last
+    if last is not None and (match := _exception(last.text)):
+        name, message = match["name"], (match["message"] or "")
+        message, exception = _whole_message(message, last, rows, indent)
+    before = view.data[max(0, view.start - 300):view.start]
+    return Traceback(
+        exception=name, message=message[:_MOST_TEXT], frames=tuple(frames), source=source, where=head.where,
+        line=view.number, end_line=(exception or last or _Row(view.number, "", view.end)).number, exception_line=(last or _Row(view.number, "", 0)).number,
+        offset=base + view.start, end_offset=base + (last.end if last else view.end), time=head.time, level=head.level,
+        chained=any(phrase in before for phrase in CHAINS), wrapped="Original Traceback" in head.text,
+    )
+
+
+def _rows(view: View) -> Iterator[_Row]:
+    """Yield the cleaned lines of the same process that follow."""
+    data, position, number = view.data, view.end, view.number
+    limit = min(view.start + LONG_REACH, len(data))
+    while position < limit:
+        newline = data.find(b"\n", position, limit)
+        if newline < 0:
+            return
+        number += 1
+        start = newline + 1
+        position = data.find(b"\n", start, limit)
+        position = position if position >= 0 else limit
+        one = clean(data[start:position].decode("utf-8", "replace").split("\r")[-1 if data[position - 1:position] != b"\r" else 0], srun=view.srun)
+        if same_process(one.where, view.cleaned.where):
+            yield _Row(number, one.text, position)
+
+
+def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]:
+    frames: list[Frame] = []
+    pending: re.Match[str] | None = None
+    last: _Row | None = None
+    for row in rows:
+        match = _FRAME.match(row.text)
+        if match:
+            _add(frames, pending, "")
+            pending = match
+            last = row
+        elif pending is not None and row.text.strip() and not _ends(row.text, indent):
+            _add(frames, pending, row.text.strip())
+            pending = None
+        elif not row.text.strip() and not frames and pending is None:
+            return frames, None
+        elif row.text.strip() and _ends(row.text, indent):
+            _add(frames, pending, "")
+            return frames, row
+        elif not row.text.strip() and frames:
+            continue
+    _add(frames, pending, "")
+    return frames, last
+
+
+def _ends(text: str, indent: int) -> bool:
+    """Say whether the line stands as far left as the traceback's head and could be the exception."""
+    stripped = text.lstrip()
+    if len(text) - len(stripped) > indent or _FRAME.match(text) or stripped.startswith(("^", "~~", "[Previous line")):
+        return False
+    return bool(_exception(stripped)) or len(text) - len(stripped) <= indent
+
+
+def _exception(text: str) -> re.Match[str] | None:
+    stripped = text.strip().strip("│").strip()
+    match = _EXCEPTION.match(stripped)
+    if match is None or (match["message"] is None and not _BARE.match(stripped)):
+        return None
+    return match
+
+
+def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
+    if match is not None and len(frames) < _MOST_FRAMES:
+        file = match["file"]
+        frames.append(Frame(file, int(match["line"]), (match["function"] or "").strip(), code[:300], is_library(file)))
+
+
+def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
+    """Read a traceback that Rich has drawn a box around; the exception follows the box."""
+    frames: list[Frame] = []
+    closed = False
+    for row in rows:
+        if match := _BOXED.search(row.text):
+            _add(frames, match, "")
+        elif "╰" in row.text:
+            closed = True
+        elif closed and row.text.strip():
+            return frames, row
+    return frames, None
+
+
+def _whole_message(message: str, last: _Row, rows: Iterator[_Row], indent: int) -> tuple[str, _Row]:
+    """Add the lines that continue a message: up to a blank line, a prefix of another kind, or thirty lines."""
+    end = last
+    for count, row in enumerate(rows):
+        text = row.text.strip()
+        if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or _EXCEPTION.match(text) and _BARE.match(text.split(":")[0]):
+            break
+        if not row.text.startswith((" ", "\t")) and count >= 4:
+            break
+        message += "\n" + row.text
+        end = row
+    return message, end
+
+

@@ -1,0 +1,184 @@
+"""The parts of a diagnosis that are read off the evidence without judging causes: outcome, timeline, progress, excerpt.
+
+In: gathered evidence and the case. Out: values of `model.diagnosis`.
+Not here: causes (`inference`), rendering (`report`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.facts.shapes import Shape
+from postmortem.gather import Gathered, Seen
+from postmortem.inference.case import Case
+from postmortem.inference.events import Failure
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.diagnosis import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
+from postmortem.model.findings import Traceback
+from postmortem.model.lines import NOWHERE
+from postmortem.reading.prefixes import time_basis
+
+_MOST_EVENTS: Final = 60
+_MOST_TEXT: Final = 400
+_SUCCESS: Final = "healthy."
+
+
+def frameworks(gathered: Gathered) -> dict[str, str | None]:
+    """Name the frameworks whose output was recognised, the most talkative first, with their versions."""
+    facts = gathered.facts
+    aliases = {"transformers-trainer": "transformers", "pytorch": "torch", "lightning": "pytorch-lightning"}
+    counts = dict(facts.framework_lines)
+    for key in facts.facts:
+        if key.startswith("framework."):
+            counts.setdefault(key.removeprefix("framework."), 1)
+    ordered = sorted(counts, key=lambda name: (-counts[name], name))
+    return {name: facts.get(f"framework.{name}") or facts.get(f"package.{aliases.get(name, name)}") for name in ordered}
+
+
+def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure], tracebacks: Sequence[tuple[Traceback, int]]) -> str:
+    """Tell how the run ended: failed, completed, running, incomplete, or that this is no training log."""
+    ended = [one for one in seen if one.finding.role == "consequence" and _is_last(one, gathered)]
+    successes = [one for one in seen if one.finding.signature.startswith(_SUCCESS)]
+    last_success = max(((one.finding.source, one.finding.offset) for one in successes), default=None)
+    real = [failure for failure in failures if last_success is None or (failure.source, failure.offset) < last_success]
+    late = [failure for failure in failures if failure not in real]
+    if successes and not real and not any(failure.traceback for failure in late):
+        return "completed"
+    if failures or ended:
+        return "completed" if successes and not failures else "failed"
+    if sum(gathered.records.values()):
+        return "running"
+    if any(one.finding.role in {"cause", "consequence", "warning"} for one in seen):
+        return "unknown"
+    return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
+
+
+def _is_last(one: Seen, gathered: Gathered) -> bool:
+    return gathered.records.get(one.finding.source, 0) - one.records_before < 3
+
+
+def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Mapping[str, Shape]) -> list[Shape]:
+    """Give the shapes that speak for a healthy run."""
+    source = next(iter(gathered.last_record), 0)
+    line = gathered.last_record.get(source, (1, 0))[0]
+    has_bad = any(name in known for name in ("nan-loss", "hidden-nan", "nan-eval-only", "loss-divergence", "scale-collapse", "zero-loss", "nan-grad-finite-loss", "grad-explosion"))
+    if how == "completed":
+        marker = next((one.finding for one in seen if one.finding.signature.startswith(_SUCCESS)), None)
+        return [Shape("finished", marker.text[:200] if marker else "", marker.source if marker else source, NOWHERE, marker.line if marker else line)]
+    if how == "running" and not has_bad:
+        return [Shape("no-failure-shown", f"{sum(gathered.records.values())} metric records up to line {line}, no failure shown", source, NOWHERE, line)]
+    return []
+
+
+def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, language: str) -> tuple[SignatureHit, ...]:
+    """List every kept finding with its role in this run."""
+    rules = {rule.id: rule for rule in knowledge.signatures}
+    hits = []
+    for event in case.events:
+        finding = event.finding
+        kept = gathered.findings.get((finding.signature, finding.source, finding.where))
+        role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
+        hits.append(SignatureHit(
+            finding.signature, role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
+            kept.count if kept else 1, finding.text, finding.captures, rules[finding.signature].title(language),
+        ))
+    return tuple(hits)
+
+
+def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, language: str) -> FirstFailure | None:
+    """Name the first real failure over all sources and processes."""
+    if first is None:
+        shape = next((case.shapes[name] for name in ("hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence") if name in case.shapes), None)
+        return FirstFailure(shape.source, shape.where, shape.line, None, shape.text) if shape else None
+    if first.finding is not None:
+        title = next(rule.title(language) for rule in knowledge.signatures if rule.id == first.finding.signature)
+        return FirstFailure(first.source, first.finding.where, first.line, first.time, f"{title}: {first.finding.text.splitlines()[0][:_MOST_TEXT]}")
+    one = first.traceback
+    assert one is not None  # noqa: S101 -- a Failure has one of the two
+    return FirstFailure(one.source, one.where, one.exception_line, one.time, f"{one.exception}: {(one.message.splitlines() or [''])[0][:_MOST_TEXT]}")
+
+
+def timeline(case: Case, gathered: Gathered, failure: FirstFailure | None, language: str) -> tuple[Event, ...]:
+    """List what happened, in order: the records' ends, what was seen, the failure."""
+    words = {"en": ("first metric record", "last metric record", "first failure"), "zh": ("第一条指标", "最后一条指标", "首个故障")}[language]
+    events: list[tuple[int, int, Event]] = []
+    for source, (line, _) in gathered.first_record.items():
+        events.append((source, line, Event(source, NOWHERE, line, None, _step_at(gathered, source, first=True), "context", words[0])))
+        last = gathered.last_record[source][0]
+        if last != line:
+            events.append((source, last, Event(source, NOWHERE, last, None, _step_at(gathered, source, first=False), "context", words[1])))
+    shown: set[tuple[str, int]] = set()
+    for event in case.events:
+        finding = event.finding
+        if finding.role == "harmless" or (finding.signature, finding.source) in shown:
+            continue
+        shown.add((finding.signature, finding.source))
+        events.append((finding.source, finding.line, Event(finding.source, finding.where, finding.line, finding.time, None, finding.role, finding.text.splitlines()[0][:_MOST_TEXT])))
+    if failure is not None:
+        events.append((failure.source, failure.line, Event(failure.source, failure.where, failure.line, failure.time, None, "cause", f"{words[2]}: {failure.why}")))
+    events.sort(key=lambda one: (one[0], one[1]))
+    return tuple(event for _, _, event in events[:_MOST_EVENTS])
+
+
+def _step_at(gathered: Gathered, source: int, *, first: bool) -> float | None:
+    for series in gathered.series.values():
+        if series.source == source and series.name == names.LOSS:
+            point = series.first if first else series.last
+            if point is not None:
+                return _known(point.step)
+    return None
+
+
+def series_view(series: Series) -> SeriesView:
+    """Give a series as the report shows it."""
+    first, last = series.first or Point(math.nan, math.nan, 0), series.last or Point(math.nan, math.nan, 0)
+    bad = series.first_nonfinite
+    has_finite = series.nonfinite < series.points
+    return SeriesView(
+        series.name, series.producer, series.source, series.where, series.unit, series.points, series.nonfinite, (_known(first.step), first.value), (_known(last.step), last.value),
+        series.min if has_finite else None, series.max if has_finite else None, (_known(bad.step), bad.line) if bad else None, series.interleaved,
+        tuple((_known(point.step), point.value, point.line) for point in series.samples()),
+    )
+
+
+def _known(step: float) -> float | None:
+    if math.isnan(step):
+        return None
+    return int(step) if step.is_integer() else step
+
+
+def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:
+    """Tell how far the run came and whether a checkpoint stands before the first bad value."""
+    loss = next((series for series in gathered.series.values() if series.name == names.LOSS), None)
+    bad_line = min((shape.line for name, shape in case.shapes.items() if name in {"hidden-nan", "nan-loss", "nan-at-zero-rate"}), default=None)
+    good = [point for point in loss.kept() if math.isfinite(point.value) and (bad_line is None or point.line < bad_line)] if loss else []
+    checkpoints = gathered.facts.checkpoints
+    before: str = "unknown"
+    if checkpoints and bad_line is not None:
+        before = "yes" if any(fact.line < bad_line for fact in checkpoints) else "no"
+    elif checkpoints and first is not None:
+        before = "yes" if any(fact.line < first.line for fact in checkpoints) else "no"
+    return Progress(_known(good[-1].step) if good else None, checkpoints[-1].value if checkpoints else None, before)
+
+
+def excerpt(gathered: Gathered, first: Failure | None, case: Case) -> Excerpt | None:
+    """Give the raw lines around the failure, as far as they were kept."""
+    if first is not None:
+        for kept in gathered.findings.values():
+            for one in kept.first:
+                if one.context[0] and one.finding.source == first.source and abs(one.finding.line - first.line) < 40:
+                    lines = one.context[1].split("\n")
+                    return Excerpt(first.source, one.context[0], tuple(lines[:120]), _marked(case, first.source, one.context[0], len(lines)))
+    for source, (number, text) in gathered.tails.items():
+        if text.strip():
+            lines = text.rstrip("\n").split("\n")[-60:]
+            begin = number + len(text.rstrip("\n").split("\n")) - len(lines)
+            return Excerpt(source, begin, tuple(lines), _marked(case, source, begin, len(lines)))
+    return None
+
+
+def _marked(case: Case, source: int, begin: int, count: int) -> tuple[int, ...]:
+    lines = {event.finding.line for event in case.events if event.finding.source == source and event.finding.role in {"cause", "consequence"}}
+    return tuple(sorted(line for line in lines if begin <= line < begin + count))
