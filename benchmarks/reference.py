@@ -1,6 +1,6 @@
 """The least that any reader must do: read blocks, count lines, scan for the literals, take the metric figures (dense). No meaning.
 
-    reference.py LOG LITERALS [dense]
+reference.py LOG LITERALS [dense]
 """
 
 import re

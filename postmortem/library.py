@@ -12,6 +12,8 @@ from postmortem import pipeline, report
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
+from postmortem.reading.redaction import Redactor
+from postmortem.report.wire import to_wire
 
 Path_ = str | Path
 
@@ -56,7 +58,7 @@ class Report:
 
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
         """Give the JSON report (schema postmortem.report/1) as plain values."""
-        return report.to_dict(self.diagnosis, redact=redact)
+        return to_wire(self.diagnosis, Redactor() if redact else None)
 
 
 def analyze(

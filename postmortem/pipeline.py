@@ -164,7 +164,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     failures = order.failures(current, tracebacks, gathered.records, rules)
     first = failures[0] if failures else None
     found_shapes = {one.id: one for one in (*shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current))}
-    outcome = views.outcome(gathered, current, failures, tracebacks)
+    outcome = views.outcome(gathered, current, failures)
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
@@ -180,7 +180,7 @@ def _assemble(
     begins: dict[int, int], warnings: Iterable[str],
 ) -> Diagnosis:
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
-    failure = views.first_failure(first, case, knowledge, language)
+    failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
     notes = [*warnings, *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
         knowledge_base=knowledge.version, sources=tuple(sources), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,

@@ -16,13 +16,13 @@ from postmortem.inference.case import Case
 from postmortem.inference.events import Failure
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
-from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.prefixes import time_basis
 
 _MOST_EVENTS: Final = 60
 _MOST_TEXT: Final = 400
 _SUCCESS: Final = "healthy."
+_BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion"})
 
 
 def frameworks(gathered: Gathered) -> dict[str, str | None]:
@@ -37,7 +37,7 @@ def frameworks(gathered: Gathered) -> dict[str, str | None]:
     return {name: facts.get(f"framework.{name}") or facts.get(f"package.{aliases.get(name, name)}") for name in ordered}
 
 
-def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure], tracebacks: Sequence[tuple[Traceback, int]]) -> str:
+def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure]) -> str:
     """Tell how the run ended: failed, completed, running, incomplete, or that this is no training log."""
     ended = [one for one in seen if one.finding.role == "consequence" and _is_last(one, gathered)]
     successes = [one for one in seen if one.finding.signature.startswith(_SUCCESS)]
@@ -87,11 +87,14 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
     return tuple(hits)
 
 
-def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, language: str) -> FirstFailure | None:
-    """Name the first real failure over all sources and processes."""
+def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, language: str, *, is_numeric: bool) -> FirstFailure | None:
+    """Name the first real failure over all sources and processes; of a numerical cause, the first bad value before the exception."""
+    bad = sorted((shape for name, shape in case.shapes.items() if name in _BAD_SHAPES), key=lambda shape: (shape.source, shape.line))
+    is_earlier = bool(bad) and (first is None or (is_numeric and (bad[0].source, bad[0].line) < (first.source, first.line)))
+    if is_earlier:
+        return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].text)
     if first is None:
-        shape = next((case.shapes[name] for name in ("hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence") if name in case.shapes), None)
-        return FirstFailure(shape.source, shape.where, shape.line, None, shape.text) if shape else None
+        return None
     if first.finding is not None:
         title = next(rule.title(language) for rule in knowledge.signatures if rule.id == first.finding.signature)
         return FirstFailure(first.source, first.finding.where, first.line, first.time, f"{title}: {first.finding.text.splitlines()[0][:_MOST_TEXT]}")
@@ -146,7 +149,7 @@ def series_view(series: Series) -> SeriesView:
 def _known(step: float) -> float | None:
     if math.isnan(step):
         return None
-    return int(step) if step.is_integer() else step
+    return int(step) if float(step).is_integer() else step
 
 
 def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:

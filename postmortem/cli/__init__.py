@@ -5,6 +5,7 @@ Not here: anything that could be wanted from Python.
 """
 
 import importlib
+import os
 import sys
 from typing import Any, Final
 
@@ -55,22 +56,25 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         result: Any = cli.main(args=arguments, standalone_mode=False)
-    except PostmortemError as error:
-        _refuse(str(error))
+    except (PostmortemError, click.Abort) as error:
+        _refuse(str(error) or "interrupted")
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
-    except click.Abort:
-        _refuse("interrupted")
     except click.ClickException as error:
-        hint = f"; see: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
-        _refuse(error.format_message() + hint)
+        _refuse(error.format_message() + _hint(error))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except Exception as error:  # noqa: BLE001 -- a crash never looks like a verdict, nor like a traceback of the user's run
-        _refuse(f"internal error: {type(error).__name__}: {error}; please report it with the log's kind and `postmortem --version`")
+    except Exception as error:
+        if os.environ.get("POSTMORTEM_DEBUG"):
+            raise
+        _refuse(f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the traceback and report it")
     else:
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _hint(error: click.ClickException) -> str:
+    return f"; see: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
 
 
 def _refuse(message: str) -> None:

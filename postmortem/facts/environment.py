@@ -25,7 +25,7 @@ class Fact(NamedTuple):
 
 
 class FactStore:
-    """What is known about the run, by name: `package.torch`, `setting.learning_rate`, `env.python`, `framework.deepspeed` …"""
+    """What is known about the run, by name: `package.torch`, `setting.learning_rate`, `env.python`, `framework.deepspeed` and so on."""
 
     def __init__(self) -> None:
         """Start empty."""

@@ -67,7 +67,7 @@ class Series:
                 self.nonfinite += 1
                 self.first_nonfinite = self.first_nonfinite or self._at(index)
         if finite:
-            self.min, self.max = min(self.min, min(finite)), max(self.max, max(finite))
+            self.min, self.max = min(self.min, *finite), max(self.max, *finite)
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
         self.points += fresh

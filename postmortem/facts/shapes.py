@@ -5,6 +5,7 @@ Not here: what a shape means for a cause (`patterns/causes`), the arithmetic of 
 Words for curves after common usage: run-up, spike (recovered or not), divergence, plateau.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
@@ -131,7 +132,7 @@ def standstill(curves: Curves) -> Found:
     rates = curves.points(names.LEARNING_RATE)
     if len(rates) < 2:
         return []
-    still = [(one, other) for one, other in zip(rates, rates[1:], strict=False) if one.value == other.value]
+    still = [(one, other) for one, other in itertools.pairwise(rates) if one.value == other.value]
     distinct = len({point.value for point in rates})
     if still and (distinct >= 2 or (rates[0].value == 0.0 and len(rates) >= 2)) and _is_schedule(rates):
         first = still[0][1]
@@ -143,8 +144,8 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
     """A rate that is constant by design, flat after warm-up, or printed with too few digits to move, is no standstill."""
     values = [point.value for point in rates]
     top = max(values)
-    still = sum(one == other for one, other in zip(values, values[1:], strict=False))
-    flat_at_top = sum(one == other == top for one, other in zip(values, values[1:], strict=False))
+    still = sum(one == other for one, other in itertools.pairwise(values))
+    flat_at_top = sum(one == other == top for one, other in itertools.pairwise(values))
     digits = max(len(f"{value!r}".split("e")[0].replace(".", "").strip("0")) for value in values)
     starts_at_zero = len(values) >= 2 and values[0] == values[1] == 0.0
     return starts_at_zero or (still > flat_at_top and digits >= 7)
@@ -181,7 +182,7 @@ def gradients(curves: Curves) -> Found:
     if len(finite) >= 4:
         usual = statistics.median(point.value for point in finite[:max(3, len(finite) // 2)])
         blown = next((point for point in finite if point.value > 100 * max(usual, 1e-6) and point.value > 10), None)
-        growing = sum(other.value > one.value for one, other in zip(finite, finite[1:], strict=False))
+        growing = sum(other.value > one.value for one, other in itertools.pairwise(finite))
         if blown is None and finite[-1].value > max(20 * finite[0].value, 1e4) and growing >= 0.7 * (len(finite) - 1):
             blown = finite[-1]
         if blown:
@@ -244,10 +245,10 @@ def scale(curves: Curves) -> Found:
         return []
     top, end = max(values), values[-1]
     drop = math.log2(max(values[0], top) / end) if end > 0 else math.inf
-    rises = sum(other > one for one, other in zip(values, values[1:], strict=False))
+    rises = sum(other > one for one, other in itertools.pairwise(values))
     losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
     text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
-    if end <= 1 and drop >= 3 or (drop >= 8 and end <= 16 and not rises):
+    if (end <= 1 and drop >= 3) or (drop >= 8 and end <= 16 and not rises):
         return [("scale-collapse", text, points[0].line)]
     if drop >= 1 and (end >= 128 or len(losses) >= 3):
         return [("scale-settling", text, points[0].line)]
@@ -260,8 +261,8 @@ def memory(curves: Curves) -> Found:
     values = [point.value for point in points if math.isfinite(point.value)]
     if len(values) < 5:
         return []
-    rising = sum(other > one for one, other in zip(values, values[1:], strict=False))
-    falling = sum(other < one for one, other in zip(values, values[1:], strict=False))
+    rising = sum(other > one for one, other in itertools.pairwise(values))
+    falling = sum(other < one for one, other in itertools.pairwise(values))
     if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
         return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} over {len(values)} records", points[0].line)]
     return []

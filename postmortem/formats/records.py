@@ -7,6 +7,7 @@ The slow path searches the cleaned line. From a line that it has read, `learn` m
 its numbers left open. A template either matches a whole line, and then gives what the slow path would, or it does not match.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -153,7 +154,7 @@ class MetricReader:
         text = match.string
         names = [name for _, _, name in spans if name]
         is_plain = all(re.fullmatch(_VALUE, text[start:end].encode()) for start, end, name in spans if name)
-        is_apart = all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+        is_apart = all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
         return spans if is_plain and is_apart and len(set(names)) == len(names) else None
 
 

@@ -21,6 +21,8 @@ SAME_EVENT_LINES: Final = 60
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
 QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+ECHOES: Final = ("distributed.", "unknown.")
+"""Collectives and launchers fail because a peer has failed: behind another failure they are its echo."""
 _AFTER: Final = 0.55
 _LONG_AFTER: Final = 0.35
 _NEXT_EVENT: Final = 0.75
@@ -97,7 +99,7 @@ def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure 
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
 
 
-def _standing(finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int]) -> tuple[float, str]:
+def _standing(finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int]) -> tuple[float, str]:  # noqa: PLR0911 -- a table of cases, the first that holds
     if finding.role == "harmless":
         return 1.0, ""
     if finding.line < attempt_starts.get(finding.source, 0):
@@ -110,10 +112,12 @@ def _standing(finding: Finding, rule: Signature, first: Failure | None, records_
     mine = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
     if finding.level in QUOTED and is_fatal and order_key(mine) < order_key(first):
         return _QUOTED, "survived"
-    if finding.source == first.source and first.line <= finding.line <= first.end_line + 3 or order_key(mine) <= order_key(first):
+    if (finding.source == first.source and first.line <= finding.line <= first.end_line + 3) or order_key(mine) <= order_key(first):
         return 1.0, ""
     if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):
         return 1.0, ""
+    if finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
+        return _LONG_AFTER, "after-first-failure" if is_fatal else ""
     if finding.source == first.source and finding.line <= first.end_line + SAME_EVENT_LINES:
         return _NEXT_EVENT, "after-first-failure" if is_fatal else ""
     far = finding.source != first.source or finding.line > first.end_line + 10 * SAME_EVENT_LINES

@@ -160,7 +160,7 @@ _KEYS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
 }
 
 
-def matches(value: Any, condition: Any) -> bool:
+def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of condition, one return
     """Compare a value: `~regex`, a numeric comparison such as ">= 1e-3", a list of alternatives, or equality (case aside)."""
     if isinstance(condition, list):
         return any(matches(value, one) for one in condition)

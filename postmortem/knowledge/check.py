@@ -130,7 +130,7 @@ def _leaf_faults(key: str, value: Any, ids: dict[str, set[str]]) -> Iterator[tup
 
 
 def _ids(folders: Iterable[Path]) -> dict[str, set[str]]:
-    ids: dict[str, set[str]] = {kind: set() for kind in KINDS} | {"taxonomy": set()}
+    ids: dict[str, set[str]] = {kind: set() for kind in (*KINDS, "taxonomy")}
     for root in folders:
         for kind in KINDS:
             try:

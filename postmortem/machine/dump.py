@@ -31,7 +31,7 @@ def environment_dump() -> str:
 
 def _header() -> str:
     return "\n".join((
-        "postmortem environment dump", f"OS: {platform.platform()}", f"Python version: {platform.python_version()} ({platform.machine()}, {sys.executable.split(os.sep)[-1]})",
+        "postmortem environment dump", f"OS: {platform.platform()}", f"Python version: {platform.python_version()} ({platform.machine()}, {Path(sys.executable).name})",
         f"CPU count: {os.cpu_count()}",
     ))
 
@@ -87,7 +87,7 @@ def _nvidia_smi() -> str:
     if program is None:
         return "nvidia-smi: not found"
     try:
-        done = subprocess.run([program], capture_output=True, timeout=20, check=False)  # noqa: S603 -- found on the path
+        done = subprocess.run([program], capture_output=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"nvidia-smi: {error}"
     return (done.stdout + done.stderr).decode("utf-8", "replace")

@@ -9,7 +9,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, Final, NamedTuple
@@ -41,7 +41,7 @@ def launch(command: Sequence[str], log: Path) -> Done:
         raise UsageError(f"the log cannot be written: {error.strerror}", log, "choose another file with --log") from error
     with kept:
         try:
-            child = subprocess.Popen(list(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)  # noqa: S603 -- running the user's command is the point
+            child = subprocess.Popen(list(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
         except OSError as error:
             raise UsageError(f"the command cannot be started: {error.strerror}", command[0], "check its name, or give its full path after --") from error
         previous = {number: signal.signal(number, _forward_to(child)) for number in _FORWARDED}
@@ -54,7 +54,7 @@ def launch(command: Sequence[str], log: Path) -> Done:
     return Done(128 - code, signal.Signals(-code).name) if code < 0 else Done(code, _name_of(code))
 
 
-def _forward_to(child: "subprocess.Popen[bytes]"): # type: ignore[no-untyped-def]  # noqa: ANN202
+def _forward_to(child: "subprocess.Popen[bytes]") -> Callable[[int, FrameType | None], None]:
     def forward(number: int, _frame: FrameType | None) -> None:
         if child.poll() is None:
             child.send_signal(number)

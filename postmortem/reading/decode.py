@@ -1,6 +1,6 @@
-"""Any encoding in, UTF-8 bytes out.
+r"""Any encoding in, UTF-8 bytes out.
 
-In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, and whether `\\r` is the only line break.
+In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, and whether `\r` is the only line break.
 Not here: decompression, lines.
 
 UTF-8 passes through untouched (a line with wrong bytes is mended when it is decoded), so that the common case costs nothing;

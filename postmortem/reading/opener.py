@@ -15,7 +15,7 @@ import lzma
 import sys
 import zlib
 from pathlib import Path
-from typing import IO, Final
+from typing import Final, Protocol
 
 from postmortem.errors import InputError
 
@@ -24,10 +24,20 @@ _MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), 
 _BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
+class Stream(Protocol):
+    """Whatever gives bytes: a file, a decompressor."""
+
+    def read(self, size: int, /) -> bytes:
+        """Give up to `size` bytes, b"" at the end."""
+
+    def close(self) -> None:
+        """Release the file."""
+
+
 class Opened:
     """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
 
-    def __init__(self, path: str, stream: IO[bytes], compression: str | None) -> None:
+    def __init__(self, path: str, stream: Stream, compression: str | None) -> None:
         """Wrap an open stream; `path` is the name shown to the user."""
         self.path, self.compression = path, compression
         self.fault = ""
@@ -72,7 +82,7 @@ def open_log(path: str) -> Opened:
         InputError: missing, a folder, or not readable.
     """
     if path == STDIN:
-        return _unpacked(path, sys.stdin.buffer)
+        return _unpacked(path, io.BufferedReader(sys.stdin.buffer))  # type: ignore[arg-type]  # a binary stream is all it takes
     try:
         if Path(path).is_dir():
             raise InputError("this is a folder", path, "name a file in it, or pass the folder itself to analyze")
@@ -82,8 +92,7 @@ def open_log(path: str) -> Opened:
     return _unpacked(path, stream)
 
 
-def _unpacked(path: str, stream: IO[bytes]) -> Opened:
-    buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
+def _unpacked(path: str, buffered: io.BufferedReader) -> Opened:
     head = _peek(buffered, path)
     kind = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
     if kind is None:

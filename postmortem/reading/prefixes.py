@@ -51,9 +51,9 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         # mpirun --tag-output
         ("[", r"\[\d+,(?P<rank4>\d+)\]<std(?:out|err)>:\s?"),
         # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
-        ("[", r"\[[IWEF](?:\d{4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
+        ("[", r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
         # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
-        ("IWEFV", r"[IWEFV]\d{4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d+) [\w/.<>-]+:\d+\] "),
+        ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d+) [\w/.<>-]+:\d+\] "),
         ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
         # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
         ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\)\s?"),

@@ -114,7 +114,7 @@ def _place_ticks(frame: _Frame) -> tuple[float, ...]:
     xs = frame.curve.xs
     if len(set(xs)) < 2:
         return xs[:1]
-    is_whole = all(x.is_integer() for x in xs)
+    is_whole = all(float(x).is_integer() for x in xs)
     return tuple(value for value in ticks(frame.left, frame.right, 5) if not is_whole or float(value).is_integer())
 
 

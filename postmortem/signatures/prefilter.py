@@ -15,7 +15,7 @@ from postmortem.errors import MissingExtra
 try:
     import hyperscan
 except ImportError:     # no wheel for this platform
-    hyperscan = None
+    hyperscan = None  # type: ignore[assignment]
 
 _OVERHANG: Final = 512
 """Bytes behind the fresh region that a literal starting in it may reach into; no literal is longer."""

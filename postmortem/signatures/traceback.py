@@ -57,7 +57,7 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     name, message, exception = "", "", last
     if last is not None and (match := _exception(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception = _whole_message(message, last, rows, indent)
+        message, exception = _whole_message(message, last, rows)
     before = view.data[max(0, view.start - 300):view.start]
     return Traceback(
         exception=name, message=message[:_MOST_TEXT], frames=tuple(frames), source=source, where=head.where,
@@ -144,12 +144,12 @@ def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
     return frames, None
 
 
-def _whole_message(message: str, last: _Row, rows: Iterator[_Row], indent: int) -> tuple[str, _Row]:
+def _whole_message(message: str, last: _Row, rows: Iterator[_Row]) -> tuple[str, _Row]:
     """Add the lines that continue a message: up to a blank line, a prefix of another kind, or thirty lines."""
     end = last
     for count, row in enumerate(rows):
         text = row.text.strip()
-        if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or _EXCEPTION.match(text) and _BARE.match(text.split(":")[0]):
+        if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or (_EXCEPTION.match(text) and _BARE.match(text.split(":")[0])):
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
             break

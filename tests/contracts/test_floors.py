@@ -37,7 +37,7 @@ def imported(module: Path) -> set[str]:
 
 def room(dotted: str) -> str:
     """The room of a dotted name; a name exported by the package itself belongs to the package."""
-    part = (dotted.split(".") + [""])[1]
+    part = [*dotted.split("."), ""][1]
     return part if part in FLOOR else "__init__"
 
 
@@ -55,7 +55,7 @@ def test_no_module_is_part_of_a_circle() -> None:
     graph = {}
     for name, path in names.items():
         targets = {target if target in names else target.rpartition(".")[0] for target in imported(path)}
-        graph[name] = {target for target in targets if target in names and target != name and target != "postmortem"}
+        graph[name] = {target for target in targets if target in names and target not in {name, "postmortem"}}
     graphlib.TopologicalSorter(graph).prepare()
 
 

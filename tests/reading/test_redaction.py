@@ -1,0 +1,184 @@
+"""What `reading.redaction` hides, what it leaves alone, and that it stays linear."""
+
+import time
+
+import pytest
+
+from postmortem.reading.redaction import KINDS, Redactor
+
+HEX_40 = "0123456789abcdef0123456789abcdef01234567"
+LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        pytest.param(f"export HF_TOKEN=hf_{LETTERS}", "export HF_TOKEN=secret-1", id="hugging face token"),
+        pytest.param(f"key sk-{LETTERS} used", "key secret-1 used", id="openai key"),
+        pytest.param(f"sk-proj-{LETTERS}-x1", "secret-1", id="openai project key"),
+        pytest.param(f"ghp_{LETTERS}", "secret-1", id="github token"),
+        pytest.param(f"github_pat_{LETTERS}_{LETTERS}", "secret-1", id="github fine-grained token"),
+        pytest.param("id AKIAIOSFODNN7EXAMPLE.", "id secret-1.", id="aws key id"),
+        pytest.param("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = secret-1", id="aws secret key"),
+        pytest.param(f"wandb login --relogin {HEX_40}", "wandb login --relogin secret-1", id="wandb login"),
+        pytest.param(f"WANDB_API_KEY={HEX_40} python x.py", "WANDB_API_KEY=secret-1 python x.py", id="wandb key"),
+        pytest.param(f"wandb: Paste an API key from your profile and hit enter: {HEX_40}", "wandb: Paste an API key from your profile and hit enter: secret-1", id="wandb prompt"),
+        pytest.param("curl -H 'Authorization: Bearer abc.def-123456'", "curl -H 'Authorization: Bearer secret-1'", id="bearer"),
+        pytest.param("'Authorization': 'Basic dXNlcjpwYXNz'", "'Authorization': 'Basic secret-1'", id="basic"),
+        pytest.param("https://bob:pa55word@proxy.corp:8080/simple", "https://secret-1@proxy.corp:8080/simple", id="password in a URL"),
+        pytest.param(f"git+https://{LETTERS}@github.com/x/y", "git+https://secret-1@github.com/x/y", id="token in a URL"),
+        pytest.param("main.py --token abcdef --epochs 3", "main.py --token secret-1 --epochs 3", id="--token"),
+        pytest.param("main.py --hub_token=abc123 --x", "main.py --hub_token=secret-1 --x", id="--hub_token="),
+        pytest.param("api_key='a1b2c3d4e5'", "api_key='secret-1'", id="api_key="),
+        pytest.param('"password": "hunter2"', '"password": "secret-1"', id="password"),
+        pytest.param(f"a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{LETTERS}", "a secret-1", id="jwt"),
+        pytest.param("https://x.s3.com/f?X-Amz-Signature=abcdef012345&y=1", "https://x.s3.com/f?X-Amz-Signature=secret-1&y=1", id="presigned URL"),
+        pytest.param(
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabc=\n-----END RSA PRIVATE KEY-----\nb",
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n\n-----END RSA PRIVATE KEY-----\nb", id="private key",
+        ),
+        pytest.param("mail bob.smith+x@mail.example.org now", "mail email-1 now", id="e-mail"),
+        pytest.param("connect to 10.0.12.5:29500", "connect to ip-1:29500", id="IPv4 with a port"),
+        pytest.param("{'master_addr': '10.0.12.5'}", "{'master_addr': 'ip-1'}", id="IPv4 in a dict"),
+        pytest.param("eth0:192.168.0.137<0>", "eth0:ip-1<0>", id="NCCL interface"),
+        pytest.param("nccl 172.28.11.220:4000", "nccl ip-1:4000", id="a port tells an address from a version"),
+        pytest.param("peer [2001:db8::8a2e:370:7334]:29500", "peer [ip-1]:29500", id="IPv6"),
+        pytest.param("fe80::1%eth0 up", "ip-1 up", id="link-local IPv6"),
+        pytest.param("/home/alice/run.py", "/home/user-1/run.py", id="home"),
+        pytest.param("/Users/alice.b", "/Users/user-1", id="mac home at the end"),
+        pytest.param(r"C:\Users\John Smith\x.py", r"C:\Users\user-1\x.py", id="windows home with a blank"),
+        pytest.param("C:\\\\Users\\\\bob\\\\x", "C:\\\\Users\\\\user-1\\\\x", id="windows home, escaped"),
+        pytest.param("bob@gpu01:~$ ls", "user-1@host-1:~$ ls", id="shell prompt"),
+        pytest.param("wandb: Currently logged in as: bob77. Use", "wandb: Currently logged in as: user-1. Use", id="wandb user"),
+        pytest.param("wandb: Currently logged in as: bob77 (team-9)", "wandb: Currently logged in as: user-1 (user-2)", id="wandb user and team"),
+        pytest.param("gpu17:49:51 [0] NCCL INFO Bootstrap", "host-1:49:51 [0] NCCL INFO Bootstrap", id="NCCL prefix"),
+        pytest.param("  host      : gpu8.mgt.example.com", "  host      : host-1", id="torchelastic summary"),
+        pytest.param("at ip-172-31-44-205.us-west-2.compute.internal ok", "at host-1 ok", id="EC2 name"),
+        pytest.param("MASTER_ADDR=gpu01 python", "MASTER_ADDR=host-1 python", id="master address"),
+        pytest.param("srun: error: gpu003: task 0: Killed", "srun: error: host-1: task 0: Killed", id="srun"),
+    ],
+)  # fmt: skip
+def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
+    """What gives people or machines away is replaced, the text around it stays; doing it twice changes nothing."""
+    redactor = Redactor()
+    assert redactor.text(text) == hidden
+    assert sum(redactor.counts.values()) >= 1
+    assert set(redactor.counts) <= set(KINDS)
+    assert Redactor().text(hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("--tokenizer_path /m --max_new_tokens 512 --eos_token </s>", id="token options that are no secrets"),
+        pytest.param("pad_token='<pad>', hub_token=<HUB_TOKEN>, token=151643", id="special tokens and placeholders"),
+        pytest.param("token: 7.549776e+07", id="a count of tokens"),
+        pytest.param("hf_hub_download() got an unexpected keyword, hf_transfer", id="names that begin with hf_"),
+        pytest.param("sk-learn-intelex-extension, task-0123456789abcdefghij", id="names with sk-"),
+        pytest.param(f"commit {HEX_40}", id="a commit hash"),
+        pytest.param("api_key=api_key, token=self.token, hf_token=os.environ[x], password=None", id="source code"),
+        pytest.param("--token $HF_TOKEN --api-key None", id="a variable"),
+        pytest.param("git@github.com:org/repo.git", id="git remote"),
+        pytest.param("gcc@9.3.0 foo@libcudart.so @torch.no_grad", id="at signs"),
+        pytest.param("opencv-python==4.8.1.78", id="pinned version"),
+        pytest.param("nvidia-cublas-cu12        12.1.3.1", id="pip list"),
+        pytest.param("OpenCV: 4.7.0.72", id="collect_env"),
+        pytest.param("Requirement already satisfied: opencv-python>=3 in ./lib (from mmengine) (4.7.0.72)", id="pip install"),
+        pytest.param("cuDNN version 8.9.2.26, NCCL version 2.18.1.1", id="library versions"),
+        pytest.param("opencv_python-4.8.1.78-cp37-abi3.whl libcudnn.so.8.9.2.26", id="file names"),
+        pytest.param("torch 2.5.0.1", id="torch of four parts"),
+        pytest.param("stage4.2.fuse_layers.3.2.0.1.weight", id="module path"),
+        pytest.param("127.0.0.1:29500 0.0.0.0 localhost [::1]:80 [::]:80", id="own machine"),
+        pytest.param("300.1.2.3 1.2.3.04 1.2.3", id="no addresses"),
+        pytest.param("c10::Error at::native 12:00:01 00000000:3B:00.0", id="colons that are no IPv6"),
+        pytest.param("/home/user/project /home/ubuntu /root/x /Users/Shared", id="accounts that name nobody"),
+        pytest.param("HTTPSConnectionPool(host='huggingface.co', port=443)", id="public host"),
+        pytest.param("HTTP 401: Bearer authentication failed", id="the word bearer"),
+        pytest.param("{'loss': 2.31, 'grad_norm': nan, 'learning_rate': 4.5e-05}", id="a record"),
+    ],
+)
+def test_what_gives_nothing_away_is_left_alone(text: str) -> None:
+    """Versions, special tokens, hashes and module paths are evidence and stay readable."""
+    redactor = Redactor()
+    assert redactor.text(text) == text
+    assert redactor.counts == {}
+
+
+def test_a_name_keeps_its_pseudonym_within_a_report() -> None:
+    """The same user, address or token is the same pseudonym each time, another one is another."""
+    redactor = Redactor()
+    assert redactor.text("/home/alice/a /home/bob/b /home/alice/c") == "/home/user-1/a /home/user-2/b /home/user-1/c"
+    assert redactor.text("10.0.0.5, 10.0.0.6, 10.0.0.5") == "ip-1, ip-2, ip-1"
+    assert redactor.counts == {"ip": 2, "user": 2}
+
+
+def test_hosts_that_the_reader_found_are_hidden_in_texts() -> None:
+    """A node's name goes with its domain, a file name around it stays; longer names win over their parts."""
+    redactor = Redactor()
+    redactor.learn(["gpu-a17.hpc.example.org", "node-1", "gpu-node-1", "node"])
+    assert redactor.counts == {}
+    assert redactor.text("gpu-a17: lost; gpu-a17.hpc.example.org:29500; gpu-a17.log") == "host-1: lost; host-1:29500; host-1.log"
+    assert redactor.text("node-1 gpu-node-1 node-10 node") == "host-2 host-3 node-10 node"
+    assert redactor.node("gpu-a17.hpc.example.org") == "host-1"
+    assert redactor.counts == {"host": 3}
+
+
+def test_a_name_that_looks_like_a_pseudonym_is_given_to_nobody_else() -> None:
+    """A real `host-1` keeps its name, and no other host is called so."""
+    redactor = Redactor()
+    redactor.learn(["host-1", "gpu7"])
+    assert [redactor.node("host-1"), redactor.node("gpu7")] == ["host-1", "host-2"]
+    assert redactor.counts == {"host": 1}
+
+
+def test_a_rehearsal_finds_the_name_that_comes_late() -> None:
+    """After `settle`, a user known from a home directory is hidden in other paths too."""
+    redactor = Redactor()
+    redactor.text("/home/alice/x")
+    redactor.settle()
+    assert redactor.counts == {}
+    assert redactor.text("/scratch/alice/run /scratch/alice2") == "/scratch/user-1/run /scratch/alice2"
+
+
+def test_versions_are_left_where_the_caller_says_so() -> None:
+    """Without addresses a number of four parts stays, a secret does not."""
+    redactor = Redactor()
+    assert redactor.text("2.5.0.1", addresses=False) == "2.5.0.1"
+    assert redactor.text(f"2.5.0.1 hf_{LETTERS}", addresses=False) == "2.5.0.1 secret-1"
+
+
+def test_lines_are_kept_as_many() -> None:
+    """A private key over several lines is hidden whole, and every line keeps its number."""
+    lines = ("x", "-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqh", "AAAAAAAAAAAAAAAAA", "ab==", "-----END PRIVATE KEY-----", "two\nparts", "/home/alice")
+    hidden = Redactor().lines(lines)
+    assert len(hidden) == len(lines)
+    assert hidden[2:5] == ("secret-1", "", "")
+    assert hidden[-1] == "/home/user-1"
+    assert Redactor().lines(()) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        pytest.param("hub_token", "abc", "secret-1", id="a secret's name"),
+        pytest.param("WANDB_API_KEY", "abc", "secret-1", id="a key's name"),
+        pytest.param("password", "x", "secret-1", id="a password"),
+        pytest.param("hub_token", "<HUB_TOKEN>", "<HUB_TOKEN>", id="a placeholder"),
+        pytest.param("hub_token", None, None, id="nothing"),
+        pytest.param("hub_token", "None", "None", id="the word None"),
+        pytest.param("pad_token", "[PAD]", "[PAD]", id="a special token"),
+        pytest.param("max_tokens", 512, 512, id="a number"),
+    ],
+)
+def test_a_setting_whose_name_says_secret_is_hidden_whole(name: str, value: object, shown: object) -> None:
+    """The name of a setting decides where its value shows nothing."""
+    assert Redactor().setting(name, value) == shown
+
+
+@pytest.mark.parametrize("piece", ["-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ", "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:"])
+def test_hostile_repetition_costs_linear_time(piece: str) -> None:
+    """Text made to trip the patterns costs time in proportion to its length."""
+    text = piece * (100_000 // len(piece))
+    start = time.perf_counter()
+    Redactor().text(text)
+    assert time.perf_counter() - start < 5

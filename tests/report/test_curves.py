@@ -1,0 +1,65 @@
+"""Positions, scales and sparklines."""
+
+from math import inf, isfinite, nan
+
+import pytest
+
+from postmortem.report.curves import chosen, curve, sparkline, ticks
+from tests.report.samples import a_series, series
+
+
+@pytest.mark.parametrize(
+    ("steps", "values", "line"),
+    [
+        pytest.param([1, 2, 3, 4], [0, 1, 2, 7], "▁▂▃█", id="rising"),
+        pytest.param([1, 2, 3], [5, 5, 5], "▅▅▅", id="flat"),
+        pytest.param([1, 2, 3, 4], [1, 2, nan, inf], "▁█xx", id="breaks"),
+        pytest.param([1, 2], [nan, nan], "xx", id="nothing finite"),
+        pytest.param([1], [3], "▅", id="one point"),
+        pytest.param([1, 2, 3], [1, 100, 10_000], "▁▅█", id="a wide range is logarithmic"),
+        pytest.param([0, 1, 9], [0, 0, 8], "▁▁█", id="a gap repeats the value before"),
+    ],
+)
+def test_a_sparkline_shows_the_shape(steps: list[float], values: list[float], line: str) -> None:
+    """Low to high in eight blocks, x where a value is not finite."""
+    assert sparkline(a_series("loss", [float(step) for step in steps], [float(value) for value in values]), 40) == line
+
+
+def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None:
+    """A column shows its highest value; one NaN among many is marked where it comes first only."""
+    values = [1.0] * 1000
+    values[500], values[700], values[900] = 9.0, nan, nan
+    line = sparkline(a_series("loss", [float(step) for step in range(1000)], values), 20)
+    assert len(line) == 20
+    assert (line[10], line[14], line[18]) == ("█", "x", "▁")
+
+
+def test_a_curve_stands_by_its_steps_unless_they_go_back() -> None:
+    """Steps of a second attempt begin again: then the record number is the place."""
+    assert curve(a_series("loss", [10.0, 20.0], [1.0, 2.0])).xs == (10.0, 20.0)
+    again = curve(a_series("loss", [1.0, 2.0, 1.0], [1.0, 2.0, 3.0]))
+    assert (again.xs, again.is_by_step) == ((0.0, 1.0, 2.0), False)
+
+
+def test_loss_comes_first_and_the_faulty_stream_before_the_healthy() -> None:
+    """Of many series those that tell most are drawn."""
+    healthy, faulty = a_series("loss", [1.0, 2.0, 3.0], [1.0] * 3), a_series("loss", [1.0, 2.0], [1.0, nan])
+    names = [one.name for one in chosen((*series(), healthy, faulty))]
+    assert names == ["loss", "loss", "grad_norm", "loss_scale", "learning_rate"]
+    assert chosen((healthy, faulty), each=1) == (faulty,)
+    assert chosen((healthy,), ("grad_norm",)) == ()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "found"),
+    [
+        pytest.param(0, 10, (0, 2, 4, 6, 8, 10), id="units"),
+        pytest.param(0.9, 3.1, (1, 1.5, 2, 2.5, 3), id="halves"),
+        pytest.param(5, 5, (5,), id="a point"),
+        pytest.param(-1e308, 1e308, (), id="too wide for a float"),
+        pytest.param(1, 1 + 1e-12, (), id="too narrow"),
+    ],
+)
+def test_ticks_are_round(low: float, high: float, found: tuple[float, ...]) -> None:
+    """Ticks are 1, 2 or 5 times a power of ten, and always few."""
+    assert [value for value in ticks(low, high, 5) if isfinite(value)] == pytest.approx(found)

@@ -1,0 +1,131 @@
+"""The page."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from postmortem.model.diagnosis import Diagnosis, Verdict
+from postmortem.report.html import render_html
+from tests.report.samples import TOKEN, abstaining, hostile, rich
+
+VOID = {"meta", "br", "line", "circle", "path", "polyline", "rect"}
+
+
+class Page(HTMLParser):
+    """Reads a page and complains of what is not closed."""
+
+    def __init__(self, text: str) -> None:
+        """Read the page."""
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a tag that closes itself."""
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the tag that is open."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Note text that is no style."""
+        if self.open and self.open[-1] != "style":
+            self.text += data
+
+    def of(self, name: str) -> list[str]:
+        """Give all values of an attribute."""
+        return [attrs[name] for _, attrs in self.tags if name in attrs]
+
+
+PAGES = [
+    pytest.param(rich(), id="rich"),
+    pytest.param(rich("zh"), id="Chinese"),
+    pytest.param(abstaining(), id="abstaining"),
+    pytest.param(hostile(), id="hostile"),
+    pytest.param(replace(abstaining(), verdict=Verdict("healthy.completed", 1.0, "established", "", "unknown", "unknown"), sources=(), causes=()), id="nearly empty"),
+]
+
+
+@pytest.mark.parametrize("one", PAGES)
+def test_a_page_is_whole_and_needs_nothing_else(one: Diagnosis) -> None:
+    """Every tag is closed, ids are unique, links within the page arrive, nothing is loaded and nothing runs."""
+    text = render_html(one)
+    page = Page(text)
+    ids = page.of("id")
+    assert [name for name, count in Counter(ids).items() if count > 1] == []
+    links = page.of("href")
+    assert [link for link in links if not (link.startswith("https://") or (link[:1] == "#" and link[1:] in ids))] == []
+    assert page.of("src") == []
+    assert {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "object", "base", "form"} == set()
+    assert [name for _, attrs in page.tags for name in attrs if name.startswith("on")] == []
+    policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    assert "url(" not in text.split("</style>")[0]
+
+
+@pytest.mark.parametrize(("language", "tag"), [("en", "en"), ("zh", "zh-CN")])
+def test_a_page_says_its_language(language: str, tag: str) -> None:
+    """The html element names the language of the texts."""
+    page = Page(render_html(rich(language)))
+    assert dict(page.tags)["html"] == {"lang": tag}
+
+
+def test_evidence_links_to_the_line_of_the_excerpt() -> None:
+    """A place that the excerpt shows is a link to its raw line, another one is text."""
+    page = Page(render_html(rich()))
+    assert "L1828" in page.of("id")
+    assert "#L1832" in page.of("href")
+    assert "#L45" not in page.of("href")
+    assert [attrs for _, attrs in page.tags if attrs.get("class") == "marked"] == [{"id": "L1832", "class": "marked"}]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Values left the range of float16", "established|supported", "93%", "Evidence", r"\+4\.0", "What to do", "register_forward_hook", "Curves", "grad_norm", "The log around the failure",
+        "Timeline", "Other causes that were weighed", "22%", "Looks alarming, is not the cause", "Progress", "last good step 411", "Environment", "Tesla V100", "deepspeed", "learning_rate",
+        "Not checked", "What would change this verdict", "Sources", "Attempts", "lines 1-240", "Warnings", "Hidden:", "knowledge base 2026-11-20",
+    ],
+)  # fmt: skip
+def test_a_page_shows(words: str) -> None:
+    """Every section is there."""
+    assert re.search(words, Page(render_html(rich())).text)
+
+
+def test_an_abstaining_page_asks_for_what_it_needs() -> None:
+    """Need comes before the candidates, and there is neither evidence nor a fix for a cause that was not named."""
+    text = Page(render_html(abstaining())).text
+    assert text.index("What would decide") < text.index("What it could be")
+    assert "What to do" not in text
+
+
+def test_a_page_is_redacted_by_default() -> None:
+    """Names and tokens are gone from every part, the excerpt included, unless asked for."""
+    text = render_html(rich())
+    assert [secret for secret in (TOKEN, "alice", "gpu-a17", "10.0.0.5") if secret in text] == []
+    assert TOKEN in render_html(rich(), redact=False)
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    """Tags and templates of a log are text, control characters are pictures, a script address is no link."""
+    text = render_html(hostile(), redact=False)
+    page = Page(text)
+    assert "<script>alert(1)</script> [red]x[/red] red" in page.text
+    assert "{{ 7*7 }}" in page.text
+    assert "javascript:alert(1)" in page.text
+    assert [link for link in page.of("href") if "javascript" in link] == []
+    assert [char for char in text if (ord(char) < 0x20 and char != "\n") or 0x202A <= ord(char) <= 0x202E] == []

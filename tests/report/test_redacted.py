@@ -1,0 +1,43 @@
+"""A diagnosis without secrets."""
+
+from dataclasses import replace
+
+from postmortem.model.diagnosis import Event, Setting, Verdict
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.redaction import Redactor
+from postmortem.report.redacted import redact
+from tests.report.samples import rich
+
+
+def test_the_shape_of_a_diagnosis_is_kept() -> None:
+    """Numbers, ids and the number of excerpt lines do not change."""
+    one = rich()
+    hidden = redact(one, Redactor())
+    assert hidden.series[0].samples == one.series[0].samples
+    assert [cause.id for cause in hidden.causes] == [cause.id for cause in one.causes]
+    assert one.excerpt is not None
+    assert hidden.excerpt is not None
+    assert len(hidden.excerpt.lines) == len(one.excerpt.lines)
+    assert hidden.environment.packages == one.environment.packages
+
+
+def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
+    """The host of a process is hidden in a text that stands before it."""
+    event = Event(0, Where(node="quark"), 1, None, None, "context", "x")
+    one = replace(rich(), timeline=(event,), verdict=Verdict(None, 0.1, "unknown", "quark died", "unknown", "unknown"))
+    hidden = redact(one, Redactor())
+    assert hidden.timeline[0].where.node == "host-2"
+    assert hidden.verdict.summary == "host-2 died"
+
+
+def test_a_user_known_from_one_place_is_hidden_in_paths_before_it() -> None:
+    """A home directory in the last field tells the user of a scratch path in the first."""
+    one = rich()
+    one = replace(one, sources=(replace(one.sources[0], path="/scratch/carol/x.log", where=NOWHERE),), warnings=("see /home/carol/y",))
+    assert redact(one, Redactor()).sources[0].path == "/scratch/user-2/x.log"
+
+
+def test_secrets_deep_in_a_setting_are_hidden() -> None:
+    """A nested setting is hidden by its own name."""
+    one = replace(rich(), settings={"hub": Setting({"token": "abc", "list": ["/home/carol/x"], "n": 3}, 0, 1)})
+    assert redact(one, Redactor()).settings["hub"].value == {"token": "secret-1", "list": ["/home/user-2/x"], "n": 3}
