@@ -15,7 +15,7 @@ from postmortem.reading.opener import Opened
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_BINARY_SHARE: Final = 0.3
+_BINARY_SHARE: Final = 0.05
 _CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
 
 
@@ -70,7 +70,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
         The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order mark to skip.
 
     Raises:
-        InputError: more than 30 % of the bytes are control bytes, and it is no UTF-16.
+        InputError: more than 5 % of the bytes are control bytes, and it is no UTF-16.
     """
     for bom, name in _BOMS:
         if head.startswith(bom):

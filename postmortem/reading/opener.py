@@ -44,6 +44,8 @@ class Opened:
         """Why reading ended early, or an empty string."""
         self.bytes_read = 0
         self._stream = stream
+        # A decompressor's read1 hands out what it has before it meets the break.
+        self._read = getattr(stream, "read1", stream.read) if compression else stream.read
 
     def read(self, size: int) -> bytes:
         """Read up to `size` bytes.
@@ -54,7 +56,7 @@ class Opened:
         if self.fault:
             return b""
         try:
-            data = self._stream.read(size)
+            data = self._read(size)
         except _BROKEN as error:
             if not self.bytes_read:
                 raise InputError(f"the {self.compression or 'file'} cannot be read: {error}", self.path, "copy it again, or unpack it as far as it goes") from error

@@ -1,0 +1,55 @@
+"""Markers that need a tool: skipped with a reason where it is missing, failed where the setting demands it."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _chromium() -> str | None:
+    return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+
+
+NEEDS = {
+    "wheel": ("building a wheel needs the module `build`", lambda: __import__("importlib.util").util.find_spec("build") is not None),
+    "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
+    "postgres": ("needs a PostgreSQL server", lambda: shutil.which("postgres") is not None),
+    "frameworks": ("needs training frameworks", lambda: False),
+    "cluster": ("needs Ray", lambda: False),
+    "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip, or fail with POSTMORTEM_REQUIRE=name,name, what this machine lacks."""
+    required = set(os.environ.get("POSTMORTEM_REQUIRE", "").split(","))
+    for name, (reason, is_there) in NEEDS.items():
+        marked = [item for item in items if item.get_closest_marker(name)]
+        if not marked or is_there():
+            continue
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=reason) if name not in required or name == "gpu" else pytest.mark.usefixtures("missing_tool"))
+
+
+@pytest.fixture
+def missing_tool() -> None:
+    """Fail: this run demands the tool."""
+    pytest.fail("POSTMORTEM_REQUIRE demands a tool that this machine lacks")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's path."""
+    path = _chromium()
+    assert path is not None
+    return path
+
+
+@pytest.fixture(scope="session")
+def command() -> list[str]:
+    """The program as a command of the Python that runs the tests."""
+    return [sys.executable, "-m", "postmortem"]

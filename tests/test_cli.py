@@ -1,0 +1,216 @@
+"""The command line as its user meets it: real processes, real files."""
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import zstandard
+
+from postmortem.report.wire import schema_text
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE = ROOT / "sample_logs" / "deepspeed" / "scale-exhausted-yi.log"
+
+
+def run(command: list[str], *arguments: str, stdin: bytes | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the program; its output as text."""
+    done = subprocess.run([*command, *arguments], input=stdin, capture_output=True, check=False, timeout=120, env={**os.environ, **(env or {})})
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def cause(output: str) -> str | None:
+    """The verdict of a JSON report, which must fit the schema."""
+    report = json.loads(output)
+    jsonschema.validate(report, json.loads(schema_text()))
+    return report["verdict"]["cause"]
+
+
+@pytest.mark.parametrize("pack", [
+    pytest.param(lambda raw: raw, id="plain"),
+    pytest.param(gzip.compress, id="gz"),
+    pytest.param(bz2.compress, id="bz2"),
+    pytest.param(lzma.compress, id="xz"),
+    pytest.param(lambda raw: zstandard.ZstdCompressor().compress(raw), id="zst"),
+    pytest.param(lambda raw: raw.decode().encode("utf-16"), id="UTF-16 with its mark"),
+    pytest.param(lambda raw: raw.decode().encode("utf-16-le"), id="UTF-16 without a mark"),
+    pytest.param(lambda raw: raw.decode().replace("\n", "\r\n").encode("utf-8-sig"), id="Windows line ends and a mark"),
+    pytest.param(lambda raw: ("错误日志如下,训练中断\n" * 20 + raw.decode()).encode("gbk", "replace"), id="GBK"),
+])
+def test_a_packed_log_gives_the_same_verdict(tmp_path: Path, command: list[str], pack: object) -> None:
+    """Compression and encoding change nothing."""
+    log = tmp_path / "run.log"
+    log.write_bytes(pack(SAMPLE.read_bytes()))  # type: ignore[operator]
+    done = run(command, "analyze", str(log), "--format", "json")
+    assert (done.returncode, cause(done.stdout)) == (0, "numerics.loss-scale-exhausted")
+
+
+def test_standard_input_is_a_log(command: list[str]) -> None:
+    """`-` reads standard input."""
+    done = run(command, "analyze", "-", "--format", "json", stdin=SAMPLE.read_bytes())
+    assert cause(done.stdout) == "numerics.loss-scale-exhausted"
+
+
+def test_a_folder_is_one_job(tmp_path: Path, command: list[str]) -> None:
+    """The files of a folder are one job; what is no log is listed with the reason."""
+    (tmp_path / "rank0.log").write_bytes(SAMPLE.read_bytes())
+    (tmp_path / "rank1.log").write_text("torch.distributed.DistBackendError: NCCL error: remote process exited or there was a network error\n")
+    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 100)
+    report = json.loads(run(command, "analyze", str(tmp_path), "--format", "json").stdout)
+    kinds = {Path(source["path"]).name: source["kind"] for source in report["sources"]}
+    assert report["verdict"]["cause"] == "numerics.loss-scale-exhausted"
+    assert kinds == {"rank0.log": "log", "rank1.log": "log", "model.safetensors": "ignored"}
+
+
+@pytest.mark.parametrize(("name", "content", "expected"), [
+    pytest.param("empty.log", b"", 0, id="empty"),
+    pytest.param("nul.log", b"\x00" * 4096, 0, id="nothing but NUL"),
+    pytest.param("binary.log", bytes(range(256)) * 300, 2, id="binary"),
+    pytest.param("cut.log.gz", gzip.compress(b"RuntimeError: CUDA error: device-side assert triggered\n" * 9000)[:-200], 0, id="broken gzip"),
+    pytest.param("bad.log.gz", b"\x1f\x8b\x08\x00garbage", 2, id="gzip of nothing"),
+    pytest.param("cut16.log", ("RuntimeError: CUDA error: device-side assert triggered\n" * 50).encode("utf-16")[:-3], 0, id="truncated UTF-16"),
+    pytest.param("one-line.log", b"x" * 100_000_000, 0, id="one line of 100 MB"),
+])
+def test_a_hostile_file_gives_a_verdict_or_a_clear_error(tmp_path: Path, command: list[str], name: str, content: bytes, expected: int) -> None:
+    """Never a traceback, never a crash that looks like a verdict."""
+    log = tmp_path / name
+    log.write_bytes(content)
+    done = run(command, "analyze", str(log), "--format", "json")
+    assert done.returncode == expected, done.stderr
+    assert "Traceback" not in done.stderr
+    if expected == 0:
+        report = json.loads(done.stdout)
+        jsonschema.validate(report, json.loads(schema_text()))
+        assert report["causes"]
+    else:
+        assert done.stderr.startswith("postmortem: ")
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    pytest.param(["analyze", "nowhere.log"], "no such file", id="missing file"),
+    pytest.param(["analyze"], "Missing argument", id="no path"),
+    pytest.param(["analyze", ".", "--format", "pdf"], "Invalid value for '--format'", id="unknown format"),
+    pytest.param(["unknown"], "No such command", id="unknown command"),
+    pytest.param(["analyze", str(SAMPLE), "--patterns", "/nowhere"], "no such pattern folder", id="missing rules"),
+    pytest.param(["analyze", str(SAMPLE), "-o", "/nowhere/at/all.html"], "cannot be written", id="unwritable output"),
+])
+def test_a_wrong_call_is_one_line_and_status_2(command: list[str], arguments: list[str], says: str) -> None:
+    """What, where, and how to mend."""
+    done = run(command, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_folder_without_logs_is_refused(tmp_path: Path, command: list[str]) -> None:
+    """It says that nothing there is a log."""
+    (tmp_path / "weights.pt").write_bytes(b"\x00\x01")
+    done = run(command, "analyze", str(tmp_path))
+    assert done.returncode == 2
+    assert "holds no logs" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that nobody can read, such as Linux's /proc/self/mem")
+def test_an_unreadable_file_is_refused(command: list[str]) -> None:
+    """A file that cannot be read is a clear error, not a crash."""
+    done = run(command, "analyze", "/proc/self/mem")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be read" in done.stderr
+
+
+def test_exit_code_tells_alarm_from_health(tmp_path: Path, command: list[str]) -> None:
+    """With --exit-code 1 for a failure, 0 for a healthy run."""
+    healthy = tmp_path / "ok.log"
+    healthy.write_text("".join(f"{{'loss': {3 - i / 30:.4f}, 'grad_norm': 1.{i:03d}, 'learning_rate': {5e-5 - i * 5e-7:.8g}, 'epoch': {i / 50:.2f}}}\n" for i in range(50))
+                       + "{'train_runtime': 812.4, 'train_samples_per_second': 3.7, 'train_steps_per_second': 0.46, 'train_loss': 2.1, 'epoch': 1.0}\n")
+    assert run(command, "analyze", str(SAMPLE), "--exit-code").returncode == 1
+    assert run(command, "analyze", str(healthy), "--exit-code").returncode == 0
+
+
+def test_a_pipe_gets_plain_text(command: list[str]) -> None:
+    """No escape codes where nobody could see colours."""
+    done = run(command, "analyze", str(SAMPLE))
+    assert "\x1b" not in done.stdout
+    assert "numerics.loss-scale-exhausted" in done.stdout
+
+
+def test_the_page_lands_in_the_file(tmp_path: Path, command: list[str]) -> None:
+    """-o with .html writes the page, in Chinese if asked."""
+    page = tmp_path / "report.html"
+    done = run(command, "analyze", str(SAMPLE), "-o", str(page), "--lang", "zh")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert '<html lang="zh' in page.read_text(encoding="utf-8")
+
+
+def test_analyze_needs_neither_torch_nor_scikit_learn(command: list[str]) -> None:
+    """A report of any form is made without importing them."""
+    code = (f"import sys, postmortem; report = postmortem.analyze({str(SAMPLE)!r}); [report.render(form) for form in ('terminal', 'html', 'json', 'markdown')];"
+            "print([name for name in ('torch', 'sklearn', 'pydantic', 'numpy') if name in sys.modules])")
+    assert run([command[0]], "-c", code).stdout.strip() == "[]"
+
+
+def test_run_passes_output_and_status_through(tmp_path: Path, command: list[str]) -> None:
+    """The command's output is its own, its status too; the report goes to standard error."""
+    kept = tmp_path / "kept.log"
+    script = "import sys; print('to stdout'); sys.exit('ModuleNotFoundError: No module named \\'flash_attn\\'')"
+    done = run(command, "run", "--log", str(kept), "--", sys.executable, "-c", script)
+    assert (done.returncode, done.stdout) == (1, "to stdout\n")
+    assert "environment.missing-package" in done.stderr
+    assert "to stdout" in kept.read_text()
+
+
+def test_run_is_silent_after_success(command: list[str]) -> None:
+    """Nothing is added to a run that succeeded."""
+    done = run(command, "run", "--", sys.executable, "-c", "print('fine')")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+
+
+def test_run_reports_a_killed_command_like_a_shell(command: list[str]) -> None:
+    """128 + the signal's number, and the signal is evidence."""
+    done = run(command, "run", "--format", "json", "--", sys.executable, "-c", "import os, signal; print('step 1 loss 2.0', flush=True); os.kill(os.getpid(), signal.SIGKILL)")
+    assert done.returncode == 128 + signal.SIGKILL
+    report = json.loads(done.stderr[done.stderr.index("{"):])
+    assert (report["environment"]["signal"], report["environment"]["exit_status"]) == ("SIGKILL", 137)
+
+
+def test_run_refuses_a_command_that_is_not_there(command: list[str]) -> None:
+    """A command that cannot be started is a clear error."""
+    done = run(command, "run", "--", "no-such-program-here")
+    assert done.returncode == 2
+    assert "cannot be started" in done.stderr
+
+
+def test_the_dump_is_read_back(tmp_path: Path, command: list[str]) -> None:
+    """What `env` writes, `analyze --env` reads; secrets stay out."""
+    dump = tmp_path / "env.txt"
+    assert run(command, "env", "-o", str(dump), env={"HF_TOKEN": "hf_secretsecretsecret"}).returncode == 0
+    assert "hf_secret" not in dump.read_text()
+    report = json.loads(run(command, "analyze", str(SAMPLE), "--env", str(dump), "--format", "json").stdout)
+    assert report["environment"]["python"].startswith(f"{sys.version_info[0]}.{sys.version_info[1]}")
+    assert [source["kind"] for source in report["sources"]] == ["log", "environment"]
+
+
+def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) -> None:
+    """All faults of a user's folder at once, each with its place and how to mend it."""
+    folder = tmp_path / "signatures" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "one.yaml").write_text("id: mine.one\ntitle: {en: one, zh: 一}\nanchors: ['abc']\nmatch: '('\nrole: cause\nsuggests: {no.such: strong}\n"
+                                     "examples:\n  fires: [{text: abc}]\n  silent: [{text: x, because: other}]\n", encoding="utf-8")
+    done = run(command, "patterns", "check", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stdout.count("error: ") >= 2
+    assert "one.yaml:1" in done.stdout
+    assert "mend: " in done.stdout
+
+
+def test_the_schema_is_printed(command: list[str]) -> None:
+    """`schema` prints a JSON Schema."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(run(command, "schema").stdout))
