@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import EXACT, Series
-from postmortem.formats.bars import position_after
+from postmortem.formats import table
+from postmortem.formats.bars import Redraws, position_after
 from postmortem.formats.generic import WORDS, GenericReader
 from postmortem.formats.records import MetricReader, Record, Template
 from postmortem.knowledge.base import TIMEOUT, Format, KnowledgeBase, Signature
@@ -55,6 +56,10 @@ class Machine:
                     wanted.setdefault(anchor, []).append((kind, index))
         for word in WORDS:
             wanted.setdefault(word, []).append(("generic", 0))
+        for word in table.WORDS:
+            wanted.setdefault(word, []).append(("table", 0))
+        self.is_more_than_metric = [any(kind not in {"metric", "generic"} for kind, _ in consumers) for consumers in wanted.values()]
+        """By literal: whether a line that a learnt template has read must be looked at all the same."""
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)
@@ -152,6 +157,15 @@ class _FastPath(NamedTuple):
     needs_bar: bool
 
 
+class _Drawn(NamedTuple):
+    """A record of a format that is drawn again at the same position."""
+
+    record: Record
+    reader: MetricReader
+    line: int
+    offset: int
+
+
 class Gathering:
     """Gathers from one source."""
 
@@ -163,7 +177,11 @@ class Gathering:
         self._break = b"\r" if breaks_by_return else b"\n"
         self._line = 1
         self._generic = GenericReader()
+        self._table = table.TableReader()
+        self._redraws: Redraws[_Drawn] = Redraws()
         self._waiting: View | None = None
+        self._read_until = 0
+        """Offset up to which records of several lines have been read."""
         self._opening = -1
         """The first literal of the line being looked at: what a fast path is found by."""
         self._fast: dict[int, list[_FastPath]] = {}
@@ -179,6 +197,8 @@ class Gathering:
         covered, view = -1, None
         for number, start in self.machine.filter.hits(data, block.lo, block.hi):
             if start < covered:
+                if view is None and self.machine.is_more_than_metric[number]:
+                    view = self._claimed_view(data, start)
                 if view is not None:
                     self._dispatch(consumers[number], view, base)
                 continue
@@ -186,7 +206,10 @@ class Gathering:
             position = max(position, start)
             if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start)):
                 self._generic_line(base)
-                covered, view = end, None
+                covered = end
+                view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
+                if view is not None:
+                    self._dispatch(consumers[number], view, base)
                 continue
             self._generic_line(base)
             view, self._opening = View(data, start, self._line, srun=self.srun), number
@@ -206,12 +229,22 @@ class Gathering:
     def snapshot(self) -> Gathered:
         """Give what was gathered so far."""
         result = self.result
+        for drawn in self._redraws.rest():
+            self._record(drawn.record, drawn.reader.producer, drawn.line, drawn.offset, math.nan, drawn.reader)
+        for record, line in self._generic.rest():
+            self._record(record, "pytorch", line, result.last_record.get(self.source, (0, 0))[1], math.nan, None)
         for series in result.series.values():
             series.settle()
         result.lines[self.source] = self._line - (1 if self._ends_with_break else 0)
         tail = self._tail
         result.tails[self.source] = (self._line - tail.count(self._break), tail.decode("utf-8", "replace"))
         return result
+
+    def _claimed_view(self, data: bytes, start: int) -> View:
+        """Look at a line whose figures are read already."""
+        view = View(data, start, self._line, srun=self.srun)
+        view.claimed.add(_CLAIMED)
+        return view
 
     # -- one line ---------------------------------------------------------------------------------------------------
 
@@ -230,7 +263,9 @@ class Gathering:
                     self._fact(self.machine.facts[index], view)
                 elif kind == "traceback":
                     self._traceback(view, base)
-                else:
+                elif kind == "table":
+                    self._table_line(view, base)
+                elif _CLAIMED not in view.claimed:
                     self._waiting = view
             except TimeoutError:
                 self.result.timeouts += 1
@@ -311,8 +346,16 @@ class Gathering:
         if record is None:
             return
         view.claimed.add(_CLAIMED)
+        self._read_until = max(self._read_until, base + _end_of(view, record.lines))
+        offset = base + view.start
+        if reader.redraws:
+            position = (record.step, dict(record.values).get("epoch"))
+            drawn = self._redraws.take((reader.format.id, record.where), position, _Drawn(record, reader, view.number, offset))
+            if drawn is not None:
+                self._record(drawn.record, reader.producer, drawn.line, drawn.offset, math.nan, reader)
+            return
         needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
-        self._record(record, reader.framework or reader.format.id, view.number, base + view.start, self._bar_step(view.data, view.end) if needs_bar else math.nan, reader)
+        self._record(record, reader.producer, view.number, offset, self._bar_step(view.data, view.end) if needs_bar else math.nan, reader)
         if len(self._fast.setdefault(self._opening, [])) < _MOST_TEMPLATES:
             self._learn(reader, view, needs_bar=needs_bar)
 
@@ -320,10 +363,10 @@ class Gathering:
         template, known = reader.learn(view), self._fast[self._opening]
         if template is None or any(path.template.pattern.pattern == template.pattern.pattern for path in known):
             return
-        producer, where = reader.framework or reader.format.id, self._process(template.where)
+        producer, where = reader.producer, self._process(template.where)
         columns = tuple(None if name == "step" else self._series(name, producer, where, reader) for name in template.names)
         step_group = template.names.index("step") if "step" in template.names else None
-        known.append(_FastPath(template, columns, step_group, producer, needs_bar))
+        known.append(_FastPath(template, columns, step_group, reader.framework or producer, needs_bar))
 
     def _take_fast(self, paths: list[_FastPath], data: bytes, start: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
@@ -353,10 +396,14 @@ class Gathering:
     def _generic_line(self, base: int) -> None:
         """Read the last line with a metric word, now that every format has had its chance to claim it."""
         view, self._waiting = self._waiting, None
-        if view is None or _CLAIMED in view.claimed:
+        if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
             return
         for record, line in self._generic.read(view.cleaned.text, view.cleaned.where, view.number):
             self._record(record, "pytorch", line, base + view.start, math.nan, None)
+
+    def _table_line(self, view: View, base: int) -> None:
+        for record in self._table.read(view.cleaned.text, view.cleaned.where):
+            self._record(record, table.PRODUCER, view.number, base + view.start, math.nan, None)
 
     def _record(self, record: Record, producer: str, line: int, offset: int, bar_step: float, reader: MetricReader | None) -> None:
         step = bar_step if math.isnan(record.step) else record.step
@@ -369,14 +416,14 @@ class Gathering:
                 series.append(step, value, line)
         self._points += len(record.values)
         self._bound_points()
-        self._count_record(producer, line, offset)
+        self._count_record((reader.framework if reader is not None else "") or producer, line, offset)
 
-    def _count_record(self, producer: str, line: int, offset: int) -> None:
+    def _count_record(self, framework: str, line: int, offset: int) -> None:
         source = self.source
         self.result.records[source] += 1
         self.result.last_record[source] = (line, offset)
         self.result.first_record.setdefault(source, (line, offset))
-        self._recognise(producer)
+        self._recognise(framework)
 
     def _series(self, name: str, producer: str, where: Where, reader: MetricReader | None) -> Series | None:
         key = (name, producer, self.source, where)
@@ -393,6 +440,16 @@ class Gathering:
             before = len(longest.values)
             longest.thin()
             self._points -= before - len(longest.values)
+
+
+def _end_of(view: View, lines: int) -> int:
+    """Find where a record of several lines ends."""
+    end = view.end
+    for _ in range(lines - 1):
+        end = view.data.find(b"\n", end + 1)
+        if end < 0:
+            return len(view.data)
+    return end
 
 
 _CLAIMED: Final = hash(("claimed",))

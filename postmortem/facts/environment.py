@@ -13,6 +13,8 @@ from postmortem.model.diagnosis import Environment, Gpu, Setting
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
 _MOST: Final = 2000
+_SAME_LIST: Final = 4
+"""Lines between two GPUs of one list; a name that comes again later is another rank's dump."""
 
 
 class Fact(NamedTuple):
@@ -33,6 +35,7 @@ class FactStore:
         self.gpus: dict[str, Fact] = {}
         self.gpu_count: dict[str, int] = {}
         self.gpu_memory: float | None = None
+        self._sightings: dict[str, Fact] = {}
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
 
@@ -59,8 +62,16 @@ class FactStore:
 
     def _gpu(self, what: str, fact: Fact) -> None:
         if what == "name":
-            self.gpus.setdefault(fact.value, fact)
-            self.gpu_count[fact.value] = self.gpu_count.get(fact.value, 0) + 1
+            known = self.gpus.get(fact.value)
+            if known is None or fact.strength > known.strength:
+                self.gpus[fact.value] = fact
+            sighting = self._sightings.get(fact.value)
+            if sighting is None:
+                self.gpu_count[fact.value] = 1
+            elif sighting.source == fact.source and 0 < fact.line - sighting.line <= _SAME_LIST:
+                self.gpu_count[fact.value] += 1
+            if sighting is None or fact.line - sighting.line <= _SAME_LIST:
+                self._sightings[fact.value] = fact
         elif what == "count" and (count := number(fact.value)) is not None and self.gpus:
             last = next(reversed(self.gpus))
             self.gpu_count[last] = max(1, int(count))
@@ -128,7 +139,8 @@ def _whole(text: str | None) -> int | None:
 def gpus(store: FactStore, table: Sequence[Mapping[str, Any]]) -> tuple[Gpu, ...]:
     """Look the printed GPU names up in the table; one entry a model."""
     found: dict[str, Gpu] = {}
-    for name in store.gpus:
+    strongest = max((fact.strength for fact in store.gpus.values()), default=0)
+    for name in (name for name, fact in store.gpus.items() if fact.strength == strongest):
         entry = next((row for row in table if re.search(row["match"], name, re.IGNORECASE)), None)
         label = entry["name"] if entry else name
         memory = store.gpu_memory or (entry or {}).get("memory_gib")

@@ -125,12 +125,14 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
             chosen.add(min(finite, key=values.__getitem__))
             chosen.add(max(finite, key=values.__getitem__))
         if len(finite) < len(run):
-            chosen.update(_changes(values, run, most // 4))
-    return sorted(chosen)
+            chosen.add(next(index for index in run if not math.isfinite(values[index])))
+    changes = _changes(values)
+    if len(changes) > most:     # a curve that flickers: of each run the first and the last change
+        changes = [*{index // width: index for index in changes}.values(), *{index // width: index for index in reversed(changes)}.values()]
+    return sorted(chosen.union(changes))
 
 
-def _changes(values: Sequence[float], run: range, most: int) -> list[int]:
+def _changes(values: Sequence[float]) -> list[int]:
     """Give the places where a curve stops or starts being finite."""
-    places = [index for index in run if index and math.isfinite(values[index]) != math.isfinite(values[index - 1])]
-    nonfinite = next(index for index in run if not math.isfinite(values[index]))
-    return [nonfinite, *places[:most]]
+    is_finite = [math.isfinite(value) for value in values]
+    return [index for index in range(1, len(values)) if is_finite[index] != is_finite[index - 1]]

@@ -1,17 +1,38 @@
-"""Progress bars: the step that a record without one belongs to, where that is certain.
+"""Progress bars: the step that a record without one belongs to, and the metrics that a bar itself carries.
 
-In: the bytes behind a record. Out: the position and length of the bar, or None.
-Not here: metrics.
+In: the bytes behind a record; the draws of a bar. Out: the position of the bar where it is certain; of the draws at one position the last.
+Not here: what the metrics beside a bar are called (`formats.generic`, `patterns/formats`).
 
 `tqdm.write` clears the bar, prints the record and draws the bar again with its present position: the first bar behind a record is
-exact, the last one before it may lag behind (bars are drawn at most ten times a second).
+exact, the last one before it may lag behind (bars are drawn at most ten times a second). A bar with metrics of its own is drawn several
+times at one position, the first time still with the metrics of the position before: only the last draw counts.
 """
 
 import re
-from typing import Final
+from collections.abc import Hashable
+from typing import Final, Generic, NamedTuple, TypeVar
 
 _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
+_DRAW: Final = re.compile(
+    r"(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it) \[(?P<inside>[^\]\n]{0,600})\]?"
+    r"|[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",
+)
+_MOST_STREAMS: Final = 64
+_Drawn = TypeVar("_Drawn")
+
+
+class Draw(NamedTuple):
+    """One draw of a bar."""
+
+    label: str
+    """What stands before it."""
+    now: int
+    total: int | None
+    inside: str
+    """Times, rate and the metrics behind them."""
+    behind: str
+    """What was printed behind the bar on the same line: no part of it."""
 
 
 def position_after(data: bytes, end: int) -> tuple[int, int] | None:
@@ -30,3 +51,43 @@ def position_after(data: bytes, end: int) -> tuple[int, int] | None:
     if not bars or len({total for _, total in bars}) > 1:
         return None
     return bars[0]
+
+
+def draw(text: str) -> Draw | None:
+    """Read the last bar on a line, or None if there is none."""
+    found, start = None, 0
+    for match in _DRAW.finditer(text):
+        found, start = match, found.end() if found else 0
+    if found is None:
+        return None
+    total = found["total"] or found["total2"]
+    return Draw(
+        text[start:found.start()].strip().rstrip(":").rstrip(), int(found["now"] or found["count"] or found["now2"]),
+        int(total) if total and total != "?" else None, found["inside"] or found["inside2"] or "", text[found.end():],
+    )
+
+
+class Redraws(Generic[_Drawn]):
+    """Gives one record for each position of a bar: the last that was drawn there."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._held: dict[Hashable, tuple[Hashable, _Drawn | None]] = {}
+
+    def take(self, stream: Hashable, position: Hashable, drawn: _Drawn) -> _Drawn | None:
+        """Take a draw; gives the one of the position before, once the bar has left it."""
+        before = self._held.get(stream)
+        if before is None and len(self._held) >= _MOST_STREAMS:
+            return drawn
+        if before is not None and before[0] == position:
+            if before[1] is not None:
+                self._held[stream] = (position, drawn)
+            return None
+        self._held[stream] = (position, drawn)
+        return before[1] if before is not None else None
+
+    def rest(self) -> list[_Drawn]:
+        """Give what is still held; later draws at these positions are passed over."""
+        held = [drawn for _, drawn in self._held.values() if drawn is not None]
+        self._held = {stream: (position, None) for stream, (position, _) in self._held.items()}
+        return held

@@ -3,31 +3,61 @@
 In: a cleaned line with a metric word in it. Out: a `Record`, once the line's layout is known to be a metric line.
 Not here: formats that have a rule of their own; their lines never come here.
 
-A layout is the line with its numbers taken out. It is a metric line when it names a step, an iteration or an epoch beside the loss, or when the
-same layout comes again with other numbers. The first line of a layout is kept until then, so that nothing is lost.
+A layout is the line up to its last loss, with the numbers taken out. The first layout of a process that names a step, an iteration or an epoch
+beside the loss is a metric line; any other must come again with other numbers. Its first line is kept until then, so that nothing is lost
+but what comes once, such as a closing summary.
+
+Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before anything else, else the first. The others
+(`avg. loss` at the end of an epoch) keep their names. A bar with metrics gives one record for each of its positions.
 """
 
 import math
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
+from postmortem.formats.bars import Draw, Redraws, draw
 from postmortem.formats.records import Record, value_of
 from postmortem.model.lines import Where
 
 WORDS: Final = (b"loss", b"Loss", b"LOSS")
 _NUM: Final = r"[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+_DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 _NUMBER: Final = re.compile(_NUM)
+_SPACE: Final = re.compile(r"\s+")
 _LOSS: Final = re.compile(
-    rf"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{{0,30}}[ _/.-])?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{{0,20}})?)\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}(?:tensor\(|np\.float\d+\()?"
-    rf"(?P<value>{_NUM})(?![\w/:]|\.\d)",
+    r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{0,20})?)[\"']?"
+    rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,8}}(?={_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
+    rf"(?P<value>{_NUM})(?![\w/:(\[]|\.\d|\s?[*+])",
 )
-_RATE: Final = re.compile(rf"(?<!\w)(?:lr|LR|learning[_ ]rate)\s{{0,4}}[:=]?\s{{0,4}}\[?(?P<value>{_NUM})(?!\w)")
-_NORM: Final = re.compile(rf"(?<!\w)(?:grad[_ ]?norm|gnorm|gradient norm)\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
-_STEP: Final = re.compile(r"(?<![A-Za-z])(?:global[_ ]?step|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdate)\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?\d+)?(?![\w.%])")
-_EPOCH: Final = re.compile(r"(?<![A-Za-z])(?:[Ee]poch|EPOCH|ep)\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)")
+_RATE: Final = re.compile(rf"(?<!\w)(?:lr|LR|learning[_ ]rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)")
+_NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
+_STEP: Final = re.compile(
+    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?)"
+    r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?\d+)?(?![\w.%])",
+)
+_EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
 _EVAL: Final = re.compile(r"val|eval|test|dev", re.IGNORECASE)
-_TRAIN: Final = re.compile(r"^(?:train(?:ing)?|tr|avg|average|mean|total|running|batch|lm|current|epoch|step|iter)?[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total))?$", re.IGNORECASE)
+_SPLIT: Final = re.compile(r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?|test(?:ing)?|dev|sanity)(?![\w./])", re.IGNORECASE)
+_TRAIN: Final = re.compile(
+    r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total))?$", re.IGNORECASE,
+)
+_SETTING: Final = re.compile(r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*|is|was|at|of|in|for|and|on)$")
+_FILLER: Final = re.compile(r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE)
+_CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|Namespace\(|Config\(")
 _MOST_LAYOUTS: Final = 64
+
+
+class _Found(NamedTuple):
+    """A record as printed, before it is settled which of its names is `loss`."""
+
+    record: Record
+    printed: str
+    """The name under which `loss` was printed; empty if there is none."""
+    has_step: bool
+    has_place: bool
+    """A step or an epoch is printed."""
+    layout: str
+    line: int
 
 
 class GenericReader:
@@ -35,51 +65,113 @@ class GenericReader:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._waiting: dict[tuple[str, Where], tuple[Record, int]] = {}
-        self._known: set[str] = set()
+        self._waiting: dict[tuple[str, Where], _Found] = {}
+        self._known: set[tuple[str, Where]] = set()
+        self._owner: dict[Where, tuple[str, bool]] = {}
+        self._bars: Redraws[_Found] = Redraws()
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int]]:
         """Read a line; gives the records that are certain now, with their raw lines: none, this one, or the one that had waited too."""
-        record, anchored = _record(text, where)
-        if record is None:
+        text = text[:4000]
+        if _CLOSING.search(text):
             return []
-        layout = _NUMBER.sub("#", text)[:300]
-        if layout in self._known:
-            return [(record, line)]
-        waiting = self._waiting.pop((layout, where), None)
-        if anchored or waiting:
-            if len(self._known) < _MOST_LAYOUTS:
-                self._known.add(layout)
-            return [*([waiting] if waiting else []), (record, line)]
-        if len(self._waiting) < _MOST_LAYOUTS:
-            self._waiting[layout, where] = (record, line)
+        bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
+        if bar is not None and "oss" not in bar.behind:
+            return self._of_bar(bar, where, line)
+        found = _found(bar.behind if bar is not None else text, where, line)
+        return [self._settled(one) for one in self._accepted(found)] if found is not None else []
+
+    def rest(self) -> list[tuple[Record, int]]:
+        """Give the records of bars that still stand at a position."""
+        return [self._settled(found) for found in self._bars.rest()]
+
+    def _accepted(self, found: _Found) -> list[_Found]:
+        key = (found.layout, found.record.where)
+        if key in self._known:
+            return [found]
+        is_first = bool(found.has_place) and (not found.printed or found.record.where not in self._owner)
+        waiting = self._waiting.get(key)
+        is_again = waiting is not None and (waiting.record.values != found.record.values or waiting.record.step != found.record.step and found.has_step or _is_bad(found))
+        if is_first or is_again:
+            self._waiting.pop(key, None)
+            if len(self._known) < 2 * _MOST_LAYOUTS:
+                self._known.add(key)
+            return [*([waiting] if waiting else []), found]
+        if waiting is None:
+            if len(self._waiting) >= _MOST_LAYOUTS:
+                del self._waiting[next(iter(self._waiting))]
+            self._waiting[key] = found
         return []
 
+    def _settled(self, found: _Found) -> tuple[Record, int]:
+        """Decide whether the training loss of a record is the `loss` of its process."""
+        record, mine = found.record, (found.printed, found.has_step)
+        if found.printed and self._owner.setdefault(record.where, mine) != mine:
+            if mine == ("loss", True):
+                self._owner[record.where] = mine
+            else:
+                name = found.printed if found.printed != "loss" else "epoch_loss"
+                record = record._replace(values=[(name if one == "loss" else one, value) for one, value in record.values])
+        return record, found.line
 
-def _record(text: str, where: Where) -> tuple[Record | None, bool]:
-    values: list[tuple[str, float]] = []
-    names: set[str] = set()
-    is_eval_line = bool(re.match(r"\W{0,6}(?:val(?:idation)?|eval(?:uation)?|test(?:ing)?)\b", text, re.IGNORECASE))
-    for match in _LOSS.finditer(text[:4000]):
-        name = _name(match["name"], is_eval_line=is_eval_line)
+    def _of_bar(self, bar: Draw, where: Where, line: int) -> list[tuple[Record, int]]:
+        split = _SPLIT.search(bar.label)
+        found = _found(f"{bar.label}, {bar.inside}", where, line) if split is None or split["train"] else None
+        if found is None:
+            return []
+        record = found.record
+        epoch = _EPOCH.search(bar.label)
+        if not found.has_step and epoch is None:
+            record = record._replace(step=float(bar.now))
+        elif not found.has_step and epoch is not None and epoch["of"] and bar.total and epoch["value"].isdigit() and int(epoch["value"]) > 0:
+            record = record._replace(step=float((int(epoch["value"]) - 1) * bar.total + bar.now))
+        record = record._replace(values=[(name, value) for name, value in record.values if name != "eval_loss"])
+        if not any(name != "epoch" for name, _ in record.values):
+            return []
+        stream = (where, _NUMBER.sub("#", bar.label)[:60])
+        given = self._bars.take(stream, (epoch["value"] if epoch else "", bar.now, bar.total), found._replace(record=record, has_step=True))
+        return [self._settled(given)] if given is not None else []
+
+
+def _found(text: str, where: Where, line: int) -> _Found | None:
+    values: dict[str, float] = {}
+    printed, end = "", 0
+    for match in _LOSS.finditer(text):
+        shown = _FILLER.sub("", " ".join(match["name"].split()))
         value = value_of(match["value"])
-        if value is not None and name not in names:
-            names.add(name)
-            values.append((name, value))
+        if value is None or _SETTING.search(shown):
+            continue
+        name, end = _name(shown, text, match.start()), match.end()
+        if name == "loss" and "loss" in values:
+            name = _plain(shown)
+        printed = printed or (_plain(shown) if name == "loss" else "")
+        values.setdefault(name, value)
     if not values:
-        return None, False
+        return None
+    layout = _SPACE.sub(" ", _NUMBER.sub("#", text[:end]))[:300]
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
-        if (found := pattern.search(text)) and (value := value_of(found["value"])) is not None:
-            values.append((name, value))
+        if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
+            values[name] = value
     step, epoch = _STEP.search(text), _EPOCH.search(text)
     if epoch and (value := value_of(epoch["value"])) is not None:
-        values.append(("epoch", value))
+        values["epoch"] = value
     number = value_of(step["value"]) if step else None
-    return Record(math.nan if number is None else number, values, where), bool(step or epoch)
+    record = Record(math.nan if number is None else number, list(values.items()), where)
+    return _Found(record, printed, number is not None, bool(step or epoch), layout, line)
 
 
-def _name(printed: str, *, is_eval_line: bool) -> str:
-    printed = " ".join(printed.split())
-    if _EVAL.search(printed) or (is_eval_line and printed.lower() == "loss"):
-        return "eval_loss"
-    return "loss" if _TRAIN.match(printed) else printed.replace(" ", "_")
+def _name(shown: str, text: str, start: int) -> str:
+    if _EVAL.search(shown):
+        return "eval_loss" if not re.search(r"best|min", shown, re.IGNORECASE) else _plain(shown)
+    if not _TRAIN.match(shown):
+        return shown.replace(" ", "_")
+    splits = list(_SPLIT.finditer(text, 0, start)) if shown.lower() == "loss" else []
+    return "eval_loss" if splits and not splits[-1]["train"] else "loss"
+
+
+def _plain(shown: str) -> str:
+    return re.sub(r"[ ._/-]+", "_", shown.lower())
+
+
+def _is_bad(found: _Found) -> bool:
+    return any(name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values)

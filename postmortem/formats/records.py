@@ -19,12 +19,12 @@ from postmortem.knowledge.base import TIMEOUT, Format
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
 
-_NUMBER: Final = re.compile(r"[+-]?(?:nan|inf(?:inity)?|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
-_VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|-?Infinity))"
+_VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"[^\s,'}\]|]{1,60}"
 _LONGEST: Final = 1000
-_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "total", "per_epoch"})
+_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch"})
 
 
 class Record(NamedTuple):
@@ -36,6 +36,8 @@ class Record(NamedTuple):
     where: Where
     total: float = math.nan
     """The last step of the run where the line names it."""
+    lines: int = 1
+    """How many lines the record takes."""
 
 
 class Template(NamedTuple):
@@ -72,19 +74,22 @@ class MetricReader:
         raw: Mapping[str, Any] = format_.raw
         self.format = format_
         self.framework = format_.framework
+        self.producer: str = raw.get("producer") or format_.framework or format_.id
+        self.redraws = bool(raw.get("redraws"))
+        self._lines = int(raw.get("lines") or 1)
         self._pair = regex.compile(raw["pair"]) if raw.get("pair") else None
+        self._loss_key = regex.compile(raw["loss_key"]) if raw.get("loss_key") else None
         self._step_key = raw.get("step")
         self._names: Mapping[str, str] = raw.get("names") or {}
         self._ignored = frozenset(raw.get("ignore") or ())
 
     def read(self, view: View) -> Record | None:
         """Read the record on a line, or None if there is none."""
-        cleaned = view.cleaned
-        match = self.format.search(cleaned.text)
+        match = self.format.search(view.cleaned.text if self._lines == 1 else "\n".join(view.following(self._lines)))
         if match is None:
             return None
         step, total, values = math.nan, math.nan, []
-        where = cleaned.where
+        where = view.cleaned.where
         groups = match.groupdict()
         for name, text in groups.items():
             if text is None:
@@ -97,25 +102,37 @@ class MetricReader:
                 total = _or_nan(value_of(text))
             elif name not in _RESERVED and (value := value_of(text)) is not None:
                 values.append((name, value))
-        epoch, length = (value_of(groups.get(name) or "") for name in ("epoch_now", "per_epoch"))
-        if epoch is not None and length is not None:
-            step += (epoch - 1) * length
-        for key, text in self._pairs(match):
+        step += _before(groups)
+        for name, text, _ in self._pairs(match):
             value = value_of(text)
-            if key == self._step_key:
+            if name == "step":
                 step = _or_nan(value)
-            elif value is not None and key not in self._ignored:
-                values.append((self._names.get(key, key), value))
-        return Record(step, _once(values), where, total) if values else None
+            elif name and value is not None:
+                values.append((name, value))
+        return Record(step, _once(values), where, total, match[0].count("\n") + 1) if values else None
 
-    def _pairs(self, match: "regex.Match[str]") -> list[tuple[str, str]]:
+    def _pairs(self, match: "regex.Match[str]") -> list[tuple[str, str, int]]:
+        """Give (canonical name, printed value, its place in the text) of every pair; the name is empty where the pair is ignored."""
         if self._pair is None or match.groupdict().get("pairs") is None:
             return []
-        return [(found["key"].strip(), found["value"]) for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT)]
+        base = match.start("pairs")
+        pairs = [(found["key"].strip(), found["value"], base + found.start("value")) for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT)]
+        names = [self._name(key) for key, _, _ in pairs]
+        if self._loss_key is not None and "loss" not in names:
+            first = next((index for index, (key, _, _) in enumerate(pairs) if self._loss_key.search(key)), None)
+            names = ["loss" if index == first else name for index, name in enumerate(names)]
+        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
+
+    def _name(self, key: str) -> str:
+        if key == self._step_key:
+            return "step"
+        return "" if key in self._ignored else self._names.get(key, key)
 
     def learn(self, view: View) -> Template | None:
         """Make a template of a line that `read` has read, or None if it is not regular enough."""
         text, raw = view.cleaned.text, view.data[view.start:view.end]
+        if self.redraws or self._lines > 1:
+            return None
         if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > _LONGEST:
             return None
         match = self.format.search(text)
@@ -144,12 +161,7 @@ class MetricReader:
             return None
         spans = [(*match.span(name), "" if name == "total" else name)
                  for name, text in match.groupdict().items() if text is not None and name not in {"pairs", "rank"}]
-        if self._pair is not None and match.groupdict().get("pairs") is not None:
-            base = match.start("pairs")
-            for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT):
-                key, start = found["key"].strip(), base + found.start("value")
-                name = "step" if key == self._step_key else "" if key in self._ignored else self._names.get(key, key)
-                spans.append((start, start + len(found["value"]), name if value_of(found["value"]) is not None else ""))
+        spans += [(start, start + len(text), name if value_of(text) is not None else "") for name, text, start in self._pairs(match)]
         spans.sort()
         text = match.string
         names = [name for _, _, name in spans if name]
@@ -170,6 +182,15 @@ def _any_time(prefix: bytes) -> bytes:
 
 def _literal(raw: bytes) -> bytes:
     return re.sub(rb"(?:\\ ){2,}", rb" +", re.escape(raw))
+
+
+def _before(groups: Mapping[str, str | None]) -> float:
+    """Count the steps of the epochs before the printed one; `epoch_now` counts from 1, `epoch_index` from 0."""
+    length = value_of(groups.get("per_epoch") or "")
+    epoch, index = (value_of(groups.get(name) or "") for name in ("epoch_now", "epoch_index"))
+    if length is None or (epoch is None and index is None):
+        return 0.0
+    return (index if index is not None else (epoch or 1) - 1) * length
 
 
 def _once(values: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

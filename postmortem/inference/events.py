@@ -112,12 +112,13 @@ def _standing(finding: Finding, rule: Signature, first: Failure | None, records_
     mine = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
     if finding.level in QUOTED and is_fatal and order_key(mine) < order_key(first):
         return _QUOTED, "survived"
+    is_behind = order_key(mine) > order_key(first) and not (finding.source == first.source and finding.line <= first.end_line)
+    if is_behind and finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
+        return _LONG_AFTER, "after-first-failure" if is_fatal else ""
     if (finding.source == first.source and first.line <= finding.line <= first.end_line + 3) or order_key(mine) <= order_key(first):
         return 1.0, ""
     if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):
         return 1.0, ""
-    if finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
-        return _LONG_AFTER, "after-first-failure" if is_fatal else ""
     if finding.source == first.source and finding.line <= first.end_line + SAME_EVENT_LINES:
         return _NEXT_EVENT, "after-first-failure" if is_fatal else ""
     far = finding.source != first.source or finding.line > first.end_line + 10 * SAME_EVENT_LINES

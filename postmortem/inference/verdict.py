@@ -23,6 +23,7 @@ _NEAR: Final = 1.6
 _TEMPERATURE: Final = 1.0
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
+_WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
 
 
@@ -43,7 +44,8 @@ def rank(scored: Sequence[Scored], case: Case, first: Failure | None, knowledge:
     for winner, loser in knowledge.precedence:
         _prefer(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda one: (-one.score, one.id))[:_MOST_CAUSES]
-    return [Ranked(one.id, _probability(one, ordered), one.score, one.evidence) for one in ordered]
+    ranked = [Ranked(one.id, _probability(one, ordered), one.score, one.evidence) for one in ordered]
+    return [one for index, one in enumerate(ranked) if index == 0 or one.probability >= _WORTH_NAMING]
 
 
 def _probability(one: Scored, ordered: Sequence[Scored]) -> float:

@@ -61,7 +61,7 @@ def _faults_of_kind(root: Path, kind: str, ids: dict[str, set[str]], seen: dict[
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], ids: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    for field in ("match", "pair"):
+    for field in ("match", "pair", "loss_key"):
         if entry.get(field):
             yield from _regex_faults(entry[field])
     for anchor in entry.get("anchors", ()):

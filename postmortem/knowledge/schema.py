@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Level = Literal["decisive", "strong", "moderate", "weak"]
 RuleId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$")]
 CauseId = Annotated[str, Field(pattern=r"^[a-z]+\.[a-z0-9-]+$")]
-Anchor = Annotated[str, Field(min_length=4, max_length=120)]
+Anchor = Annotated[str, Field(min_length=2, max_length=120)]
 Predicate = dict[str, Any]
 
 
@@ -162,8 +162,12 @@ class Format(Strict):
     set: dict[str, str] = {}
     each: bool = False
     strength: Literal[0, 1, 2] = 1
+    lines: Annotated[int, Field(ge=1, le=100)] = 1
+    producer: str = ""
+    redraws: bool = False
     pair: str | None = None
     step: str | None = None
+    loss_key: str | None = None
     names: dict[str, str] = {}
     ignore: list[str] = []
     units: dict[str, str] = {}

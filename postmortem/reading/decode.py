@@ -8,6 +8,7 @@ UTF-16 (PowerShell transcripts) and GBK (Chinese Windows) are transcoded.
 """
 
 import codecs
+import re
 from typing import Final
 
 from postmortem.errors import InputError
@@ -17,6 +18,7 @@ SNIFF: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _BINARY_SHARE: Final = 0.05
 _CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
+_HIGH: Final = bytes(range(128, 256))
 
 
 class Text:
@@ -82,7 +84,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
         if sample.strip(b"\x00"):
             raise InputError("this is a binary file, not a log", path, "name the text log of the run")
         return "utf-8", 0
-    return ("utf-8" if _is_utf8(head) or not _is_gbk(sample) else "gb18030"), 0
+    return ("utf-8" if _is_utf8(head) or not _is_gbk(head) else "gb18030"), 0
 
 
 def _utf16_without_bom(sample: bytes) -> str | None:
@@ -96,13 +98,18 @@ def _utf16_without_bom(sample: bytes) -> str | None:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """A few wrong bytes (a cut character, one stray byte) do not make a log something else."""
-    text = head.decode("utf-8", "replace")
-    wrong = text.count("�")
-    return wrong == 0 or wrong <= max(2, (sum(byte > 127 for byte in head[:65536])) // 50)
+    """A few wrong bytes (a cut character, one stray byte) do not make a log something else; a printed replacement character is not wrong."""
+    wrong = head.decode("utf-8", "replace").count("�") - head.count("�".encode())
+    return wrong <= max(2, _high(head) // 50)
 
 
-def _is_gbk(sample: bytes) -> bool:
-    text = sample[:-1].decode("gb18030", "replace")
+def _is_gbk(head: bytes) -> bool:
+    """Chinese in GBK is runs of high bytes; in a Western log they stand alone between letters."""
+    text = head[:-1].decode("gb18030", "replace")
     common = sum("一" <= char <= "鿿" for char in text)
-    return common > 0 and text.count("�") <= common // 20 + 1
+    in_runs = sum(map(len, re.findall(rb"[\x80-\xff]{2,}", head)))
+    return common > 0 and text.count("�") <= common // 20 + 1 and in_runs > 0.6 * _high(head)
+
+
+def _high(head: bytes) -> int:
+    return len(head) - len(head.translate(None, _HIGH))

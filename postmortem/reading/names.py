@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem.model.lines import NOWHERE, Where
 
-_RANK: Final = re.compile(r"(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
+_RANK: Final = re.compile(r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
 _LOCAL: Final = re.compile(r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
 _NODE: Final = re.compile(r"(?:^|[_.\-])((?:node|host)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
 
@@ -18,10 +18,11 @@ _NODE: Final = re.compile(r"(?:^|[_.\-])((?:node|host)[_-]?\d{1,5})(?=$|[_.\-])"
 def process_of_file(path: str) -> Where:
     """Read rank, local rank and node off a file's name and folder."""
     parts = Path(path).parts[-3:]
-    stem = Path(path).name.split(".")[0]
-    local = _LOCAL.search(stem)
-    rank = None if local else next((match for part in (stem, *parts[:-1]) if (match := _RANK.search(part))), None)
-    node = next((match for part in (stem, *parts[:-1]) if (match := _NODE.search(part))), None)
+    name = Path(path).name
+    stem = name.split(".")[0]
+    local = _LOCAL.search(name)
+    rank = None if local else next((match for part in (name, *parts[:-1]) if (match := _RANK.search(part))), None)
+    node = next((match for part in (name, *parts[:-1]) if (match := _NODE.search(part))), None)
     is_redirect = stem in {"stderr", "stdout"} and len(parts) >= 2 and parts[-2].isdigit()
     local_rank = int(local[1]) if local else int(parts[-2]) if is_redirect else None
     if rank is None and local_rank is None and node is None:

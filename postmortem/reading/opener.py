@@ -15,13 +15,15 @@ import lzma
 import sys
 import zlib
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from postmortem.errors import InputError
 
 STDIN: Final = "-"
 _MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
 _BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_PIECE: Final = 1 << 10
+"""Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
 
 
 class Stream(Protocol):
@@ -37,13 +39,13 @@ class Stream(Protocol):
 class Opened:
     """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
 
-    def __init__(self, path: str, stream: Stream, compression: str | None) -> None:
-        """Wrap an open stream; `path` is the name shown to the user."""
+    def __init__(self, path: str, stream: Stream, compression: str | None, packed: Stream | None = None) -> None:
+        """Wrap an open stream; `path` is the name shown to the user, `packed` the file that a decompressor reads and does not close."""
         self.path, self.compression = path, compression
         self.fault = ""
         """Why reading ended early, or an empty string."""
         self.bytes_read = 0
-        self._stream = stream
+        self._stream, self._packed = stream, packed
         # A decompressor's read1 hands out what it has before it meets the break.
         self._read = getattr(stream, "read1", stream.read) if compression else stream.read
 
@@ -75,6 +77,38 @@ class Opened:
     def close(self) -> None:
         """Close the file behind it."""
         self._stream.close()
+        if self._packed is not None:
+            self._packed.close()
+
+
+class _Frames:
+    """The frames of a .zst file, one behind the other; unlike the library's own reader it notices a file that ends within a frame."""
+
+    def __init__(self, stream: Stream) -> None:
+        import zstandard  # noqa: PLC0415 -- rare input: its import is not paid by every start
+
+        self._stream, self._unpacker = stream, zstandard.ZstdDecompressor()
+        self._frame: Any = None
+        self._packed = self._ready = b""
+
+    def read(self, size: int, /) -> bytes:
+        """Give up to `size` bytes, b"" at the end."""
+        while not self._ready:
+            packed = self._packed or self._stream.read(_PIECE)
+            if not packed and self._frame is not None:
+                raise EOFError("Compressed file ended before the end of a frame")
+            if not packed:
+                return b""
+            self._frame = self._frame or self._unpacker.decompressobj()
+            self._ready, self._packed = self._frame.decompress(packed), b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
+
+    def close(self) -> None:
+        """Release the file."""
+        self._stream.close()
 
 
 def open_log(path: str) -> Opened:
@@ -100,14 +134,12 @@ def _unpacked(path: str, buffered: io.BufferedReader) -> Opened:
     if kind is None:
         return Opened(path, buffered, None)
     if kind == "gz":
-        return Opened(path, gzip.GzipFile(fileobj=buffered), kind)
+        return Opened(path, gzip.GzipFile(fileobj=buffered), kind, buffered)
     if kind == "bz2":
-        return Opened(path, bz2.BZ2File(buffered), kind)
+        return Opened(path, bz2.BZ2File(buffered), kind, buffered)
     if kind == "xz":
-        return Opened(path, lzma.LZMAFile(buffered), kind)
-    import zstandard  # noqa: PLC0415 -- rare input: its import is not paid by every start
-
-    return Opened(path, zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True), kind)
+        return Opened(path, lzma.LZMAFile(buffered), kind, buffered)
+    return Opened(path, _Frames(buffered), kind)
 
 
 def _peek(buffered: io.BufferedReader, path: str) -> bytes:

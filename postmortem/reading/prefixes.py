@@ -47,7 +47,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
         # torch --tee and the rank label of sys.excepthook and of the C++ logger
         ("[", r"\[rank ?(?P<rank>\d+)\]:? ?"),
-        ("[", r"\[(?:default|[a-z]{3,12})(?P<local>\d+)\]:\s?"),
+        ("[", r"\[(?!epoch|step|iter|layer|block|stage|fold|batch)[a-z]{3,12}(?P<local>\d+)\]:\s?"),
         # mpirun --tag-output
         ("[", r"\[\d+,(?P<rank4>\d+)\]<std(?:out|err)>:\s?"),
         # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
@@ -58,10 +58,13 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
         ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
         # DeepSpeed over pdsh, docker compose
-        ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?: +\|)?: ?(?=\S)"),
+        ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
         # syslog and dmesg
         ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d+\.\d+)\] )?"),
         ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
+        ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
+        # Megatron core >= 0.7
+        (" ", rf" \[{_STAMP}\] "),
     )
 )
 _SRUN: Final = re.compile(r" {0,5}(?P<rank>\d{1,5}): ?")
@@ -101,7 +104,7 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
     start = text[:1]
-    if not start or start not in "0123[IWEFVCD(wnhgJMASON":
+    if not start or start not in "0123[IWEFVCD(wnhgJMASON ":
         return None
     for starts, pattern in _FORMS:
         if start in starts and (match := pattern.match(text)) and match.end():
@@ -123,7 +126,7 @@ def _where(found: dict[str, str]) -> Where:
 
 
 def _time(found: dict[str, str]) -> str | None:
-    clock = found.get("clock") or found.get("clock2") or found.get("clock3") or found.get("clock4")
+    clock = found.get("clock") or found.get("clock2") or found.get("clock3") or found.get("clock4") or found.get("clock5")
     if clock is None:
         uptime = found.get("uptime") or found.get("uptime2")
         return f"+{uptime}s" if uptime else None

@@ -47,7 +47,7 @@ class View:
         """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
         where, limit = self.cleaned.where, min(self.start + REACH, len(self.data))
         while len(self._after) < count - 1 and self._next < limit:
-            start = self._next + 1
+            start = self._next + (2 if self.data[self._next:self._next + 2] == b"\r\n" else 1)
             self._next = _end(self.data, start, limit)
             one = clean(self.data[start:self._next].decode("utf-8", "replace"), srun=self.srun)
             if same_process(one.where, where):

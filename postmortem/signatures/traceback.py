@@ -17,14 +17,15 @@ ANCHOR: Final = b"Traceback (most recent call last)"
 CHAINS: Final = (b"During handling of the above exception", b"The above exception was the direct cause")
 
 _FRAME: Final = re.compile(r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?')
-_BOXED: Final = re.compile(r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in (?P<function>[\w<>.]{1,100})")
+_BOXED: Final = re.compile(r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?: (?P<function>[\w<>.]{1,100})|\s)")
 _EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
-_BARE: Final = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$")
+_BARE: Final = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$")
 _LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen|[/\\]pythonapi|\.zip[/\\]"
     r"|[/\\](?:transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
     r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]+[/\\])*[\w-]+\.pyx?$",
 )
+_BAR: Final = re.compile(r"\d%\|")
 _MOST_FRAMES: Final = 400
 _MOST_TEXT: Final = 2000
 
@@ -33,6 +34,8 @@ class _Row(NamedTuple):
     number: int
     text: str
     end: int
+    is_stamped: bool = False
+    """True if a logger or a container put its prefix before the text."""
 
 
 def is_library(file: str) -> bool:
@@ -52,7 +55,7 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     indent = len(head.text) - len(head.text.lstrip())
     rows = _rows(view)
     frames, last = _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, indent)
-    if not frames and last is None:
+    if not frames and (last is None or _exception(last.text) is None):
         return None
     name, message, exception = "", "", last
     if last is not None and (match := _exception(last.text)):
@@ -79,9 +82,9 @@ def _rows(view: View) -> Iterator[_Row]:
         start = newline + 1
         position = data.find(b"\n", start, limit)
         position = position if position >= 0 else limit
-        one = clean(data[start:position].decode("utf-8", "replace").split("\r")[-1 if data[position - 1:position] != b"\r" else 0], srun=view.srun)
+        one = clean(data[start:position].decode("utf-8", "replace").rstrip("\r").split("\r")[-1], srun=view.srun)
         if same_process(one.where, view.cleaned.where):
-            yield _Row(number, one.text, position)
+            yield _Row(number, one.text, position, one.time is not None or bool(one.level))
 
 
 def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]:
@@ -137,7 +140,7 @@ def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
     for row in rows:
         if match := _BOXED.search(row.text):
             _add(frames, match, "")
-        elif "╰" in row.text:
+        elif row.text.lstrip().startswith("╰"):
             closed = True
         elif closed and row.text.strip():
             return frames, row
@@ -152,6 +155,8 @@ def _whole_message(message: str, last: _Row, rows: Iterator[_Row]) -> tuple[str,
         if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or (_EXCEPTION.match(text) and _BARE.match(text.split(":")[0])):
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
+            break
+        if (row.is_stamped and not last.is_stamped) or _BAR.search(row.text):
             break
         message += "\n" + row.text
         end = row
