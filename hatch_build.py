@@ -15,7 +15,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class CompilePatterns(BuildHookInterface):  # type: ignore[misc]  # hatchling is installed where wheels are built
+class CompilePatterns(BuildHookInterface[Any]):
     """Adds the compiled knowledge base to a wheel."""
 
     PLUGIN_NAME = "custom"

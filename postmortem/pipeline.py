@@ -16,7 +16,8 @@ from postmortem.facts import memory, shapes
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
 from postmortem.formats import trainer_state
-from postmortem.gather import Gathered, Gathering, Machine
+from postmortem.gather import Gathering, Machine
+from postmortem.gathered import Gathered
 from postmortem.inference import events as order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case

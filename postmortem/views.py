@@ -11,7 +11,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
-from postmortem.gather import Gathered, Seen
+from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
 from postmortem.inference.events import Failure
 from postmortem.knowledge.base import KnowledgeBase

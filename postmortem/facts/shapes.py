@@ -83,14 +83,16 @@ def nonfinite(curves: Curves) -> Found:
 
 
 def _is_runup(values: Sequence[float]) -> bool:
-    """Say whether a finite stretch ends in a climb well above its best level."""
-    if len(values) < 3:
+    """Say whether a finite stretch ends in a climb that is more than the usual noise of the curve."""
+    if len(values) < 2 or values[-1] <= 0:
         return False
-    best, recent = min(values), values[-5:]
-    if best <= 0:
-        return max(recent) > 10 * max(abs(value) for value in values[:-5] or values[:1])
-    raised = sum(value > 1.5 * best for value in recent)
-    return values[-1] > 1.8 * best and raised >= 2 and values[-1] > 1.1 * statistics.median(values) and values[-1] > values[0] * 0.9
+    if len(values) < 8:
+        best = min(values)
+        rising = sum(other > one for one, other in itertools.pairwise(values))
+        return best > 0 and values[-1] > 1.25 * values[0] and values[-1] > 1.25 * best and rising >= (len(values) - 1) / 2
+    recent, usual = values[-5:], values[-30:-5]
+    ceiling = max(usual)
+    return max(recent) > 1.8 * ceiling or (sum(value > 1.15 * ceiling for value in recent) >= 2 and max(recent) > 1.3 * ceiling)
 
 
 def hidden(curves: Curves) -> Found:
@@ -102,6 +104,8 @@ def hidden(curves: Curves) -> Found:
         return [("hidden-nan", f"loss 0.0 with grad_norm {norms[hidden_ones[0].line]} at {len(hidden_ones)} of {len(points)} records", hidden_ones[0].line)]
     if not zeros or len(zeros) < min(2, len(points)):
         return []
+    if any(0 < value < math.inf for value in norms.values()) or any("reward" in name for name in curves.by_name):
+        return []   # a gradient flows: the loss of a policy starts at 0
     evals = curves.points(names.EVAL_LOSS)
     started = next((point for point in points if point.value != 0.0), None)
     tail_is_zero = all(point.value == 0.0 for point in points[points.index(zeros[0]):])
@@ -181,7 +185,11 @@ def gradients(curves: Curves) -> Found:
     finite = [point for point in points if math.isfinite(point.value)]
     if len(finite) >= 4:
         usual = statistics.median(point.value for point in finite[:max(3, len(finite) // 2)])
-        blown = next((point for point in finite if point.value > 100 * max(usual, 1e-6) and point.value > 10), None)
+        high = [index for index, point in enumerate(finite) if point.value > 100 * max(usual, 1e-6) and point.value > 10]
+        lasting = next((index for index in high if len(finite) - index <= 3 or sum(other - index <= 6 for other in high if other >= index) >= 3), None)
+        blown = finite[lasting] if lasting is not None else None
+        if blown is None and sum(point.value > 1e6 for point in finite) >= 3:
+            blown = next(point for point in finite if point.value > 1e6)
         growing = sum(other.value > one.value for one, other in itertools.pairwise(finite))
         if blown is None and finite[-1].value > max(20 * finite[0].value, 1e4) and growing >= 0.7 * (len(finite) - 1):
             blown = finite[-1]
@@ -209,7 +217,8 @@ def course(curves: Curves) -> Found:
         found += _divergence(points) or _spike(points)
     spread = max(values) - min(values)
     level = abs(statistics.fmean(values))
-    if len(values) >= 20 and level > 0 and spread > 0 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < 0.05 * level and not has_bad:
+    noise = 0.05 if len(values) >= 20 else 0.01
+    if len(values) >= 8 and level > 0 and spread > 0 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < noise * level and not has_bad:
         found.append(("plateau", f"loss stays at {level:.4g} over {len(values)} records", points[-1].line))
     if len(values) >= 10 and len(set(values[-5:])) == 1 and len(set(values)) > 3 and values[-1] != 0.0:
         found.append(("collapse", f"loss frozen at {values[-1]:g}", points[-5].line))
@@ -232,7 +241,7 @@ def _spike(points: Sequence[Point]) -> Found:
     values = [point.value for point in points]
     for index in range(5, len(values)):
         level = statistics.median(values[max(0, index - 10):index])
-        if level > 0.05 and values[index] > 3 * level and values[index] - level > 0.5:
+        if level > 0.05 and values[index] > 3 * level and values[index] - level > 0.5 and values[index] > 1.5 * max(values[max(0, index - 40):index]):
             return [("loss-spike", f"loss {level:.4g} → {values[index]:.4g} at {_at(points[index])}", points[index].line)]
     return []
 
@@ -248,7 +257,7 @@ def scale(curves: Curves) -> Found:
     rises = sum(other > one for one, other in itertools.pairwise(values))
     losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
     text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
-    if (end <= 1 and drop >= 3) or (drop >= 8 and end <= 16 and not rises):
+    if (end <= 1 and drop >= 3) or (drop >= 5 and end <= 16 and not rises):
         return [("scale-collapse", text, points[0].line)]
     if drop >= 1 and (end >= 128 or len(losses) >= 3):
         return [("scale-settling", text, points[0].line)]

@@ -23,7 +23,7 @@ WORDS: Final = (b"loss", b"Loss", b"LOSS")
 _NUM: Final = r"[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 _NUMBER: Final = re.compile(_NUM)
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = re.compile(r"\s*#\s*|\s+")
 _LOSS: Final = re.compile(
     r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{0,20})?)[\"']?"
     rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,8}}(?={_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
@@ -45,6 +45,8 @@ _SETTING: Final = re.compile(r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*
 _FILLER: Final = re.compile(r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE)
 _CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|Namespace\(|Config\(")
 _MOST_LAYOUTS: Final = 64
+_LONGEST: Final = 4000
+"""Characters beyond which a line is a file or a dump, not a record."""
 
 
 class _Found(NamedTuple):
@@ -72,8 +74,7 @@ class GenericReader:
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int]]:
         """Read a line; gives the records that are certain now, with their raw lines: none, this one, or the one that had waited too."""
-        text = text[:4000]
-        if _CLOSING.search(text):
+        if len(text) > _LONGEST or _CLOSING.search(text):
             return []
         bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
         if bar is not None and "oss" not in bar.behind:
@@ -91,7 +92,7 @@ class GenericReader:
             return [found]
         is_first = bool(found.has_place) and (not found.printed or found.record.where not in self._owner)
         waiting = self._waiting.get(key)
-        is_again = waiting is not None and (waiting.record.values != found.record.values or waiting.record.step != found.record.step and found.has_step or _is_bad(found))
+        is_again = waiting is not None and (waiting.record.values != found.record.values or (waiting.record.step != found.record.step and found.has_step) or _is_bad(found))
         if is_first or is_again:
             self._waiting.pop(key, None)
             if len(self._known) < 2 * _MOST_LAYOUTS:
@@ -148,7 +149,7 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
         values.setdefault(name, value)
     if not values:
         return None
-    layout = _SPACE.sub(" ", _NUMBER.sub("#", text[:end]))[:300]
+    layout = _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text[:end]))[:300]
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values[name] = value

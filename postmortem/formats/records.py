@@ -24,7 +24,7 @@ _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"[^\s,'}\]|]{1,60}"
 _LONGEST: Final = 1000
-_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch"})
+_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"})
 
 
 class Record(NamedTuple):

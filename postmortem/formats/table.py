@@ -37,10 +37,10 @@ class TableReader:
                 if cell["end"] == "</table>":
                     self._columns, self._is_head = [], True
             elif cell["kind"] == "th":
-                self._columns = (self._columns if self._is_head else [])[:_MOST_COLUMNS] + [cell["text"].strip()]
+                self._columns = [*(self._columns if self._is_head else [])[:_MOST_COLUMNS], cell["text"].strip()]
                 self._is_head = True
             else:
-                self._cells = self._cells[:_MOST_COLUMNS] + [cell["text"].strip()]
+                self._cells = [*self._cells[:_MOST_COLUMNS], cell["text"].strip()]
         return found
 
     def _row(self, where: Where) -> Record | None:

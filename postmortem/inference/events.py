@@ -11,7 +11,7 @@ within a file its own order counts.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.gather import Gathered, Seen
+from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Event
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback

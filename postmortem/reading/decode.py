@@ -16,6 +16,8 @@ from postmortem.reading.opener import Opened
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_HOLE: Final = re.compile(rb"\x00{16,}")
+"""Left where a log was truncated while a program went on writing; UTF-16 has no such runs."""
 _BINARY_SHARE: Final = 0.05
 _CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
 _HIGH: Final = bytes(range(128, 256))
@@ -77,13 +79,11 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
     for bom, name in _BOMS:
         if head.startswith(bom):
             return ("utf-8" if name == "utf-8-sig" else name), len(bom)
-    sample = head[:65536]
+    sample = _HOLE.sub(b"", head[:65536])
     if sample and b"\x00" in sample and (guess := _utf16_without_bom(sample)):
         return guess, 0
     if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(sample):
-        if sample.strip(b"\x00"):
-            raise InputError("this is a binary file, not a log", path, "name the text log of the run")
-        return "utf-8", 0
+        raise InputError("this is a binary file, not a log", path, "name the text log of the run")
     return ("utf-8" if _is_utf8(head) or not _is_gbk(head) else "gb18030"), 0
 
 

@@ -88,9 +88,10 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
         srun: the file carries `srun --label` task numbers ("3: text"); decided per file by `carries_srun_labels`.
     """
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
+    text = text.replace("\x00", "") if "\x00" in text else text
     found: dict[str, str] = {}
     if srun and (match := _SRUN.match(text)):
-        found["rank"] = match["rank"]
+        found["task"] = match["rank"]
         text = text[match.end():]
     for _ in range(6):
         shorter = _peel(text, found)
@@ -116,7 +117,7 @@ def _peel(text: str, found: dict[str, str]) -> str | None:
 
 
 def _where(found: dict[str, str]) -> Where:
-    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4") if name in found), None)
+    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4", "task") if name in found), None)
     local = int(found["local"]) if "local" in found else None
     node = found.get("node") or found.get("host") or found.get("ip")
     pid = next((int(found[name]) for name in ("pid", "pid2", "pid3") if name in found), None)

@@ -14,6 +14,7 @@ FLOORS = (
     ("knowledge",),
     ("formats", "signatures", "report"),
     ("facts",),
+    ("gathered",),
     ("gather",),
     ("inference",),
     ("fixes", "views"),

@@ -1,0 +1,101 @@
+"""What a pass over the sources has found, as one mergeable value in bounded memory.
+
+In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them (`gather`), weighing them (`inference`).
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from postmortem.facts.environment import FactStore
+from postmortem.facts.series import Series
+from postmortem.model.findings import Finding, Traceback
+from postmortem.model.lines import Where
+
+FIRST: Final = 20
+LAST: Final = 5
+
+
+class Seen(NamedTuple):
+    """A finding with what only the gathering knows about it."""
+
+    finding: Finding
+    records_before: int
+    """Metric records of the source before it."""
+    context: tuple[int, str]
+    """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where none are kept."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """The first and last findings of one (signature, process), and how many there were."""
+
+    first: list[Seen] = field(default_factory=list)
+    last: deque[Seen] = field(default_factory=lambda: deque(maxlen=LAST))
+    count: int = 0
+
+    def add(self, seen: Seen) -> None:
+        """Count a finding and keep it if it is among the first or last."""
+        self.count += 1
+        (self.first if len(self.first) < FIRST else self.last).append(seen)
+
+    def all(self) -> list[Seen]:
+        """Give what is kept, in order."""
+        return [*self.first, *self.last]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What one pass over one or more sources has found."""
+
+    findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
+    """By (signature, source, process)."""
+    tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
+    """With the number of metric records of its source before it."""
+    traceback_count: int = 0
+    series: dict[tuple[str, str, int, Where], Series] = field(default_factory=dict)
+    """By (name, producer, source, process)."""
+    facts: FactStore = field(default_factory=FactStore)
+    records: dict[int, int] = field(default_factory=dict)
+    """Metric records by source."""
+    last_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """(raw line, byte offset) of the last metric record of a source."""
+    first_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    total_steps: float = math.nan
+    timeouts: int = 0
+    tails: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """The end of each source: raw line number of its first line, and the text."""
+    lines: dict[int, int] = field(default_factory=dict)
+
+    def merge(self, other: "Gathered") -> None:
+        """Take in another part: of other sources, or a later part of the same."""
+        for key, kept in other.findings.items():
+            mine = self.findings.setdefault(key, Kept())
+            extra = kept.count - len(kept.all())
+            for seen in kept.all():
+                mine.add(seen)
+            mine.count += extra
+        self.tracebacks += other.tracebacks
+        self.traceback_count += other.traceback_count
+        for name, series in other.series.items():
+            if name in self.series:
+                self.series[name].extend(series)
+            else:
+                self.series[name] = series
+        self.facts.merge(other.facts)
+        self.timeouts += other.timeouts
+        self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
+        for source, count in other.records.items():
+            self.records[source] = self.records.get(source, 0) + count
+            if count:
+                self.last_record[source] = other.last_record[source]
+                self.first_record.setdefault(source, other.first_record[source])
+        self.tails.update(other.tails)
+        self.lines.update(other.lines)
+
+    def seen(self) -> Iterator[Seen]:
+        """Yield every kept finding."""
+        for kept in self.findings.values():
+            yield from kept.all()

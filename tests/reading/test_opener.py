@@ -1,0 +1,201 @@
+"""Opening: told by magic bytes, whatever the name; half an archive is half a log and says so."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from postmortem.errors import InputError
+from postmortem.reading.opener import Opened, open_log
+
+Pack = Callable[[bytes], bytes]
+PACKED = [
+    pytest.param(gzip.compress, "gz", id="gz"),
+    pytest.param(bz2.compress, "bz2", id="bz2"),
+    pytest.param(lzma.compress, "xz", id="xz"),
+    pytest.param(zstandard.ZstdCompressor().compress, "zst", id="zst"),
+]
+RANDOM = random.Random(5)
+LOG = "".join(f"line {number} {RANDOM.random()}\n" for number in range(40_000)).encode()
+
+
+def read_all(opened: Opened, size: int = 1 << 20) -> bytes:
+    """Everything that an opened log gives."""
+    chunks = []
+    while chunk := opened.read(size):
+        assert len(chunk) <= size
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def write(folder: Path, content: bytes, name: str = "run.log") -> str:
+    """A file with this content."""
+    path = folder / name
+    path.write_bytes(content)
+    return str(path)
+
+
+def test_a_plain_file_comes_as_it_is(tmp_path: Path) -> None:
+    """No magic bytes, no decompression."""
+    opened = open_log(write(tmp_path, LOG))
+    assert read_all(opened) == LOG
+    assert (opened.compression, opened.fault, opened.bytes_read) == (None, "", len(LOG))
+    opened.close()
+
+
+@pytest.mark.parametrize("name", ["run.log", "run.gz", "run", "run.txt.zst"])
+@pytest.mark.parametrize(("pack", "kind"), PACKED)
+def test_compression_is_told_by_magic_bytes(tmp_path: Path, pack: Pack, kind: str, name: str) -> None:
+    """The suffix says nothing."""
+    opened = open_log(write(tmp_path, pack(LOG), name))
+    assert read_all(opened) == LOG
+    assert (opened.compression, opened.fault, opened.bytes_read) == (kind, "", len(LOG))
+    opened.close()
+
+
+def test_a_plain_file_may_be_called_gz(tmp_path: Path) -> None:
+    """A wrong suffix is no error."""
+    opened = open_log(write(tmp_path, b"RuntimeError: x\n", "run.log.gz"))
+    assert read_all(opened) == b"RuntimeError: x\n"
+    opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), PACKED)
+def test_archives_behind_one_another_are_one_log(tmp_path: Path, pack: Pack, kind: str) -> None:
+    """Rotated and concatenated archives are read to the end."""
+    opened = open_log(write(tmp_path, pack(b"one\n") + pack(b"two\n")))
+    assert read_all(opened) == b"one\ntwo\n"
+    assert (opened.compression, opened.fault) == (kind, "")
+    opened.close()
+
+
+@pytest.mark.parametrize("share", [0.6, 0.95])
+@pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "bz2"])
+def test_a_cut_archive_gives_what_is_there(tmp_path: Path, pack: Pack, kind: str, share: float) -> None:
+    """What was unpacked before the break is kept, and the fault names where it broke off."""
+    packed = pack(LOG)
+    opened = open_log(write(tmp_path, packed[:int(len(packed) * share)]))
+    got = read_all(opened)
+    assert LOG.startswith(got)
+    assert len(got) > (share - 0.45) * len(LOG)
+    assert opened.fault.startswith(f"{kind} breaks off after {len(got)} bytes")
+    assert opened.read(100) == b""
+    opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), PACKED)
+def test_a_missing_last_byte_is_a_fault(tmp_path: Path, pack: Pack, kind: str) -> None:
+    """Even the shortest cut is told, although the text may be whole."""
+    opened = open_log(write(tmp_path, pack(b"abc\n" * 100_000)[:-1]))
+    got = read_all(opened)
+    assert b"abc\n" * 100_000 == got or (b"abc\n" * 100_000).startswith(got)
+    assert opened.fault
+    opened.close()
+
+
+def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(tmp_path: Path) -> None:
+    """bz2 unpacks block by block of 900 kB: the finished ones are kept."""
+    packed = bz2.compress(LOG * 3)
+    opened = open_log(write(tmp_path, packed[:len(packed) * 9 // 10]))
+    got = read_all(opened)
+    assert got
+    assert (LOG * 3).startswith(got)
+    assert opened.fault
+    opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id not in {"gz", "bz2"}])
+def test_a_garbled_archive_gives_what_stands_before(tmp_path: Path, pack: Pack, kind: str) -> None:
+    """Wrong bytes in the middle end the reading, not the diagnosis."""
+    packed = bytearray(pack(LOG) if kind != "xz" else lzma.compress(LOG[:400_000]) + lzma.compress(LOG[400_000:]))
+    middle = len(packed) * 3 // 4
+    packed[middle:middle + 60] = b"\xff" * 60
+    opened = open_log(write(tmp_path, bytes(packed)))
+    got = read_all(opened)
+    assert got
+    assert LOG.startswith(got)
+    assert opened.fault
+    opened.close()
+
+
+def test_garbage_behind_a_gzip_is_a_fault_and_costs_nothing(tmp_path: Path) -> None:
+    """What stands before the garbage is whole."""
+    opened = open_log(write(tmp_path, gzip.compress(LOG) + b"garbage, no archive"))
+    assert read_all(opened) == LOG
+    assert opened.fault
+    opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), PACKED)
+def test_an_archive_of_which_nothing_can_be_read_is_an_error(tmp_path: Path, pack: Pack, kind: str) -> None:
+    """The message names the kind, the file and what to do."""
+    opened = open_log(write(tmp_path, pack(LOG)[:8]))
+    with pytest.raises(InputError) as caught:
+        opened.read(1000)
+    assert kind in caught.value.what
+    assert caught.value.mend
+    opened.close()
+
+
+def test_a_hostile_frame_is_unpacked_in_pieces(tmp_path: Path) -> None:
+    """A small archive of many zeros never stands in memory as a whole."""
+    opened = open_log(write(tmp_path, zstandard.ZstdCompressor().compress(b"\0" * (100 << 20))))
+    assert len(opened.read(1 << 16)) <= 1 << 16
+    assert opened.bytes_read <= 1 << 16
+    opened.close()
+
+
+def test_an_empty_file_is_an_empty_log(tmp_path: Path) -> None:
+    """Nothing is read, nothing is wrong."""
+    opened = open_log(write(tmp_path, b""))
+    assert (opened.read(100), opened.fault, opened.compression) == (b"", "", None)
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        pytest.param("missing.log", "cannot be opened", id="missing"),
+        pytest.param(".", "this is a folder", id="folder"),
+        pytest.param("run.log/inside", "cannot be opened", id="a file used as a folder"),
+    ],
+)
+def test_what_cannot_be_opened_is_an_input_error(tmp_path: Path, name: str, what: str) -> None:
+    """The error names the path and how to mend it."""
+    write(tmp_path, b"x")
+    with pytest.raises(InputError) as caught:
+        open_log(str(tmp_path / name))
+    assert caught.value.what.startswith(what)
+    assert str(tmp_path) in str(caught.value.where)
+    assert caught.value.mend
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
+    """Missing permission is told as such."""
+    path = write(tmp_path, b"x")
+    Path(path).chmod(0)
+    with pytest.raises(InputError, match="cannot be opened"):
+        open_log(path)
+
+
+@pytest.mark.parametrize(("content", "compression"), [pytest.param(b"a\nb\n", None, id="plain"), pytest.param(gzip.compress(b"a\nb\n"), "gz", id="packed")])
+def test_standard_input_is_a_log(monkeypatch: pytest.MonkeyPatch, content: bytes, compression: str | None) -> None:
+    """`-` reads what is piped in, packed or not."""
+
+    class Stdin:
+        buffer = io.BytesIO(content)
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    opened = open_log("-")
+    assert read_all(opened) == b"a\nb\n"
+    assert (opened.path, opened.compression) == ("-", compression)
+    opened.close()
