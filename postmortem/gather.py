@@ -15,7 +15,7 @@ from postmortem.facts.series import EXACT, Series
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, position_after
 from postmortem.formats.generic import WORDS, GenericReader
-from postmortem.formats.records import MetricReader, Record, Template
+from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
 from postmortem.knowledge.base import TIMEOUT, Format, KnowledgeBase, Signature
 from postmortem.model.findings import Finding, Traceback
@@ -66,6 +66,8 @@ class _FastPath(NamedTuple):
     columns: tuple[Series | None, ...]
     """One for each group; None for the step."""
     step_group: int | None
+    epochs: tuple[int, int, float] | None
+    """Groups of the epoch and of its length, and the number of the first epoch, where the step is counted anew in each."""
     framework: str
     needs_bar: bool
 
@@ -134,10 +136,10 @@ class Gathering:
         if block.hi > block.lo:
             self._ends_with_break = data[block.hi - 1:block.hi] == self._break
 
-    def take_state(self, records: Iterable[tuple[Record, int]]) -> None:
+    def take_state(self, records: Iterable[tuple[Record, int]], producer: str = "transformers-trainer") -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for record, line in records:
-            self._record(record, "transformers-trainer", line, line, math.nan, None)
+            self._record(record, producer, line, line, math.nan, None)
 
     def snapshot(self) -> Gathered:
         """Give what was gathered so far."""
@@ -277,9 +279,11 @@ class Gathering:
         if template is None or any(path.template.pattern.pattern == template.pattern.pattern for path in known):
             return
         producer, where = reader.producer, self._process(template.where)
-        columns = tuple(None if name == "step" else self._series(name, producer, where, reader) for name in template.names)
-        step_group = template.names.index("step") if "step" in template.names else None
-        known.append(_FastPath(template, columns, step_group, reader.framework or producer, needs_bar))
+        names = template.names
+        columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
+        step_group = names.index("step") if "step" in names else None
+        epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
+        known.append(_FastPath(template, columns, step_group, epochs, reader.framework or producer, needs_bar))
 
     def _take_fast(self, paths: list[_FastPath], data: bytes, start: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
@@ -290,6 +294,9 @@ class Gathering:
                 continue
             values = list(map(float, match.groups()))
             step = values[path.step_group] if path.step_group is not None else self._bar_step(data, match.end()) if path.needs_bar else math.nan
+            if path.epochs is not None:
+                epoch, length, first = path.epochs
+                step += (values[epoch] - first) * values[length]
             line = self._line
             for series, value in zip(path.columns, values, strict=True):
                 if series is not None:
@@ -334,7 +341,7 @@ class Gathering:
     def _count_record(self, framework: str, line: int, offset: int) -> None:
         source = self.source
         self.result.records[source] += 1
-        self.result.last_record[source] = (line, offset)
+        self.result.last_record[source] = max(self.result.last_record.get(source, (0, 0)), (line, offset))
         self.result.first_record.setdefault(source, (line, offset))
         self._recognise(framework)
 
@@ -353,6 +360,9 @@ class Gathering:
             before = len(longest.values)
             longest.thin()
             self._points -= before - len(longest.values)
+
+
+_NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS})
 
 
 def _end_of(view: View, lines: int) -> int:

@@ -4,7 +4,7 @@ In: the paths of a job. Out: `Diagnosis`. Not here: rendering (`report`), many j
 """
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -15,7 +15,8 @@ from postmortem.facts import environment as env
 from postmortem.facts import memory, shapes
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
-from postmortem.formats import trainer_state
+from postmortem.formats import csv_metrics, trainer_state
+from postmortem.formats.records import Record
 from postmortem.gather import Gathering, Machine
 from postmortem.gathered import Gathered
 from postmortem.inference import events as order
@@ -119,7 +120,9 @@ class _Reader:
             index = len(self.sources)
             where = process_of_file(path) if kind == "log" else NOWHERE
             if trainer_state.claims(head):
-                kind, part = "metrics", self._state(text, index)
+                kind, part = "metrics", self._metrics_file(text, index, trainer_state.records, "transformers-trainer")
+            elif csv_metrics.claims(head):
+                kind, part = "metrics", self._metrics_file(text, index, csv_metrics.records, csv_metrics.PRODUCER)
             else:
                 part = self._gather(text, index, where, srun=carries_srun_labels(head[:65536]))
             self.gathered.merge(part)
@@ -139,15 +142,15 @@ class _Reader:
             gathering.feed(block)
         return gathering.snapshot()
 
-    def _state(self, text: Text, index: int) -> Gathered:
-        """Read a trainer_state.json; it must be held whole, and is bounded."""
+    def _metrics_file(self, text: Text, index: int, records: Callable[[str], Iterable[tuple[Record, int]]], producer: str) -> Gathered:
+        """Read a trainer_state.json or a table; it must be held whole, and is bounded."""
         chunks, size = [], 0
         while size < _STATE_BYTES and (chunk := text.read(1 << 20)):
             chunks.append(chunk)
             size += len(chunk)
         raw = b"".join(chunks)
         gathering = Gathering(self.machine, index)
-        gathering.take_state(trainer_state.records(raw.decode("utf-8", "replace")))
+        gathering.take_state(records(raw.decode("utf-8", "replace")), producer)
         gathering.feed(Block(b"", 0, 0, 0))
         result = gathering.snapshot()
         result.lines[index] = raw.count(b"\n") + (not raw.endswith(b"\n"))
@@ -182,15 +185,16 @@ def _assemble(
 ) -> Diagnosis:
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
+    answer = judging.verdict(ranked, case, knowledge, language)
     notes = [*warnings, *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
         knowledge_base=knowledge.version, sources=tuple(sources), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
         frameworks=tuple(Framework(name, version, gathered.facts.framework_lines.get(name, 0)) for name, version in case.frameworks.items()),
-        verdict=judging.verdict(ranked, case, knowledge, language),
+        verdict=answer,
         causes=tuple(
             Cause(
                 one.id, one.id.split(".")[0], knowledge.title(one.id, language), one.probability, knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
-                one.evidence, fixes(one.id, case, knowledge, language),
+                one.evidence, fixes(one.id, case, knowledge, language, is_proved=answer.status == "established" and one.id == answer.cause),
             )
             for one in ranked
         ),

@@ -53,8 +53,7 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
     """
     stream = sys.stderr if to_stderr else sys.stdout
     is_screen = output is None and stream.isatty()
-    width = shutil.get_terminal_size((80, 24)).columns if is_screen else int(os.environ.get("COLUMNS", "100") or "100")
-    text = report.render(form, width=max(40, width), color=is_screen and not os.environ.get("NO_COLOR"), redact=redact)
+    text = report.render(form, width=max(40, shutil.get_terminal_size((80, 24)).columns), color=is_screen and not os.environ.get("NO_COLOR"), redact=redact)
     if open_ and output is None:
         output = Path.cwd() / "postmortem-report.html"
     if output is None:

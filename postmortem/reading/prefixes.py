@@ -33,6 +33,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         # fairseq: "date time | INFO | name | "
         ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
         ("12", rf"{_STAMP}\s*[|:,-]?\s*\[?{_LEVEL}\]?\b\s*[:|-]?\s*"),
+        ("12", rf"{_DATE}T{_CLOCK} (?= )"),     # kubectl before an indented line: the indentation is the line's own
         ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
         # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
         ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d+)\] )?(?:\[RANK:(?P<rank3>\d+)\] )?"),

@@ -97,7 +97,7 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
             _add(frames, pending, "")
             pending = match
             last = row
-        elif pending is not None and row.text.strip() and not _ends(row.text, indent):
+        elif pending is not None and row.text.strip() and not (_ends(row.text, indent) and _exception(row.text)):
             _add(frames, pending, row.text.strip())
             pending = None
         elif not row.text.strip() and not frames and pending is None:

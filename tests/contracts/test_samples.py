@@ -15,6 +15,7 @@ CASES = {str(path.relative_to(ROOT / "sample_logs").with_suffix("")): path for p
 FIRST_FIXES = {
     "transformers-trainer/fp16-overflow-minicpmv": ("float32|fp32", "clip", "rate", "scal"),
     "xtuner/nan-internlm2": ("rate", "bf16|bfloat16", "clip", "data|sample"),
+    "transformers-trainer/eval-nan-glm4": ("2\\.4\\.1", "cuda", "checkpointing|adafactor|deepspeed", "rate|clip"),
     "transformers-trainer/untrained-rows-gemma": ("float32|fp32", "random", "grad|norm", "rate"),
     "deepspeed/scale-exhausted-yi": ("row", "float32|fp16 off|fp32", "rate|clip", "chat"),
 }
@@ -51,20 +52,11 @@ def test_the_founding_fixes_are_there(name: str) -> None:
     import re
 
     cause = analysed(CASES[name]).causes[0]
-    titles = [fix.title.lower() + " " + fix.why.lower() for fix in cause.fixes[:9]]
+    titles = [fix.title.lower() + " " + fix.why.lower() for fix in cause.fixes[:4]]
     missing = [wanted for wanted in FIRST_FIXES[name] if not any(re.search(wanted, title) for title in titles)]
     assert not missing, titles
     if "minicpmv" in name or "yi" in name:
         assert not [fix.id for fix in cause.fixes if re.search(r"bf16\s*[=:]?\s*true|--bf16(?! false)", fix.snippet, re.IGNORECASE)]
-
-
-def test_the_version_regression_names_the_version() -> None:
-    """The GLM-4 sample is told to leave torch 2.5.0, to check the pairing, to save memory, and to lower the rate or clip."""
-    import re
-
-    cause = analysed(CASES["transformers-trainer/eval-nan-glm4"]).causes[0]
-    text = " ".join(fix.title + " " + fix.why + " " + fix.snippet for fix in cause.fixes).lower()
-    assert all(re.search(wanted, text) for wanted in ("2\\.4\\.1", "cuda", "checkpointing|adafactor|deepspeed", "rate|clip"))
 
 
 def test_the_next_suspect_is_named_with_what_would_separate_it() -> None:

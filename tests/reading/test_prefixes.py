@@ -31,6 +31,8 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
         pytest.param("(pid=123) text", "text", Where(pid=123), id="Ray, pid alone"),
         pytest.param("\x1b[36m(TaskRunner pid=7)\x1b[0m text", "text", Where(pid=7), id="Ray in colour"),
         pytest.param("2025-03-01T12:00:00.123456Z text", "text", NOWHERE, id="kubectl --timestamps"),
+        pytest.param("2025-03-01T12:00:00.123456Z     x = 1", "    x = 1", NOWHERE, id="kubectl --timestamps, indented"),
+        pytest.param("2025-03-01T12:00:00.123456Z stderr F     x = 1", "    x = 1", NOWHERE, id="CRI, indented"),
         pytest.param("2025-03-01T12:00:00.123456789Z stdout F text", "text", NOWHERE, id="CRI, full line"),
         pytest.param("2025-03-01T12:00:00.123456789+08:00 stderr P text", "text", NOWHERE, id="CRI, partial line"),
         pytest.param("Mar  1 12:00:00 gpu-node7 kernel: [12345.678901] NVRM: Xid", "NVRM: Xid", Where(node="gpu-node7"), id="syslog with uptime"),
