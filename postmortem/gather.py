@@ -11,7 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.series import EXACT, Series
+from postmortem.facts.columns import Columns
+from postmortem.facts.series import Series
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, position_after
 from postmortem.formats.generic import WORDS, GenericReader
@@ -27,7 +28,8 @@ from postmortem.signatures.prefilter import Prefilter, prefilter
 
 _MOST_PROCESSES: Final = 4096
 _MOST_SERIES: Final = 5000
-_MOST_POINTS: Final = 4 * EXACT
+_MOST_POINTS: Final = 2_000_000
+"""Kept points of all series together (24 bytes each); beyond, the longest is thinned before it reaches EXACT."""
 _MOST_TEMPLATES: Final = 6
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
@@ -63,8 +65,8 @@ class Machine:
 
 class _FastPath(NamedTuple):
     template: Template
-    columns: tuple[Series | None, ...]
-    """One for each group; None for the step."""
+    rows: Columns
+    """A column for each group; none for the step."""
     step_group: int | None
     epochs: tuple[int, int, float] | None
     """Groups of the epoch and of its length, and the number of the first epoch, where the step is counted anew in each."""
@@ -100,6 +102,7 @@ class Gathering:
         self._opening = -1
         """The first literal of the line being looked at: what a fast path is found by."""
         self._fast: dict[int, list[_FastPath]] = {}
+        self._waiting_rows: list[_FastPath] = []
         self._processes: set[Where] = set()
         self._tail = b""
         self._points = 0
@@ -119,7 +122,7 @@ class Gathering:
                 continue
             self._line += count(self._break, position, start)
             position = max(position, start)
-            if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start)):
+            if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start, base)):
                 self._generic_line(base)
                 covered = end
                 view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
@@ -131,6 +134,7 @@ class Gathering:
             covered = max(view.end, start + 1)
             self._dispatch(consumers[number], view, base)
         self._generic_line(base)
+        self._flush_rows()
         self._line += count(self._break, position, block.hi)
         self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
         if block.hi > block.lo:
@@ -201,6 +205,7 @@ class Gathering:
         match = rule.search(text)
         if match is None:
             return
+        self._flush_rows()
         where = self._process(cleaned.where)
         kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
         if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last[-1].finding.line == view.number:
@@ -225,6 +230,7 @@ class Gathering:
         found = traceback.read(view, self.source, base)
         if found is None:
             return
+        self._flush_rows()
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
             del self.result.tracebacks[5 * FIRST]
@@ -283,9 +289,9 @@ class Gathering:
         columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
         step_group = names.index("step") if "step" in names else None
         epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
-        known.append(_FastPath(template, columns, step_group, epochs, reader.framework or producer, needs_bar))
+        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, needs_bar))
 
-    def _take_fast(self, paths: list[_FastPath], data: bytes, start: int) -> int:
+    def _take_fast(self, paths: list[_FastPath], data: bytes, start: int, base: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
         begin = data.rfind(b"\n", max(0, start - 1000), start) + 1
         for path in paths:
@@ -297,15 +303,32 @@ class Gathering:
             if path.epochs is not None:
                 epoch, length, first = path.epochs
                 step += (values[epoch] - first) * values[length]
-            line = self._line
-            for series, value in zip(path.columns, values, strict=True):
-                if series is not None:
-                    series.append(step, value, line)
-            self._count_record(path.framework, line, start)
+            if not path.rows.is_waiting:
+                self._let_wait(path)
+            path.rows.add(step, values, self._line, start + base)
             self._points += len(values)
-            self._bound_points()
+            if self._points > _MOST_POINTS:
+                self._bound_points()
             return match.end()
         return 0
+
+    def _let_wait(self, path: _FastPath) -> None:
+        """Let the rows of a template wait; those of others that share a series with it go first, so that order is kept."""
+        for other in [other for other in self._waiting_rows if other.rows.shares_with(path.rows)]:
+            self._waiting_rows.remove(other)
+            self._flush(other)
+        self._waiting_rows.append(path)
+        path.rows.is_waiting = True
+
+    def _flush_rows(self) -> None:
+        for path in self._waiting_rows:
+            self._flush(path)
+        self._waiting_rows.clear()
+
+    def _flush(self, path: _FastPath) -> None:
+        rows = path.rows
+        self._count_records(path.framework, len(rows), rows.first, rows.last)
+        rows.flush()
 
     def _bar_step(self, data: bytes, end: int) -> float:
         bar = position_after(data, end)
@@ -330,20 +353,24 @@ class Gathering:
         where = self._process(record.where)
         if not math.isnan(record.total):
             self.result.total_steps = record.total
+        if self._waiting_rows:
+            self._flush_rows()
         for name, value in record.values:
             series = self._series(name, producer, where, reader)
             if series is not None:
                 series.append(step, value, line)
         self._points += len(record.values)
-        self._bound_points()
-        self._count_record((reader.framework if reader is not None else "") or producer, line, offset)
+        if self._points > _MOST_POINTS:
+            self._bound_points()
+        self._count_records((reader.framework if reader is not None else "") or producer, 1, (line, offset), (line, offset))
 
-    def _count_record(self, framework: str, line: int, offset: int) -> None:
-        source = self.source
-        self.result.records[source] += 1
-        self.result.last_record[source] = max(self.result.last_record.get(source, (0, 0)), (line, offset))
-        self.result.first_record.setdefault(source, (line, offset))
-        self._recognise(framework)
+    def _count_records(self, framework: str, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
+        source, result = self.source, self.result
+        result.records[source] += count
+        result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
+        result.first_record[source] = min(result.first_record.get(source, first), first)
+        lines = result.facts.framework_lines
+        lines[framework] = lines.get(framework, 0) + count
 
     def _series(self, name: str, producer: str, where: Where, reader: MetricReader | None) -> Series | None:
         key = (name, producer, self.source, where)
@@ -355,11 +382,13 @@ class Gathering:
 
     def _bound_points(self) -> None:
         """Thin the longest series when all of them together have become too long."""
+        self._flush_rows()
+        self._points = sum(len(series.values) for series in self.result.series.values())
         if self._points > _MOST_POINTS:
             longest = max(self.result.series.values(), key=lambda series: len(series.values))
-            before = len(longest.values)
+            self._points -= len(longest.values)
             longest.thin()
-            self._points -= before - len(longest.values)
+            self._points += len(longest.values)
 
 
 _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS})

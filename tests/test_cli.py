@@ -167,6 +167,17 @@ def test_run_passes_output_and_status_through(tmp_path: Path, command: list[str]
     assert "to stdout" in kept.read_text()
 
 
+def test_run_dumps_the_commands_own_interpreter(tmp_path: Path, command: list[str]) -> None:
+    """The packages that count are those of the training's Python, not those of the program's."""
+    import venv
+
+    venv.create(tmp_path / "venv")
+    other = tmp_path / "venv" / "bin" / "python"
+    done = run(command, "run", "--format", "json", "--", str(other), "-c", "import flash_attn")
+    packages = json.loads(done.stderr[done.stderr.index("{"):])["environment"]["packages"]
+    assert "pydantic" not in packages
+
+
 def test_run_is_silent_after_success(command: list[str]) -> None:
     """Nothing is added to a run that succeeded."""
     done = run(command, "run", "--", sys.executable, "-c", "print('fine')")
@@ -202,7 +213,7 @@ def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) ->
     """All faults of a user's folder at once, each with its place and how to mend it."""
     folder = tmp_path / "signatures" / "mine"
     folder.mkdir(parents=True)
-    (folder / "one.yaml").write_text("id: mine.one\ntitle: {en: one, zh: 一}\nanchors: ['abc']\nmatch: '('\nrole: cause\nsuggests: {no.such: strong}\n"
+    (folder / "one.yaml").write_text("id: mine.one\ntitle: {en: one, zh: 一}\nanchors: ['abc']\nmatch: '((((('\nrole: cause\nsuggests: {no.such: strong}\n"
                                      "examples:\n  fires: [{text: abc}]\n  silent: [{text: x, because: other}]\n", encoding="utf-8")
     done = run(command, "patterns", "check", str(tmp_path))
     assert done.returncode == 2

@@ -7,7 +7,7 @@ import click
 
 from postmortem.cli.options import deliver, form_for, report_options
 from postmortem.library import analyze
-from postmortem.machine.dump import environment_dump
+from postmortem.machine.dump import dump_for
 from postmortem.machine.launch import launch
 
 
@@ -28,7 +28,7 @@ def command(
         if done.status == 0:
             return 0
         dump = Path(folder) / "environment.txt"
-        dump.write_text(environment_dump(), encoding="utf-8")
+        dump.write_text(dump_for(command_line), encoding="utf-8")
         facts = {"env_exit_status": str(done.status)} | ({"env_signal": done.signal} if done.signal else {})
         click.echo(f"\npostmortem: the command ended with {done.signal or f'exit status {done.status}'}; reading its output", err=True)
         report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=facts)

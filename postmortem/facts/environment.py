@@ -4,6 +4,7 @@ In: (name, value) pairs with the line and strength of the rule that read them.
 Out: `FactStore`; `environment()` gives the typed view. Not here: the rules themselves (`patterns/formats`).
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -63,6 +64,8 @@ class FactStore:
     def _gpu(self, what: str, fact: Fact) -> None:
         if what == "name":
             known = self.gpus.get(fact.value)
+            if known is None and len(self.gpus) >= _MOST:
+                return
             if known is None or fact.strength > known.strength:
                 self.gpus[fact.value] = fact
             sighting = self._sightings.get(fact.value)
@@ -84,7 +87,8 @@ class FactStore:
         for key, fact in other.facts.items():
             self._put(key, fact)
         for name, fact in other.gpus.items():
-            self.gpus.setdefault(name, fact)
+            if name not in self.gpus or fact.strength > self.gpus[name].strength:
+                self.gpus[name] = fact
             self.gpu_count[name] = max(self.gpu_count.get(name, 0), other.gpu_count.get(name, 0))
         self.gpu_memory = max((size for size in (self.gpu_memory, other.gpu_memory) if size is not None), default=None)
         for name, lines in other.framework_lines.items():
@@ -115,9 +119,10 @@ def number(text: str) -> float | None:
     if not re.fullmatch(r"[+-]?(?:\d[\d,_]*)?\.?\d*(?:[eE][+-]?\d+)?", text) or not any(char.isdigit() for char in text):
         return None
     try:
-        return float(text.replace(",", "").replace("_", ""))
+        value = float(text.replace(",", "").replace("_", ""))
     except ValueError:
         return None
+    return value if math.isfinite(value) else None
 
 
 def environment(store: FactStore, table: Sequence[Mapping[str, Any]]) -> Environment:

@@ -17,7 +17,7 @@ from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = re.compile(r"([\d.]+)\s*(bytes|[KMGT]i?B)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(bytes|[KMGT]i?B)", re.IGNORECASE)
 _UNITS: Final = {"bytes": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _OTHERS_SHARE: Final = 0.25
 _OTHERS_GIB: Final = 1.5

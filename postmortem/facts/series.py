@@ -11,12 +11,14 @@ change between finite and not. Count, ends, extremes and the first non-finite po
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from postmortem.model.lines import Where
 
 EXACT: Final = 1_000_000
 ENVELOPE: Final = 20_000
+LARGE: Final = 20_000
+"""Points from which NumPy is worth its import."""
 NO_STEP: Final = math.nan
 
 
@@ -53,21 +55,29 @@ class Series:
         if len(self.values) > EXACT:
             self.thin()
 
+    def append_many(self, steps: "array[float]", values: "array[float]", lines: "array[int]") -> None:
+        """Add points in order; the same as `append` for each."""
+        start = 0
+        while start < len(values):
+            end = start + EXACT + 1 - len(self.values)
+            self.steps.extend(steps[start:end])
+            self.values.extend(values[start:end])
+            self.lines.extend(lines[start:end])
+            start = end
+            if len(self.values) > EXACT:
+                self.thin()
+
     def settle(self) -> None:
         """Bring count, extremes and ends up to date with the points added since the last call."""
         values, fresh = self.values, len(self.values) - self._settled
         if not fresh:
             return
-        finite = []
-        for index in range(self._settled, len(values)):
-            value = values[index]
-            if math.isfinite(value):
-                finite.append(value)
-            else:
-                self.nonfinite += 1
-                self.first_nonfinite = self.first_nonfinite or self._at(index)
-        if finite:
-            self.min, self.max = min(self.min, *finite), max(self.max, *finite)
+        finite: Any = [value for value in values[self._settled:] if math.isfinite(value)] if fresh < LARGE else _finite(values, self._settled)
+        if len(finite):
+            self.min, self.max = min(self.min, float(min(finite) if fresh < LARGE else finite.min())), max(self.max, float(max(finite) if fresh < LARGE else finite.max()))
+        if len(finite) < fresh:
+            self.nonfinite += fresh - len(finite)
+            self.first_nonfinite = self.first_nonfinite or self._at(next(index for index in range(self._settled, len(values)) if not math.isfinite(values[index])))
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
         self.points += fresh
@@ -117,22 +127,48 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     width = max(1, math.ceil(count / (most / 2 - 2)))
-    chosen = {0, count - 1}
-    for start in range(0, count, width):
-        run = range(start, min(start + width, count))
-        finite = [index for index in run if math.isfinite(values[index])]
-        if finite:
-            chosen.add(min(finite, key=values.__getitem__))
-            chosen.add(max(finite, key=values.__getitem__))
-        if len(finite) < len(run):
-            chosen.add(next(index for index in run if not math.isfinite(values[index])))
-    changes = _changes(values)
+    chosen, changes = (_chosen if count < LARGE else _chosen_by_numpy)(values, width)
     if len(changes) > most:     # a curve that flickers: of each run the first and the last change
         changes = [*{index // width: index for index in changes}.values(), *{index // width: index for index in reversed(changes)}.values()]
-    return sorted(chosen.union(changes))
+    return sorted({0, count - 1}.union(chosen, changes))
 
 
-def _changes(values: Sequence[float]) -> list[int]:
-    """Give the places where a curve stops or starts being finite."""
+def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
+    """Give of each run the smallest, the largest and the first non-finite index; and the places where finiteness changes."""
+    chosen = []
     is_finite = [math.isfinite(value) for value in values]
-    return [index for index in range(1, len(values)) if is_finite[index] != is_finite[index - 1]]
+    for start in range(0, len(values), width):
+        run = range(start, min(start + width, len(values)))
+        finite = [index for index in run if is_finite[index]]
+        if finite:
+            chosen += [min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)]
+        if len(finite) < len(run):
+            chosen.append(next(index for index in run if not is_finite[index]))
+    return chosen, [index for index in range(1, len(values)) if is_finite[index] != is_finite[index - 1]]
+
+
+def _chosen_by_numpy(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
+    """Do the same for a long series."""
+    import numpy as np  # noqa: PLC0415 -- only long series pay for its import
+
+    figures = np.asarray(values)
+    rows = -(-len(figures) // width)
+    padded = np.full(rows * width, np.nan)
+    padded[:len(figures)] = figures
+    runs, offsets = padded.reshape(rows, width), np.arange(rows) * width
+    is_finite = np.isfinite(runs)
+    some, bad = is_finite.any(axis=1), ~is_finite
+    bad.reshape(-1)[len(figures):] = False
+    low = (np.where(is_finite, runs, np.inf).argmin(axis=1) + offsets)[some]
+    high = (np.where(is_finite, runs, -np.inf).argmax(axis=1) + offsets)[some]
+    first_bad = (bad.argmax(axis=1) + offsets)[bad.any(axis=1)]
+    flags = np.isfinite(figures)
+    return [*low.tolist(), *high.tolist(), *first_bad.tolist()], (np.flatnonzero(flags[1:] != flags[:-1]) + 1).tolist()
+
+
+def _finite(values: "array[float]", start: int) -> Any:
+    """Give the finite figures of a long stretch."""
+    import numpy as np  # noqa: PLC0415 -- as above
+
+    stretch = np.frombuffer(values, dtype=float)[start:]
+    return stretch[np.isfinite(stretch)]

@@ -16,6 +16,9 @@ from postmortem.facts.series import Point, Series
 from postmortem.model.lines import Where
 
 _MOST_SERIES: Final = 64
+_LONG: Final = 20_000
+"""Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
+_JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
 
 
 class Shape(NamedTuple):
@@ -30,7 +33,7 @@ class Shape(NamedTuple):
 
 
 class Curves:
-    """The series of one process in one source, by name."""
+    """The series of one process in one source, by name; of long ones, the same few lines of all."""
 
     def __init__(self, series: Iterable[Series]) -> None:
         """Pick the longest series of each name."""
@@ -39,10 +42,20 @@ class Curves:
             known = self.by_name.get(one.name)
             if known is None or one.points > known.points:
                 self.by_name[one.name] = one
+        self._points: dict[str, list[Point]] = {}
+        long = [one for one in self.by_name.values() if len(one.values) > _LONG]
+        self._lines = {point.line for one in long if one.name in _JOINED for point in one.samples(_LONG // 4)} if long else None
 
     def points(self, name: str) -> list[Point]:
-        """Give the kept points of a series; empty without one."""
-        return list(self.by_name[name].kept()) if name in self.by_name else []
+        """Give the points of a series; empty without one."""
+        if name not in self._points:
+            self._points[name] = self._chosen(self.by_name[name]) if name in self.by_name else []
+        return self._points[name]
+
+    def _chosen(self, series: Series) -> list[Point]:
+        if self._lines is None or len(series.values) <= _LONG:
+            return list(series.kept())
+        return [Point(series.steps[index], series.values[index], line) for index, line in enumerate(series.lines) if line in self._lines] or series.samples(_LONG // 4)
 
 
 def shapes(series: Iterable[Series]) -> list[Shape]:

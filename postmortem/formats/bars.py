@@ -16,7 +16,7 @@ _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
 _DRAW: Final = re.compile(
     r"(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it) \[(?P<inside>[^\]\n]{0,600})\]?"
-    r"|[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",
+    r"|(?<![━╸╺])[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",
 )
 _MOST_STREAMS: Final = 64
 _Drawn = TypeVar("_Drawn")
@@ -45,6 +45,8 @@ def position_after(data: bytes, end: int) -> tuple[int, int] | None:
     Returns:
         (position, length), or None if no bar follows before the next record, or two bars of different length do (an evaluation is running).
     """
+    if data.find(b"|", end, end + _NEAR) < 0:     # the usual case of a log without bars
+        return None
     behind = data[end:end + _NEAR]
     next_record = behind.find(b"{'")
     bars = [(int(now), int(total)) for now, total in _BAR.findall(behind if next_record < 0 else behind[:next_record])]

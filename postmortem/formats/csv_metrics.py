@@ -13,7 +13,7 @@ from typing import Final
 from postmortem.formats.records import Record, value_of
 from postmortem.model.lines import NOWHERE
 
-PRODUCER: Final = "csv"
+PRODUCER: Final = "pytorch"
 _STEPS: Final = ("step", "global_step", "iteration", "iter", "train/global_step")
 _SKIPPED: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
 _NAMES: Final = {

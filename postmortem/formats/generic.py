@@ -11,6 +11,7 @@ Of several printed names of the training loss only one is `loss`: a plain `loss`
 (`avg. loss` at the end of an epoch) keep their names. A bar with metrics gives one record for each of its positions.
 """
 
+import itertools
 import math
 import re
 from typing import Final, NamedTuple
@@ -43,8 +44,9 @@ _TRAIN: Final = re.compile(
 )
 _SETTING: Final = re.compile(r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*|is|was|at|of|in|for|and|on)$")
 _FILLER: Final = re.compile(r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE)
-_CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|Namespace\(|Config\(")
+_CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\(")
 _MOST_LAYOUTS: Final = 64
+_MOST_LOSSES: Final = 50
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -137,7 +139,7 @@ class GenericReader:
 def _found(text: str, where: Where, line: int) -> _Found | None:
     values: dict[str, float] = {}
     printed, end = "", 0
-    for match in _LOSS.finditer(text):
+    for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
         shown = _FILLER.sub("", " ".join(match["name"].split()))
         value = value_of(match["value"])
         if value is None or _SETTING.search(shown):

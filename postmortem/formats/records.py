@@ -24,6 +24,8 @@ _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LONGEST: Final = 1000
+_LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
+"""Groups that a template leaves as they are."""
 _RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"})
 
 
@@ -92,21 +94,13 @@ class MetricReader:
         match = self.format.search(view.cleaned.text if self._lines == 1 else self._window(view))
         if match is None:
             return None
-        step, total, values = math.nan, math.nan, []
+        groups = {name: text for name, text in match.groupdict().items() if text is not None}
         where = view.cleaned.where
-        groups = match.groupdict()
-        for name, text in groups.items():
-            if text is None:
-                continue
-            if name == "rank":
-                where = where._replace(rank=int(text))
-            elif name == "step":
-                step = _or_nan(value_of(text))
-            elif name == "total":
-                total = _or_nan(value_of(text))
-            elif name not in _RESERVED and (value := value_of(text)) is not None:
-                values.append((name, value))
+        if "rank" in groups:
+            where = where._replace(rank=int(groups["rank"]))
+        step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
+        values = [(name, value) for name, text in groups.items() if name not in _RESERVED and (value := value_of(text)) is not None]
         for name, text, _ in self._pairs(match):
             value = value_of(text)
             if name == "step":
@@ -158,31 +152,34 @@ class MetricReader:
         shift = len(raw) - len(text)
         parts = [_any_time(raw[:shift])]
         position, names = shift, []
-        for start, end, name in spans:
-            parts.append(_literal(raw[position:start + shift]))
-            parts.append(_VALUE if name else _OTHER)
+        for start, end, name, value in spans:
+            parts += [_literal(raw[position:start + shift]), value]
             position = end + shift
             if name:
                 names.append(name)
         parts += [_literal(raw[position:]), rb"(?=[\r\n]|\Z)"]
         return Template(re.compile(b"".join(parts)), tuple(names), where)
 
-    def _spans(self, match: "regex.Match[str]") -> list[tuple[int, int, str]] | None:
-        """Give (start, end, canonical name or "") of every value in the line, in order; None if they overlap or one is of an odd spelling."""
-        spans = [(*match.span(name), "" if name == "position" else name)
-                 for name, text in match.groupdict().items() if text is not None and name not in {"pairs", "rank", "total"}]
+    def _spans(self, match: "regex.Match[str]") -> list[tuple[int, int, str, bytes]] | None:
+        """Give (start, end, canonical name or "", pattern) of every value in the line, in order; None if they overlap or one is of an odd spelling."""
+        spans = [(*match.span(name), name, _spelled_like(text)) for name, text in match.groupdict().items() if text is not None and name not in _LITERAL]
         if self._pair is not None and "rest" in self._pair.groupindex and match.groupdict().get("pairs") is not None:
             base = match.start("pairs")
-            spans += [(base + found.start("rest"), base + found.end("rest"), "")
+            spans += [(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
                       for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT) if found["rest"] is not None]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-        spans += [(start, start + len(text), name) for name, text, start in self._pairs(match) if not name or value_of(text) is not None]
+        spans += [(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match) if not name or value_of(text) is not None]
         spans.sort()
         text = match.string
-        names = [name for _, _, name in spans if name]
-        is_plain = all(re.fullmatch(_VALUE, text[start:end].encode()) for start, end, name in spans if name)
+        names = [name for _, _, name, _ in spans if name]
+        is_plain = all(re.fullmatch(_VALUE, text[start:end].encode()) for start, end, name, _ in spans if name)
         is_apart = all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
         return spans if is_plain and is_apart and len(set(names)) == len(names) else None
+
+
+def _spelled_like(text: str) -> bytes:
+    """Give a pattern of numbers spelled like this one: a group of a format's own pattern may allow no other."""
+    return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
 
 
 def _any_time(prefix: bytes) -> bytes:
@@ -199,11 +196,11 @@ def _literal(raw: bytes) -> bytes:
     return re.sub(rb"(?:\\ ){2,}", rb" +", re.escape(raw))
 
 
-def _before(groups: Mapping[str, str | None]) -> float:
+def _before(groups: Mapping[str, str]) -> float:
     """Count the steps of the epochs before the printed one."""
-    length = value_of(groups.get("per_epoch") or "")
+    length = value_of(groups.get("per_epoch", ""))
     for name, first in EPOCHS.items():
-        epoch = value_of(groups.get(name) or "")
+        epoch = value_of(groups.get(name, ""))
         if length is not None and epoch is not None:
             return (epoch - first) * length
     return 0.0

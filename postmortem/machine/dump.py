@@ -1,8 +1,11 @@
 """The environment dump: what decides between causes, in lines that the program (and people) read.
 
-In: this machine and this Python. Out: text. Not here: reading dumps (`patterns/formats/environment.yaml`).
-torch is not imported: a broken installation is often what is being looked for.
+In: this machine, this Python or another one. Out: text. Not here: reading dumps (`patterns/formats/environment.yaml`).
+torch is not imported: a broken installation is often what is being looked for. Only the standard library is, since the file is also run
+as a script by the interpreter of the user's training, whose packages are the ones that matter.
 """
+
+from __future__ import annotations
 
 import importlib.metadata
 import os
@@ -11,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +28,39 @@ _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 
 def environment_dump() -> str:
-    """Write the dump; a part that this machine lacks is left out."""
-    parts = [_header(), _packages(), _torch_build(), _limits(), _variables(), _nvidia_smi()]
+    """Write the dump of this machine and this Python; a part that is not there is left out."""
+    return _joined(_header(), _packages(), _torch_build(), _limits(), _variables(), _nvidia_smi())
+
+
+def dump_for(command: Sequence[str]) -> str:
+    """Write the dump that belongs to a command: with the packages of its own interpreter, or with none if that cannot be told."""
+    python = interpreter_of(command)
+    if python is not None:
+        done = subprocess.run([python, "-I", __file__], capture_output=True, timeout=60, check=False)
+        if done.returncode == 0:
+            return done.stdout.decode("utf-8", "replace")
+    return _joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi())
+
+
+def interpreter_of(command: Sequence[str]) -> str | None:
+    """Find the Python behind a command: itself, or the one that a script such as torchrun names in its first line."""
+    program = shutil.which(command[0]) if command else None
+    if program is None:
+        return None
+    if re.match(r"python[\d.]*(?:\.exe)?$", Path(program).name):
+        return program
+    try:
+        with Path(program).open("rb") as stream:
+            first = stream.readline(300).decode("utf-8", "replace").strip()
+    except OSError:
+        return None
+    words = first.removeprefix("#!").split() if first.startswith("#!") else []
+    if words and Path(words[0]).name == "env" and len(words) > 1:
+        words = words[1:]
+    return shutil.which(words[0]) if words and Path(words[0]).name.startswith("python") else None
+
+
+def _joined(*parts: str) -> str:
     return "\n".join(part for part in parts if part) + "\n"
 
 
@@ -91,3 +126,7 @@ def _nvidia_smi() -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"nvidia-smi: {error}"
     return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    print(environment_dump(), end="")

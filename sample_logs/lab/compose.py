@@ -2,7 +2,7 @@
 
     python sample_logs/lab/compose.py          writes sample_logs/<framework>/<name>.log (and .env), the labels stay as they are
 
-Every label says `composed: true`. The lines follow the frameworks' sources (see docs/formats.md for where each is printed); figures come from a seeded generator.
+Every label says `composed: true`. The lines follow the frameworks' sources; figures come from a seeded generator.
 """
 
 import math

@@ -262,7 +262,7 @@ def test_a_traceback_is_bounded() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from([*HEAD.splitlines(), *FRAME.splitlines(), "ValueError: x", "│ /a.py:1 in f │", "╰──╯", "╭── Traceback (most recent call last) ──╮", "[rank1]: Traceback (most recent call last):",
-                                           "\r", "", "[rank1]:   File \"b.py\", line 2, in g"]), st.text(max_size=40)), max_size=25), st.sampled_from(["\n", "\r\n", "\r"]))
+                                           "\r", "", '[rank1]:   File "b.py", line 2, in g']), st.text(max_size=40)), max_size=25), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_reading_never_fails(lines: list[str], end: str) -> None:
     """Whatever follows the anchor, the result is a traceback or None, and its lines are in order."""
     for found in read_all(end.join(lines)):

@@ -1,0 +1,52 @@
+"""Rows of figures on their way into series, a whole batch at a time.
+
+In: rows (step, values, raw line) of one learnt template. Out: the series, the same as if each figure had been appended alone.
+Not here: templates (`formats.records`).
+"""
+
+from array import array
+from collections.abc import Sequence
+
+from postmortem.facts.series import Series
+
+
+class Columns:
+    """The waiting rows of one template; a column without a series is dropped."""
+
+    __slots__ = ("_lines", "_steps", "_values", "first", "is_waiting", "last", "series")
+
+    def __init__(self, series: Sequence[Series | None]) -> None:
+        """One series for each column."""
+        self.series = series
+        self.is_waiting = False
+        """True from the first row until they are flushed."""
+        self.first = self.last = (0, 0)
+        """(raw line, byte offset) of the first and last waiting row."""
+        self._steps, self._values, self._lines = array("d"), array("d"), array("q")
+
+    def __len__(self) -> int:
+        """Count the waiting rows."""
+        return len(self._lines)
+
+    def add(self, step: float, values: Sequence[float], line: int, offset: int) -> None:
+        """Add a row."""
+        self.last = (line, offset)
+        if not self._lines:
+            self.first = self.last
+        self._steps.append(step)
+        self._values.extend(values)
+        self._lines.append(line)
+
+    def shares_with(self, other: "Columns") -> bool:
+        """Say whether both write into the same series, so that their rows must be kept in order."""
+        mine = {id(one) for one in self.series if one is not None}
+        return any(id(one) in mine for one in other.series if one is not None)
+
+    def flush(self) -> None:
+        """Put the rows into their series."""
+        self.is_waiting = False
+        width = len(self.series)
+        for column, series in enumerate(self.series):
+            if series is not None:
+                series.append_many(self._steps, self._values[column::width], self._lines)
+        self._steps, self._values, self._lines = array("d"), array("d"), array("q")

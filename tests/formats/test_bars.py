@@ -1,0 +1,74 @@
+"""Progress bars: the step behind a record where it is certain, and one record for each position of a bar that carries metrics."""
+
+import pytest
+
+from postmortem.formats.bars import Draw, Redraws, draw, position_after
+
+RECORD = b"{'loss': 1.0, 'epoch': 0.1}"
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [
+        pytest.param(b"\n  1%|          | 5/500 [00:09<15:12,  1.84s/it]", (5, 500), id="the bar is drawn again"),
+        pytest.param(b"\r\n  1%|\xe2\x96\x8f| 5/500 [00:09<15:12]\r  1%|\xe2\x96\x8f| 6/500 [00:10<15:12]", (5, 500), id="the first draw counts"),
+        pytest.param(b"\n                      \r  1%|          | 5/500 [00:09<15:12,  1.84s/it]", (5, 500), id="the cleared line before it"),
+        pytest.param(b"\n", None, id="nothing follows"),
+        pytest.param(b"", None, id="the end of the log"),
+        pytest.param(b"\nEpoch 1 done\n", None, id="no bar"),
+        pytest.param(b"\n{'loss': 2.0, 'epoch': 0.2}\n  1%|          | 10/500 [00:09<15:12]", None, id="the next record comes first"),
+        pytest.param(b"\n  0%|    | 0/12 [00:00<?, ?it/s]\r  1%|    | 5/500 [00:09<15:12]", None, id="two bars: an evaluation is running"),
+        pytest.param(b"\n" + b" " * 500 + b"  1%|    | 5/500 [00:09<15:12]", None, id="too far"),
+        pytest.param(b"\nsee 5/500 [1]\n", None, id="a fraction in prose"),
+    ],
+)
+def test_the_bar_behind_a_record_tells_its_step(behind: bytes, expected: tuple[int, int] | None) -> None:
+    """Only where one bar follows before anything else is its position certain."""
+    assert position_after(RECORD + behind, len(RECORD)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("Epoch 1:   4%|▎         | 40/1095 [00:03<01:37, 10.84it/s, loss=0.693]", Draw("Epoch 1", 40, 1095, "00:03<01:37, 10.84it/s, loss=0.693", ""), id="tqdm with metrics"),
+        pytest.param("100%|██████████| 10/10 [00:01<00:00]done", Draw("", 10, 10, "00:01<00:00", "done"), id="text behind it"),
+        pytest.param("12it [00:03,  4.00it/s, loss=0.5]", Draw("", 12, None, "00:03,  4.00it/s, loss=0.5", ""), id="no length"),
+        pytest.param("  5%|▌         | 1/20 [00:01<00:19]  10%|█         | 2/20 [00:02<00:18, loss=1]", Draw("", 2, 20, "00:02<00:18, loss=1", ""), id="the last of several"),
+        pytest.param("Epoch 0 ━━━━━━━━╺━━━━━ 40/1095 0:00:03 loss: 0.69", Draw("Epoch 0", 40, 1095, "0:00:03 loss: 0.69", ""), id="Rich"),
+        pytest.param("  5%|▌     | 1/20 [00:01<00:19, loss=1", Draw("", 1, 20, "00:01<00:19, loss=1", ""), id="cut"),
+        pytest.param("loss: 0.5 | lr: 0.1 | 3/4", None, id="bars in a table"),
+        pytest.param("Epoch 3", None, id="none"),
+        pytest.param("", None, id="empty"),
+    ],
+)
+def test_a_draw_is_read(text: str, expected: Draw | None) -> None:
+    """Label, position, length and what stands inside."""
+    assert draw(text) == expected
+
+
+def test_of_one_position_the_last_draw_counts() -> None:
+    """A bar is drawn several times at one position, the first time with the metrics of the one before."""
+    redraws: Redraws[str] = Redraws()
+    assert [redraws.take("bar", position, drawn) for position, drawn in ((1, "a"), (1, "b"), (2, "c"), (2, "d"), (3, "e"))] == [None, None, "b", None, "d"]
+    assert redraws.rest() == ["e"]
+
+
+def test_what_was_given_is_not_given_again() -> None:
+    """After the rest was asked for, later draws at these positions are passed over."""
+    redraws: Redraws[str] = Redraws()
+    redraws.take("bar", 1, "a")
+    assert redraws.rest() == ["a"]
+    assert redraws.rest() == []
+    assert redraws.take("bar", 1, "b") is None
+    assert redraws.take("bar", 2, "c") is None
+    assert redraws.rest() == ["c"]
+
+
+def test_bars_of_several_streams_do_not_mix() -> None:
+    """Two ranks or two bars are held apart, and their number is bounded."""
+    redraws: Redraws[str] = Redraws()
+    assert [redraws.take(stream, 1, stream) for stream in ("a", "b")] == [None, None]
+    assert redraws.take("a", 2, "a2") == "a"
+    for number in range(1000):
+        redraws.take(number, 1, "x")
+    assert len(redraws.rest()) <= 64

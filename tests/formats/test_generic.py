@@ -1,0 +1,150 @@
+"""The reader of last resort: metric lines of plain PyTorch scripts, and the lines that only speak of a loss."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postmortem.formats.generic import GenericReader
+from postmortem.formats.records import Record
+from postmortem.model.lines import NOWHERE, Where
+
+NAN = math.nan
+
+
+def read(*lines: str, where: Where = NOWHERE) -> list[tuple[Record, int]]:
+    """All records of a log, with their lines."""
+    reader = GenericReader()
+    return [*(found for number, line in enumerate(lines, 1) for found in reader.read(line, where, number)), *reader.rest()]
+
+
+def same(values: dict[str, float]) -> dict[str, str]:
+    """Values that compare, NaN included."""
+    return {name: repr(float(value)) for name, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "values"),
+    [
+        pytest.param("Epoch [3/10], Step [100/500], Loss: 0.1234", 100, {"loss": 0.1234, "epoch": 3}, id="the PyTorch tutorials"),
+        pytest.param("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300000", NAN, {"loss": 2.3, "epoch": 1}, id="the MNIST example"),
+        pytest.param("epoch 3 loss nan", NAN, {"loss": NAN, "epoch": 3}, id="words only"),
+        pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
+        pytest.param("epoch=3, step=120, loss=0.25", 120, {"loss": 0.25, "epoch": 3}, id="equals signs"),
+        pytest.param("[epoch 3] loss: 1.5", NAN, {"loss": 1.5, "epoch": 3}, id="brackets"),
+        pytest.param("Iteration 100, loss = 0.3", 100, {"loss": 0.3}, id="iteration"),
+        pytest.param("iter 10: loss 3.2101, time 245.67ms, mfu 31.23%", 10, {"loss": 3.2101}, id="nanoGPT"),
+        pytest.param("step 0: train loss 10.9876, val loss 10.9801", 0, {"loss": 10.9876, "eval_loss": 10.9801}, id="nanoGPT, evaluation"),
+        pytest.param("step 10 | loss: 2.3 | lr 1.00e-04 | grad_norm: 1.2", 10, {"loss": 2.3, "learning_rate": 1e-4, "grad_norm": 1.2}, id="columns"),
+        pytest.param("Epoch 1/10 - loss: 0.5 - val_loss: 0.6 - lr: 1e-3", NAN, {"loss": 0.5, "eval_loss": 0.6, "learning_rate": 1e-3, "epoch": 1}, id="dashes"),
+        pytest.param("Epoch 1 | Train Loss: 0.5 | Val Loss: inf", NAN, {"loss": 0.5, "eval_loss": math.inf, "epoch": 1}, id="capital letters"),
+        pytest.param("Epoch: 0, Step: 12, Rank: 0, loss = 2.34375", 12, {"loss": 2.34375, "epoch": 0}, id="DeepSpeed-Chat"),
+        pytest.param("{'epoch': 3, 'loss': 0.5}", NAN, {"loss": 0.5, "epoch": 3}, id="a dict"),
+        pytest.param('{"step": 7, "train_loss": 0.5, "lr": 0.001}', 7, {"loss": 0.5, "learning_rate": 1e-3}, id="a JSON line"),
+        pytest.param("epoch 1: loss tensor(nan, device='cuda:0')", NAN, {"loss": NAN, "epoch": 1}, id="a tensor"),
+        pytest.param("step 3 loss: 1,234.5", 3, {"loss": 1234.5}, id="thousands"),
+        pytest.param("Epoch 5, loss: 0.1234.", NAN, {"loss": 0.1234, "epoch": 5}, id="the end of a sentence"),
+        pytest.param("train/loss: 0.5 step: 5", 5, {"loss": 0.5}, id="wandb names"),
+        pytest.param("global_step 7 loss: 0.5", 7, {"loss": 0.5}, id="global step"),
+        pytest.param("step: 3 value_loss: 0.5 policy_loss: 0.1", 3, {"value_loss": 0.5, "policy_loss": 0.1}, id="value loss is no validation"),
+        pytest.param("step: 3 nll_loss: 8.5 loss: 9.1", 3, {"loss": 9.1, "nll_loss": 8.5}, id="components keep their names"),
+    ],
+)
+def test_a_metric_line_is_read_at_once(line: str, step: float, values: dict[str, float]) -> None:
+    """A step, an iteration or an epoch beside the loss makes it a metric line."""
+    found = read(line)
+    assert len(found) == 1
+    record, number = found[0]
+    assert (number, repr(float(record.step))) == (1, repr(float(step)))
+    got = dict(record.values)
+    assert same({name: got.get(name, math.pi) for name in values}) == same(values)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "losses"),
+    [
+        pytest.param("train_loss=0.5 val_loss=0.6", "train_loss=0.4 val_loss=nan", [0.5, 0.4], id="other numbers"),
+        pytest.param("loss: nan", "loss: nan", [NAN, NAN], id="NaN is another number each time"),
+        pytest.param("loss: tensor(0.5, device='cuda:0')", "loss: tensor(0.4, device='cuda:0')", [0.5, 0.4], id="tensors"),
+    ],
+)
+def test_a_line_without_a_place_must_come_again(first: str, second: str, losses: list[float]) -> None:
+    """The first of such lines is kept until the second shows that they are metrics; nothing is lost."""
+    assert read(first) == []
+    found = read(first, second)
+    assert [number for _, number in found] == [1, 2]
+    assert [repr(dict(record.values)["loss"]) for record, _ in found] == [repr(value) for value in losses]
+
+
+def test_the_same_line_again_is_a_setting() -> None:
+    """Equal numbers may be a configuration printed by every rank."""
+    assert read("loss: 0.5", "loss: 0.5", "loss: 0.5") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("loss = criterion(out, y)", id="code"),
+        pytest.param("    loss.backward()", id="a call"),
+        pytest.param("loss: Tensor = f(x)", id="an annotation"),
+        pytest.param('  File "/x/loss.py", line 12, in forward', id="a frame"),
+        pytest.param("/data/loss/3/x.bin", id="a path"),
+        pytest.param("loss_fn = nn.CrossEntropyLoss()", id="a function"),
+        pytest.param("the loss is 3 times higher", id="prose"),
+        pytest.param("step 3: saving loss curve to loss.png", id="prose with a step"),
+        pytest.param("UserWarning: Using a target size that is different: loss 3", id="a warning"),
+        pytest.param("epoch 3 finished, loss improved from inf to 0.5", id="a callback"),
+        pytest.param("Epoch 00003: val_loss improved from inf to 0.53210, saving model to x.h5", id="a checkpoint callback"),
+        pytest.param("info: step 1 loss: inference", id="a word that begins like a number"),
+        pytest.param("step 5 loss_weight: 1.0", id="a weight"),
+        pytest.param("loss=2", id="no place"),
+        pytest.param("{'train_runtime': 812.4, 'train_samples_per_second': 3.7, 'train_loss': 1.234, 'epoch': 3.0}", id="a closing summary"),
+        pytest.param("epoch 3 " + "x" * 5000 + " loss: 0.5", id="a dump"),
+        pytest.param("", id="nothing"),
+    ],
+)
+def test_what_only_speaks_of_a_loss_is_left(line: str) -> None:
+    """Code, paths, prose and settings give no point, however often they come."""
+    assert read(line, line, line) == []
+
+
+def test_a_known_layout_is_read_whatever_its_numbers() -> None:
+    """Once a layout is known, equal numbers count too: a frozen loss is a curve."""
+    found = read("epoch 1 loss: 0.5", "epoch 1 loss: 0.5", "epoch 1 loss: 0.5")
+    assert len(found) == 3
+
+
+def test_processes_are_kept_apart() -> None:
+    """A line of another rank does not confirm the first."""
+    reader = GenericReader()
+    assert reader.read("loss: 0.5", Where(rank=0), 1) == []
+    assert reader.read("loss: 0.4", Where(rank=1), 2) == []
+    assert [number for _, number in reader.read("loss: 0.3", Where(rank=0), 3)] == [1, 3]
+
+
+@pytest.mark.parametrize("bar", ["Epoch 1/2: {percent}%|█| {now}/10 [00:03<01:37, 10.84it/s, loss={loss}]", "{percent}%|█| {now}/10 [00:03<01:37, loss={loss}]"])
+def test_a_bar_is_one_record_for_each_position(bar: str) -> None:
+    """A redraw is no point; of one position the last draw counts."""
+    lines = [bar.format(percent=10 * now, now=now, loss=loss) for now, loss in ((1, 0.9), (1, 0.5), (2, 0.5), (2, 0.4), (3, 0.4), (3, "nan"))]
+    losses = [dict(record.values)["loss"] for record, _ in read(*lines)]
+    assert [repr(loss) for loss in losses] == ["0.5", "0.4", "nan"]
+
+
+def test_what_is_kept_is_bounded() -> None:
+    """Ten thousand layouts that never come again do not pile up, and a real one behind them is still found."""
+    reader = GenericReader()
+    for number in range(10_000):
+        reader.read(f"{'ab' * (number % 100 + 1)}{'c' * (number // 100)} loss: 0.5", NOWHERE, number + 1)
+    assert len(reader._waiting) <= 64
+    assert reader.read("loss: 0.5", NOWHERE, 10_001) == []
+    assert len(reader.read("loss: 0.4", NOWHERE, 10_002)) == 2
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(st.text(max_size=60), st.sampled_from(["loss", " loss: ", "=", "nan", "0.5", "epoch 3 ", "step 4", "{'loss': ", "tensor(", "1,2", "|", "10/20 [00:01<00:02, ", "]", "%|"])), max_size=12).map("".join))
+def test_reading_never_fails(line: str) -> None:
+    """Whatever the line, every value of every record is a float."""
+    for record, number in read(line, line):
+        assert number in {1, 2}
+        assert all(isinstance(value, float) for _, value in record.values)

@@ -1,0 +1,90 @@
+"""trainer_state.json: exact steps, also from a file that the crash cut off."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from postmortem.formats.trainer_state import claims, records
+
+STATE = {
+    "best_metric": None, "best_model_checkpoint": None, "epoch": 1.0, "eval_steps": 500, "global_step": 20, "is_hyper_param_search": False, "is_local_process_zero": True,
+    "log_history": [
+        {"epoch": 0.25, "grad_norm": 1.5, "learning_rate": 1e-05, "loss": 2.25, "step": 5},
+        {"epoch": 0.5, "grad_norm": math.nan, "learning_rate": 1e-05, "loss": 0.0, "step": 10},
+        {"epoch": 0.5, "eval_loss": math.inf, "eval_runtime": 3.5, "step": 10},
+        {"epoch": 0.75, "lr": 1e-05, "loss": "n/a", "flag": True, "step": 15},
+        {"epoch": 1.0, "step": 20, "total_flos": 1e15, "train_loss": 1.0, "train_runtime": 10.0, "train_samples_per_second": 3.0, "train_steps_per_second": 2.0},
+    ],
+    "logging_steps": 5, "max_steps": 20, "num_train_epochs": 1, "stateful_callbacks": {"TrainerControl": {"args": {"should_log": False}, "attributes": {}}}, "total_flos": 1e15, "train_batch_size": 1,
+}
+TEXT = json.dumps(STATE, indent=2)
+
+
+def test_every_entry_is_a_record_with_its_step_and_line() -> None:
+    """Values under canonical names, NaN and infinity included; the raw line is where the entry begins."""
+    found = list(records(TEXT))
+    assert [record.step for record, _ in found] == [5, 10, 10, 15]
+    assert [TEXT.split("\n")[line - 1].strip() for _, line in found] == ["{"] * 4
+    first, second, third, fourth = (dict(record.values) for record, _ in found)
+    assert first == {"epoch": 0.25, "grad_norm": 1.5, "learning_rate": 1e-05, "loss": 2.25}
+    assert math.isnan(second["grad_norm"])
+    assert third["eval_loss"] == math.inf
+    assert fourth == {"epoch": 0.75, "learning_rate": 1e-05}
+
+
+@pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.8, 1.0])
+def test_a_cut_file_gives_its_whole_entries(share: float) -> None:
+    """What was written before the crash is read; the entry that is cut off is passed over."""
+    cut = TEXT[:int(len(TEXT) * share)]
+    found = list(records(cut))
+    assert [record.step for record, _ in found] == [record.step for record, _ in records(TEXT)][:len(found)]
+    assert len(found) >= cut.count('"step"') - 1 - ("train_runtime" in cut)
+
+
+def test_the_closing_summary_is_no_point() -> None:
+    """`train_loss` is the mean of the run."""
+    assert not any("train_loss" in dict(record.values) for record, _ in records(TEXT))
+
+
+def test_one_line_files_are_read() -> None:
+    """Without indentation all entries stand on line 1."""
+    assert [line for _, line in records(json.dumps(STATE))] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        pytest.param(TEXT, True, id="indented"),
+        pytest.param(json.dumps(STATE), True, id="one line"),
+        pytest.param("\n  " + TEXT[:600], True, id="blank lines before it, cut behind the first entry"),
+        pytest.param('{"log_history": []}', False, id="no step"),
+        pytest.param('{"step": 1, "loss": 0.5}\n', False, id="JSON lines"),
+        pytest.param("see log_history and global_step\n", False, id="prose"),
+        pytest.param("", False, id="empty"),
+    ],
+)
+def test_a_trainer_state_is_told_from_a_log(head: str, expected: bool) -> None:  # noqa: FBT001 -- a table
+    """A JSON object with a history and a step."""
+    assert claims(head) is expected
+
+
+def test_hostile_braces_cost_linear_time() -> None:
+    """A file of opening braces is no reason to wait."""
+    assert list(records('{"global_step": 1, "log_history": [' + "{" * 300_000)) == []
+    assert list(records('"log_history"' + "{}" * 300_000)) == []
+
+
+def test_a_state_is_a_source_of_its_own(tmp_path: Path) -> None:
+    """Through the whole program: kind, series with steps, NaN counted."""
+    from postmortem.pipeline import analyze
+
+    path = tmp_path / "trainer_state.json"
+    path.write_text(TEXT)
+    diagnosis = analyze(path)
+    assert [(source.kind, source.lines) for source in diagnosis.sources] == [("metrics", TEXT.count("\n") + 1)]
+    series = {one.name: one for one in diagnosis.series}
+    assert (series["loss"].points, series["loss"].first, series["grad_norm"].nonfinite) == (2, (5, 2.25), 1)
+    assert series["grad_norm"].first_nonfinite is not None
+    assert series["grad_norm"].first_nonfinite[0] == 10
