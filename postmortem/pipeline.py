@@ -165,14 +165,15 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     begins = order.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]))
     current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
     tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]
-    failures = order.failures(current, tracebacks, gathered.records, rules)
+    clock = order.clock_of(seen, gathered.tracebacks)
+    failures = order.failures(current, tracebacks, gathered.records, rules, clock)
     first = failures[0] if failures else None
     found_shapes = {one.id: one for one in (*shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current))}
     outcome = views.outcome(gathered, current, failures)
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
-        events=tuple(order.events(seen, rules, first, gathered.records, begins)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        events=tuple(order.events(seen, rules, first, gathered.records, begins, clock)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)

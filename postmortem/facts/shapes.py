@@ -16,6 +16,8 @@ from postmortem.facts.series import Point, Series
 from postmortem.model.lines import Where
 
 _MOST_SERIES: Final = 64
+_LARGEST: Final = 1e150
+"""Figures whose squares can still be added."""
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
 _JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
@@ -216,7 +218,7 @@ def gradients(curves: Curves) -> Found:
 
 def course(curves: Curves) -> Found:
     """The way of a finite loss: falling, spiking, diverging, standing still, freezing."""
-    points = [point for point in curves.points(names.LOSS) if math.isfinite(point.value)]
+    points = [point for point in curves.points(names.LOSS) if abs(point.value) < _LARGEST]
     values = [point.value for point in points]
     if len(values) < 5:
         return []
@@ -246,7 +248,7 @@ def _divergence(points: Sequence[Point]) -> Found:
     is_up = best > 0 and late > 2 * best and late > 1.2 * statistics.median(values[:quarter]) and min(values[-quarter:]) > 1.3 * best
     if not is_up:
         return []
-    rise = next(point for point in points if point.value > 1.5 * best and point.line > points[values.index(best)].line)
+    rise = next(point for point in points[values.index(best):] if point.value > 1.5 * best)
     return [("loss-divergence", f"loss {best:.4g} → {late:.4g}", rise.line)]
 
 

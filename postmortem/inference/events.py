@@ -8,6 +8,7 @@ what the run survived (records were printed after it, and something else ended t
 within a file its own order counts.
 """
 
+import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -44,11 +45,32 @@ class Failure(NamedTuple):
     traceback: Traceback | None
 
 
-def order_key(failure: Failure) -> tuple[int, str, int, int]:
-    """Order events: by full clock where there is one, else by source and position."""
-    if time_basis(failure.time) == "full":
-        return (0, str(failure.time), failure.source, failure.offset)
-    return (1, "", failure.source, failure.offset)
+class Clock:
+    """Orders events: within a file by position, over files by the printed time that stands nearest before them."""
+
+    def __init__(self, stamps: Iterable[tuple[int, int, str | None]]) -> None:
+        """Take (source, byte offset, printed time) of whatever was found."""
+        found: dict[int, list[tuple[int, str]]] = {}
+        for source, offset, time in stamps:
+            known = found.setdefault(source, [])
+            if time is not None and time_basis(time) == "full":
+                known.append((offset, time))
+        self._stamps = {source: sorted(known) for source, known in found.items()}
+        self._is_of_use = len(found) > 1 and all(found.values())
+
+    def key(self, source: int, offset: int) -> tuple[str, int, int]:
+        """Give what events sort by."""
+        stamps = self._stamps.get(source)
+        if not self._is_of_use or not stamps:
+            return ("", source, offset)
+        index = bisect.bisect_right(stamps, (offset, "￿"))
+        return (stamps[max(0, index - 1)][1], source, offset)
+
+
+def clock_of(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]]) -> Clock:
+    """Build the clock of a job."""
+    stamps = [(one.finding.source, one.finding.offset, one.finding.time) for one in seen]
+    return Clock([*stamps, *((one.source, one.offset, one.time) for one, _ in tracebacks)])
 
 
 class Candidate(NamedTuple):
@@ -60,7 +82,7 @@ class Candidate(NamedTuple):
     """Logged below ERROR: whoever logged it has caught it."""
 
 
-def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], totals: Mapping[int, int], rules: Mapping[str, Signature]) -> list[Failure]:
+def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], totals: Mapping[int, int], rules: Mapping[str, Signature], clock: Clock) -> list[Failure]:
     """List what could have ended the run, the first first; what the run demonstrably survived is left out."""
     candidates: list[Candidate] = []
     for one in seen:
@@ -76,10 +98,10 @@ def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], 
     unquoted = [one for one in final if not one.is_quoted]
     # Standard output may arrive long after standard error: a traceback in front of some records may still have ended the run.
     late = [one for one in candidates if one.failure.traceback is not None and one.records_after < BUFFERED_RECORDS]
-    return sorted((one.failure for one in unquoted or final or late), key=order_key)
+    return sorted((one.failure for one in unquoted or final or late), key=lambda failure: clock.key(failure.source, failure.offset))
 
 
-def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, totals: Mapping[int, int], attempt_starts: Mapping[int, int]) -> list[Event]:
+def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, totals: Mapping[int, int], attempt_starts: Mapping[int, int], clock: Clock) -> list[Event]:
     """Give every finding its standing.
 
     Args:
@@ -88,18 +110,22 @@ def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure 
         first: the first failure, if there is one.
         totals: metric records by source.
         attempt_starts: raw line by source at which the last attempt begins.
+        clock: the order of events.
     """
     found = []
     for one in seen:
         finding = one.finding
         rule = rules[finding.signature]
         after = totals.get(finding.source, 0) - one.records_before
-        factor, because = _standing(finding, rule, first, after, attempt_starts)
+        is_behind = first is not None and clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset)
+        factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind)
         found.append(Event(finding, factor, because, rule.fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
 
 
-def _standing(finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int]) -> tuple[float, str]:  # noqa: PLR0911 -- a table of cases, the first that holds
+def _standing(  # noqa: C901, PLR0911 -- a table of cases, the first that holds
+    finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int], *, is_behind: bool,
+) -> tuple[float, str]:
     if finding.role == "harmless":
         return 1.0, ""
     if finding.line < attempt_starts.get(finding.source, 0):
@@ -109,13 +135,13 @@ def _standing(finding: Finding, rule: Signature, first: Failure | None, records_
         return _SURVIVED, "survived"
     if first is None:
         return 1.0, ""
-    mine = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
-    if finding.level in QUOTED and is_fatal and order_key(mine) < order_key(first):
+    if finding.level in QUOTED and is_fatal and not is_behind and (first.source, first.line) != (finding.source, finding.line):
         return _QUOTED, "survived"
-    is_behind = order_key(mine) > order_key(first) and not (finding.source == first.source and finding.line <= first.end_line)
-    if is_behind and finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
+    if not is_behind or (finding.source == first.source and finding.line <= first.end_line):
+        return 1.0, ""
+    if finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
         return _LONG_AFTER, "after-first-failure" if is_fatal else ""
-    if (finding.source == first.source and first.line <= finding.line <= first.end_line + 3) or order_key(mine) <= order_key(first):
+    if finding.source == first.source and finding.line <= first.end_line + 3:
         return 1.0, ""
     if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):
         return 1.0, ""

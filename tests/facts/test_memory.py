@@ -1,0 +1,99 @@
+"""The arithmetic of an out-of-memory line, on what every version of torch prints."""
+
+import pytest
+
+from postmortem.facts.memory import gib, shapes
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE
+from postmortem.pipeline import machine_for
+
+HINT = " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF"
+NEW_HINT = " If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+
+
+def oom(text: str) -> Finding:
+    """The finding that the knowledge base gives for a line."""
+    for rule in machine_for(()).signatures:
+        if rule.id.startswith("memory.cuda-oom.") and any(anchor.decode() in text for anchor in rule.anchors) and (match := rule.search(text)):
+            captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
+            if any(name == "total" for name, _ in captures) or "total" not in text:
+                return Finding(rule.id, "cause", 0, NOWHERE, 7, 7, 0, text, captures)
+    raise AssertionError(text)
+
+
+def legacy(asked: str, total: str, allocated: str, free: str, reserved: str) -> str:
+    """The line of torch 1.4 to 2.0."""
+    return f"RuntimeError: CUDA out of memory. Tried to allocate {asked} (GPU 0; {total} total capacity; {allocated} already allocated; {free} free; {reserved} reserved in total by PyTorch){HINT}"
+
+
+def modern(asked: str, total: str, free: str, uses: str, allocated: str, unallocated: str) -> str:
+    """The line of torch 2.2 and newer."""
+    return (
+        f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate {asked}. GPU 0 has a total capacity of {total} of which {free} is free. {uses}"
+        f"Of the allocated memory {allocated} is allocated by PyTorch, and {unallocated} is reserved by PyTorch but unallocated.{NEW_HINT}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(legacy("2.00 GiB", "15.78 GiB", "13.01 GiB", "1.20 GiB", "13.30 GiB"), set(), id="torch 1.10, plainly full"),
+        pytest.param(legacy("512.00 MiB", "15.78 GiB", "9.01 GiB", "300.00 MiB", "14.30 GiB"), {"oom-fragmented"}, id="torch 1.10, fragmented"),
+        pytest.param(legacy("2.00 GiB", "23.69 GiB", "9.01 GiB", "1.20 GiB", "9.30 GiB"), {"oom-other-process"}, id="torch 1.10, another process"),
+        pytest.param(legacy("20.00 MiB", "10.76 GiB", "9.58 GiB", "12.56 MiB", "9.73 GiB"), set(), id="torch 1.13, the last megabytes; the hint is no evidence"),
+        pytest.param("RuntimeError: CUDA out of memory. Tried to allocate 144.00 MiB (GPU 0; 7.93 GiB total capacity; 5.10 GiB already allocated; 88.50 MiB free; 2.31 GiB cached)", {"oom-fragmented"},
+                     id="torch 1.3: cached is additional to allocated"),
+        pytest.param(
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacty of 15.78 GiB of which 1.20 GiB is free. Process 12345 has 14.50 GiB memory in use. Of the allocated memory 13.01 GiB"
+            " is allocated by PyTorch, and 290.00 MiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation.", set(), id="torch 2.1, plainly full",
+        ),
+        pytest.param(
+            "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 200.00 MiB. GPU 0 has a total capacty of 23.69 GiB of which 100.00 MiB is free. Process 1 has 12.50 GiB memory in use. Process 2 has 11.00 GiB memory in use."
+            " Of the allocated memory 10.01 GiB is allocated by PyTorch, and 290.00 MiB is reserved by PyTorch but unallocated.", {"oom-other-process"}, id="torch 2.1, another process",
+        ),
+        pytest.param(modern("2.00 GiB", "79.15 GiB", "1.20 GiB", "Including non-PyTorch memory, this process has 77.90 GiB memory in use. ", "75.00 GiB", "1.10 GiB"), set(), id="torch 2.4, plainly full"),
+        pytest.param(modern("1.00 GiB", "79.15 GiB", "600.00 MiB", "Including non-PyTorch memory, this process has 78.50 GiB memory in use. ", "60.00 GiB", "17.10 GiB"), {"oom-fragmented"}, id="torch 2.4, fragmented"),
+        pytest.param(modern("1.00 GiB", "79.15 GiB", "600.00 MiB", "Process 4242 has 30.00 GiB memory in use. Including non-PyTorch memory, this process has 48.50 GiB memory in use. ", "47.00 GiB", "100.00 MiB"),
+                     {"oom-other-process"}, id="torch 2.4, another process"),
+        pytest.param(modern("1.00 GiB", "79.15 GiB", "600.00 MiB", "Process 4242 has 30.00 GiB memory in use. Including non-PyTorch memory, this process has 48.50 GiB memory in use. ", "30.00 GiB", "17.00 GiB"),
+                     {"oom-other-process", "oom-fragmented"}, id="torch 2.4, both"),
+        pytest.param("RuntimeError: CUDA out of memory.", set(), id="no figures"),
+        pytest.param("RuntimeError: CUDA error: out of memory", set(), id="the driver's line"),
+        pytest.param(modern("more than 1EB memory", "79.15 GiB", "1.20 GiB", "", "75.00 GiB", "1.10 GiB"), set(), id="an overflowed size"),
+        pytest.param(modern("1.2.3 GiB", "7...9 GiB", "1.20 GiB", "", "75.00 GiB", "1.10 GiB"), set(), id="no figures where figures should be"),
+    ],
+)
+def test_the_arithmetic_of_a_line(text: str, expected: set[str]) -> None:
+    """Fragmented: reserved but unallocated memory above the request. Shared: much of the card is held by nobody of this process."""
+    assert {shape.id for shape in shapes([(oom(text), 0)])} - {"oom-before-steps"} == expected
+
+
+@pytest.mark.parametrize(("records", "expected"), [pytest.param(0, "oom-before-steps", id="before any record"), pytest.param(12, "oom-after-steps", id="after records")])
+def test_when_it_happened(records: int, expected: str) -> None:
+    """Before the first step or after some: the model does not fit, or something grew."""
+    found = shapes([(oom("RuntimeError: CUDA out of memory."), records)])
+    assert [(shape.id, shape.line) for shape in found] == [(expected, 7)]
+
+
+def test_other_signatures_say_nothing() -> None:
+    """Only lines of the family are judged."""
+    assert shapes([(Finding("memory.host-oom.killed", "cause", 0, NOWHERE, 1, 1, 0, "Killed"), 3)]) == []
+
+
+def test_each_shape_once_at_its_first_line() -> None:
+    """Eight ranks that run out of memory are one shape."""
+    one = oom(legacy("512.00 MiB", "15.78 GiB", "9.01 GiB", "300.00 MiB", "14.30 GiB"))
+    found = shapes([(one, 5)] * 8)
+    assert sorted(shape.id for shape in found) == ["oom-after-steps", "oom-fragmented"]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("2.00 GiB", 2.0), ("512.00 MiB", 0.5), ("1048576 KiB", 1.0), ("1 TiB", 1024.0), ("1073741824 bytes", 1.0), ("1.5GB", 1.5), ("1.25 gib", 1.25),
+        ("", None), (None, None), ("more than 1EB memory", None), ("GiB", None), (". GiB", None), ("1.2.3 GiB", 2.3),
+    ],
+)
+def test_sizes(text: str | None, size: float | None) -> None:
+    """As torch prints them, in GiB."""
+    assert gib(text) == size
