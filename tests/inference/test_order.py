@@ -8,7 +8,7 @@ import postmortem
 
 RECORDS = "".join("{'loss': %.4f, 'grad_norm': 1.2345678, 'learning_rate': %.8g, 'epoch': 0.0%d}\n" % (2.5 - i / 20, 5e-5 - i * 1.1e-6, i) for i in range(1, 10))
 MISSING = "Traceback (most recent call last):\n  File \"/home/me/train.py\", line 3, in <module>\n    import flash_attn\nModuleNotFoundError: No module named 'flash_attn'\n"
-OOM = ("Traceback (most recent call last):\n  File \"/home/me/train.py\", line 90, in <module>\n    loss.backward()\n"
+OOM = ('Traceback (most recent call last):\n  File "/home/me/train.py", line 90, in <module>\n    loss.backward()\n'
        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 22.40 GiB memory in use."
        " Of the allocated memory 21.90 GiB is allocated by PyTorch, and 290.00 MiB is reserved by PyTorch but unallocated.\n")
 TIMEOUT = ("[rank1]:[E1111 17:01:37.061727749 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000)"
