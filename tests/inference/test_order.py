@@ -6,7 +6,7 @@ import pytest
 
 import postmortem
 
-RECORDS = "".join("{'loss': %.4f, 'grad_norm': 1.2345678, 'learning_rate': %.8g, 'epoch': 0.0%d}\n" % (2.5 - i / 20, 5e-5 - i * 1.1e-6, i) for i in range(1, 10))
+RECORDS = "".join(f"{{'loss': {2.5 - i / 20:.4f}, 'grad_norm': 1.2345678, 'learning_rate': {5e-5 - i * 1.1e-6:.8g}, 'epoch': 0.0{i}}}\n" for i in range(1, 10))
 MISSING = "Traceback (most recent call last):\n  File \"/home/me/train.py\", line 3, in <module>\n    import flash_attn\nModuleNotFoundError: No module named 'flash_attn'\n"
 OOM = ('Traceback (most recent call last):\n  File "/home/me/train.py", line 90, in <module>\n    loss.backward()\n'
        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 22.40 GiB memory in use."

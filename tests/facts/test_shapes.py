@@ -1,0 +1,171 @@
+"""Shapes of curves: each picture that separates causes in practice, with the shapes it must and must not have."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postmortem.facts.series import Series
+from postmortem.facts.shapes import shapes
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.names import SHAPES
+
+NAN, INF = math.nan, math.inf
+
+
+def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]:
+    """Series of one process; the n-th record stands on line n, None where a record lacks the value."""
+    found = []
+    for name, figures in values.items():
+        one = Series(name, "test", 0, where)
+        for index, value in enumerate(figures):
+            if value is not None:
+                one.append(float(index), value, index + 1)
+        one.settle()
+        found.append(one)
+    return found
+
+
+def falling(count: int, start: float = 2.5, end: float = 0.8) -> list[float]:
+    """A healthy curve with some noise."""
+    return [end + (start - end) * math.exp(-3 * index / count) + 0.03 * math.sin(7 * index) for index in range(count)]
+
+
+def cosine(count: int, top: float = 2e-5) -> list[float]:
+    """A schedule with many digits."""
+    return [top * (1 + math.cos(math.pi * index / count)) / 2 for index in range(count)]
+
+
+def halving(start: float, times: int) -> list[float]:
+    """The scale after each overflow."""
+    return [start / 2**index for index in range(times + 1)]
+
+
+NAN_SHAPES = {"nan-loss", "hidden-nan", "nan-first-record", "nan-after-runup", "nan-out-of-flat", "nan-at-zero-rate", "nan-grad-finite-loss", "nan-eval-only", "nan-component", "nan-recovers"}
+BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosion", "scale-collapse", "collapse", "rate-standstill", "high-rate"}
+
+
+@pytest.mark.parametrize(
+    ("series", "has", "has_not"),
+    [
+        pytest.param({"loss": falling(60), "grad_norm": [1 + 0.3 * math.sin(index) for index in range(60)], "learning_rate": cosine(60)}, {"loss-falls"}, BAD, id="healthy"),
+        # `{'loss': 0.0, 'grad_norm': nan}` is the NaN that the Trainer filters out of its mean
+        pytest.param({"loss": [2.3, 0.0, 0.0, 0.0], "grad_norm": [1.5, NAN, NAN, NAN]}, {"hidden-nan"}, {"zero-loss", "nan-loss", "nan-grad-finite-loss"}, id="hidden NaN from the second record on"),
+        pytest.param({"loss": [0.0] * 5, "grad_norm": [NAN] * 5, "learning_rate": [0.0] * 5}, {"hidden-nan", "nan-at-zero-rate"}, {"zero-loss", "high-rate"}, id="hidden NaN while the rate is 0"),
+        pytest.param({"loss": [9.5, 0.0, 0.0, 0.0]}, {"hidden-nan"}, {"zero-loss"}, id="hidden NaN without norms: drops to exactly 0 and stays"),
+        pytest.param({"loss": [0.0] * 6, "eval_loss": [None] * 5 + [NAN]}, {"hidden-nan"}, {"nan-eval-only", "zero-loss"}, id="hidden NaN, betrayed by the evaluation"),
+        pytest.param({"loss": [0.0] * 6, "grad_norm": [0.0] * 6}, {"zero-loss"}, {"hidden-nan"}, id="labels all masked"),
+        pytest.param({"loss": [0.0] * 8}, {"zero-loss"}, {"hidden-nan"}, id="exactly 0 throughout"),
+        pytest.param({"loss": [0.0, 0.0, 0.0001, 0.0002, 0.0], "grad_norm": [0.5, 0.6, 0.4, 0.5, 0.6], "reward": [0.1, 0.2, 0.3, 0.3, 0.4]}, set(), {"zero-loss", "hidden-nan"}, id="GRPO begins at 0: a gradient flows"),
+        # fp16 overflow or learning rate?
+        pytest.param({"loss": [NAN] * 5, "learning_rate": [0.0, 1e-6, 2e-6, 3e-6, 4e-6]}, {"nan-loss", "nan-first-record", "nan-at-zero-rate"}, {"nan-after-runup", "nan-out-of-flat", "hidden-nan"}, id="NaN at once, before any rate"),
+        pytest.param({"loss": [2.1, NAN, NAN], "learning_rate": [1e-6, 2e-6, 3e-6]}, {"nan-loss"}, {"nan-first-record", "nan-at-zero-rate"}, id="NaN at a rate"),
+        pytest.param({"loss": [40.0, 22.0, 68.0, 1266.0, 1.4e6, NAN]}, {"nan-loss", "nan-after-runup"}, {"nan-out-of-flat", "nan-first-record"}, id="a finite run-up is divergence"),
+        pytest.param({"loss": [*falling(40), 1.6, 2.9, 6.2, 11.0, NAN, NAN]}, {"nan-loss", "nan-after-runup"}, {"nan-out-of-flat", "nan-recovers"}, id="a run-up out of a falling curve"),
+        pytest.param({"loss": [*falling(40), NAN, NAN, NAN]}, {"nan-loss", "nan-out-of-flat", "loss-falls"}, {"nan-after-runup", "nan-first-record", "loss-divergence"}, id="out of a calm, falling curve"),
+        pytest.param({"loss": [0.4 + 0.1 * math.sin(5 * index) for index in range(40)] + [NAN]}, {"nan-out-of-flat"}, {"nan-after-runup"}, id="out of a flat, noisy curve"),
+        pytest.param({"loss": [*falling(20), NAN, *falling(20, 0.9, 0.7)]}, {"nan-loss", "nan-recovers"}, {"nan-first-record"}, id="one bad record, then as before"),
+        pytest.param({"loss": [1.5, INF, NAN, NAN]}, {"nan-loss"}, {"nan-recovers"}, id="infinite counts as not finite"),
+        # a rate that does not move: the scaler skips the optimiser and the scheduler with it
+        pytest.param({"learning_rate": [0.0, 0.0, 1e-6, 2e-6], "loss": [9.1, 9.0, 8.9, 8.8]}, {"rate-standstill"}, {"high-rate"}, id="0.0 twice"),
+        pytest.param({"learning_rate": [4.999715e-05, 4.999715e-05, 4.998861e-05, 4.997438e-05], "loss": [2.1, 2.0, 1.9, 1.8]}, {"rate-standstill"}, set(), id="4.999715e-05 twice"),
+        pytest.param({"learning_rate": [2e-5] * 20, "loss": falling(20)}, set(), {"rate-standstill"}, id="a constant rate"),
+        pytest.param({"learning_rate": [1e-6, 5e-6, 1e-5, *[2e-5] * 20], "loss": falling(23)}, set(), {"rate-standstill"}, id="flat after warm-up"),
+        pytest.param({"learning_rate": [2e-5, 2e-5, 1.9e-5, 1.9e-5, 1.8e-5, 1.8e-5, 1.7e-5], "loss": falling(7)}, set(), {"rate-standstill"}, id="printed with too few digits to move"),
+        pytest.param({"learning_rate": cosine(30), "loss": falling(30)}, set(), {"rate-standstill"}, id="a schedule that moves"),
+        # scaler start-up or exhaustion?
+        pytest.param({"loss_scale": halving(2.0**32, 6), "loss": [None] * 30 + falling(10)}, {"scale-settling"}, {"scale-collapse"}, id="2^32 to 2^26 with a falling loss behind it"),
+        pytest.param({"loss_scale": halving(65536, 16)}, {"scale-collapse"}, {"scale-settling"}, id="65536 to 1"),
+        pytest.param({"loss_scale": halving(64, 5)}, {"scale-collapse"}, {"scale-settling"}, id="64 to 2 in five consecutive steps"),
+        pytest.param({"loss_scale": halving(65536, 2), "loss": [None] * 5 + falling(20)}, {"scale-settling"}, {"scale-collapse"}, id="a few halvings at the start"),
+        pytest.param({"loss_scale": [65536.0] * 10}, set(), {"scale-collapse", "scale-settling"}, id="a scale that stays"),
+        pytest.param({"loss_scale": [1.0] * 10, "loss": falling(10)}, set(), {"scale-collapse"}, id="bf16 prints 1.0"),
+        # evaluation, components, gradients
+        pytest.param({"loss": falling(20), "eval_loss": [None] * 9 + [NAN] + [None] * 9 + [NAN], "grad_norm": [1.0] * 20}, {"nan-eval-only"}, {"nan-loss", "hidden-nan"}, id="only the evaluation is NaN"),
+        pytest.param({"loss": [*falling(10), NAN], "eval_loss": [None] * 10 + [NAN]}, {"nan-loss"}, {"nan-eval-only"}, id="both are NaN"),
+        pytest.param({"loss": falling(20), "loss_cls": [*falling(19), NAN], "loss_bbox": falling(20)}, {"nan-component"}, {"nan-loss"}, id="one component is NaN"),
+        pytest.param({"loss": [*falling(19), NAN], "loss_cls": [*falling(19), NAN]}, {"nan-loss"}, {"nan-component"}, id="the component takes the total with it"),
+        pytest.param({"loss": falling(20), "grad_norm": [1.0] * 10 + [NAN] * 10}, {"nan-grad-finite-loss"}, {"nan-loss", "hidden-nan"}, id="NaN gradients beside a finite loss"),
+        pytest.param({"loss": falling(20), "grad_norm": [1.0, NAN, *[1.0] * 18]}, set(), {"nan-grad-finite-loss", "hidden-nan"}, id="one skipped step at the start"),
+        pytest.param({"loss": falling(20), "grad_norm": [1.0] * 15 + [300.0, 900.0, 5000.0, 2e4, 1e5]}, {"grad-explosion"}, {"nan-grad-finite-loss"}, id="gradients explode"),
+        pytest.param({"loss": falling(20), "grad_norm": [1.0] * 10 + [INF] + [1.0] * 9}, {"grad-explosion"}, set(), id="an infinite norm"),
+        pytest.param({"loss": falling(40), "grad_norm": [1.0] * 20 + [150.0] + [1.0] * 19}, set(), {"grad-explosion"}, id="one high norm is no explosion"),
+        pytest.param({"loss": falling(30), "grad_norm": [25.0 / (index + 1) for index in range(30)]}, set(), {"grad-explosion"}, id="high at the start, as usual"),
+        # the way of a finite loss
+        pytest.param({"loss": [*falling(40), 1.2, 1.9, 2.6, 3.0, 3.3, *[3.4 + 0.02 * math.sin(index) for index in range(20)]]}, {"loss-divergence"}, {"loss-spike", "nan-loss"}, id="divergence without NaN"),
+        pytest.param({"loss": [*falling(40), 7.5, 2.0, *falling(20, 0.9, 0.7)]}, {"loss-spike"}, {"loss-divergence"}, id="a spike that recovers"),
+        pytest.param({"loss": [4.21 + 0.005 * math.sin(3 * index) for index in range(40)]}, {"plateau"}, {"loss-falls", "collapse", "loss-spike"}, id="a plateau"),
+        pytest.param({"loss": [*falling(20), *[0.693147] * 8]}, {"collapse"}, {"nan-loss"}, id="frozen at one value"),
+        pytest.param({"loss": [*falling(30), 1.1, 0.9, 1.2, 0.8]}, {"loss-falls"}, {"loss-spike", "loss-divergence"}, id="noise is no spike"),
+        pytest.param({"loss": [2.0, 2.1]}, set(), BAD | {"plateau", "loss-falls"}, id="two records say nothing"),
+        # memory and rate
+        pytest.param({"memory": [1000.0 + 40 * index for index in range(20)]}, {"memory-rising"}, set(), id="a leak"),
+        pytest.param({"memory": [1000.0] * 10 + [1400.0] * 10}, set(), {"memory-rising"}, id="one long batch: a high-water mark"),
+        pytest.param({"memory": [1000.0 + 300 * (index % 3) for index in range(20)]}, set(), {"memory-rising"}, id="up and down"),
+        pytest.param({"learning_rate": [0.01] * 10, "loss": falling(10)}, {"high-rate"}, set(), id="a high rate"),
+        pytest.param({"learning_rate": [2e-5] * 10, "loss": falling(10)}, set(), {"high-rate"}, id="a usual rate"),
+        pytest.param({}, set(), set(SHAPES), id="nothing"),
+    ],
+)
+def test_a_picture_has_its_shapes(series: dict[str, list[float | None]], has: set[str], has_not: set[str]) -> None:
+    """The shapes that the picture must have are found, those that it must not have are not."""
+    found = {shape.id for shape in shapes(curves(**series))}
+    assert found <= set(SHAPES)
+    assert has <= found
+    assert not has_not & found
+
+
+@pytest.mark.parametrize(
+    ("series", "name", "line", "words"),
+    [
+        pytest.param({"loss": [2.0, 1.9, NAN]}, "nan-loss", 3, "step 2", id="the first NaN"),
+        pytest.param({"loss": [2.3, 0.0, 0.0], "grad_norm": [1.0, NAN, NAN]}, "hidden-nan", 2, "2 of 3", id="the first hidden NaN"),
+        pytest.param({"loss": [NAN, 1.0]}, "nan-first-record", 1, "nan", id="the first record"),
+        pytest.param({"loss": [*falling(40), 7.5, 2.0, 0.9]}, "loss-spike", 41, "7.5", id="the spike"),
+        pytest.param({"loss": falling(9), "eval_loss": [None] * 5 + [NAN]}, "nan-eval-only", 6, "eval_loss", id="the evaluation"),
+        pytest.param({"loss_scale": halving(65536, 16)}, "scale-collapse", 1, "65536", id="the first halving"),
+    ],
+)
+def test_a_shape_shows_where_it_is_seen(series: dict[str, list[float | None]], name: str, line: int, words: str) -> None:
+    """The raw line and the figures of the place where it shows."""
+    found = {shape.id: shape for shape in shapes(curves(**series))}
+    assert found[name].line == line
+    assert words in found[name].text
+
+
+def test_processes_are_judged_apart() -> None:
+    """The NaN of one rank and the zeros of another are no hidden NaN; the shape names its process."""
+    found = {shape.id: shape for shape in shapes([*curves(Where(rank=0), loss=falling(10)), *curves(Where(rank=1), loss=[1.0, NAN], grad_norm=[1.0, NAN])])}
+    assert found["nan-loss"].where == Where(rank=1)
+    assert "hidden-nan" not in found
+    assert found["loss-falls"].where == Where(rank=0)
+
+
+def test_several_records_on_one_line() -> None:
+    """Frames of one raw line share its number; that is no reason to fail."""
+    one = Series("loss", "test", 0, NOWHERE)
+    for value in (1.0, 0.9, 0.8, 0.7, 0.6, 2.0, 4.0, 4.1, 4.2):
+        one.append(NAN, value, 1)
+    one.settle()
+    assert "loss-divergence" in {shape.id for shape in shapes([one])}
+
+
+def test_a_long_curve_keeps_its_shapes() -> None:
+    """Beyond twenty thousand records shapes look at an envelope: what a short curve shows, a long one shows too."""
+    calm = falling(60_000)
+    loss = [*calm[:40_000], *[0.0] * 20_000]
+    found = {shape.id for shape in shapes(curves(loss=loss, grad_norm=[1.0] * 40_000 + [NAN] * 20_000, learning_rate=cosine(60_000)))}
+    assert "hidden-nan" in found
+    assert not {"zero-loss", "nan-grad-finite-loss", "rate-standstill"} & found
+    assert {"nan-loss", "nan-out-of-flat", "nan-recovers"} <= {shape.id for shape in shapes(curves(loss=[*calm[:30_000], NAN, *calm[30_000:]]))}
+
+
+VALUES = st.one_of(st.floats(), st.floats(-10, 10), st.sampled_from([0.0, NAN, INF, -INF, 1.7e308, -1.7e308, 5e-324, 65536.0, 1e-5]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(["loss", "grad_norm", "learning_rate", "eval_loss", "loss_scale", "memory", "loss_cls", "reward"]), st.lists(st.one_of(VALUES, st.none()), max_size=30)))
+def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
+    """Whatever is printed, shapes are found or not; every id is in the vocabulary."""
+    assert {shape.id for shape in shapes(curves(**series))} <= set(SHAPES)
