@@ -160,14 +160,17 @@ def standstill(curves: Curves) -> Found:
 
 
 def _is_schedule(rates: Sequence[Point]) -> bool:
-    """A rate that is constant by design, flat after warm-up, or printed with too few digits to move, is no standstill."""
+    """A rate that is constant by design, flat at its round peak, or printed with too few digits to move, is no standstill."""
     values = [point.value for point in rates]
     top = max(values)
-    still = sum(one == other for one, other in itertools.pairwise(values))
-    flat_at_top = sum(one == other == top for one, other in itertools.pairwise(values))
-    digits = max(len(f"{value!r}".split("e")[0].replace(".", "").strip("0")) for value in values)
+    still = sum(one == other and (one < top or _digits(top) >= 6) for one, other in itertools.pairwise(values))
     starts_at_zero = len(values) >= 2 and values[0] == values[1] == 0.0
-    return starts_at_zero or (still > flat_at_top and digits >= 7)
+    return starts_at_zero or (still > 0 and max(map(_digits, values)) >= 7)
+
+
+def _digits(value: float) -> int:
+    """Count the significant digits of a figure."""
+    return len(repr(value).split("e")[0].replace(".", "").strip("0"))
 
 
 def evaluation(curves: Curves) -> Found:
