@@ -9,17 +9,12 @@ in any result, and a line without end (a 100 MB progress bar) needs no more memo
 """
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
+
+from postmortem.reading.opener import Readable, fill
 
 MARGIN: Final = 64 << 10
 SIZE: Final = 8 << 20
-
-
-class Readable(Protocol):
-    """Whatever gives UTF-8 bytes."""
-
-    def read(self, size: int) -> bytes:
-        """Give up to about `size` bytes, b"" at the end."""
 
 
 class Block(NamedTuple):
@@ -37,7 +32,7 @@ class Block(NamedTuple):
 def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
     """Yield the log in blocks of about `size` fresh bytes."""
     data, lo, offset = b"", 0, 0
-    while chunk := _read(text, size):
+    while chunk := fill(text, size):
         data += chunk
         hi = _border(data, lo)
         if hi > lo:
@@ -46,15 +41,6 @@ def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
             data, lo, offset = data[keep:], hi - keep, offset + keep
     if len(data) > lo:
         yield Block(data, lo, len(data), offset)
-
-
-def _read(text: Readable, size: int) -> bytes:
-    chunks = []
-    missing = size
-    while missing > 0 and (chunk := text.read(missing)):
-        chunks.append(chunk)
-        missing -= len(chunk)
-    return b"".join(chunks)
 
 
 def _border(data: bytes, lo: int) -> int:

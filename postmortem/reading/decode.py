@@ -12,7 +12,7 @@ import re
 from typing import Final
 
 from postmortem.errors import InputError
-from postmortem.reading.opener import Opened
+from postmortem.reading.opener import Opened, fill
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -33,7 +33,7 @@ class Text:
             InputError: the input is binary, or cannot be read.
         """
         self.opened = opened
-        head = _fill(opened, SNIFF)
+        head = fill(opened, SNIFF)
         self.encoding, skip = detect(head, opened.path)
         self._decoder = None if self.encoding == "utf-8" else codecs.getincrementaldecoder(self.encoding)("replace")
         self._head = self._utf8(head[skip:], final=False)
@@ -56,15 +56,6 @@ class Text:
 
     def _utf8(self, raw: bytes, *, final: bool) -> bytes:
         return raw if self._decoder is None else self._decoder.decode(raw, final).encode("utf-8", "replace")
-
-
-def _fill(opened: Opened, size: int) -> bytes:
-    chunks = []
-    missing = size
-    while missing > 0 and (chunk := opened.read(missing)):
-        chunks.append(chunk)
-        missing -= len(chunk)
-    return b"".join(chunks)
 
 
 def detect(head: bytes, path: str) -> tuple[str, int]:

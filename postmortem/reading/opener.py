@@ -26,14 +26,28 @@ _PIECE: Final = 1 << 10
 """Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
 
 
-class Stream(Protocol):
-    """Whatever gives bytes: a file, a decompressor."""
+class Readable(Protocol):
+    """Whatever gives bytes."""
 
     def read(self, size: int, /) -> bytes:
         """Give up to `size` bytes, b"" at the end."""
 
+
+class Stream(Readable, Protocol):
+    """What can be closed too: a file, a decompressor."""
+
     def close(self) -> None:
         """Release the file."""
+
+
+def fill(source: Readable, size: int) -> bytes:
+    """Read `size` bytes, in as many steps as it takes; fewer only at the end."""
+    chunks = []
+    missing = size
+    while missing > 0 and (chunk := source.read(missing)):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
 
 
 class Opened:
