@@ -8,23 +8,23 @@ Only lines with a literal of some rule in them are looked at. Of each (signature
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, position_after
-from postmortem.formats.generic import WORDS, GenericReader
+from postmortem.formats.generic import GenericReader
 from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
-from postmortem.knowledge.base import TIMEOUT, Format, KnowledgeBase, Signature
+from postmortem.knowledge.base import TIMEOUT, Format, Signature
+from postmortem.literals import Machine
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.blocks import Block
 from postmortem.reading.windows import View
 from postmortem.signatures import traceback
-from postmortem.signatures.prefilter import Prefilter, prefilter
 
 _MOST_PROCESSES: Final = 4096
 _MOST_SERIES: Final = 5000
@@ -35,34 +35,6 @@ _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
 
 
-class Machine:
-    """Everything that is built once from the knowledge base: literals and who wants to see their lines."""
-
-    def __init__(self, knowledge: KnowledgeBase) -> None:
-        """Collect the literals of all rules."""
-        self.knowledge = knowledge
-        self.signatures = knowledge.signatures
-        self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
-        self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
-        wanted: dict[bytes, list[tuple[str, int]]] = {traceback.ANCHOR: [("traceback", 0)]}
-        rules: Iterable[tuple[str, Sequence[Signature | Format]]] = (
-            ("metric", [reader.format for reader in self.metrics]), ("fact", self.facts), ("signature", self.signatures),
-        )
-        for kind, entries in rules:
-            for index, rule in enumerate(entries):
-                for anchor in rule.anchors:
-                    wanted.setdefault(anchor, []).append((kind, index))
-        for word in WORDS:
-            wanted.setdefault(word, []).append(("generic", 0))
-        for word in table.WORDS:
-            wanted.setdefault(word, []).append(("table", 0))
-        self.is_more_than_metric = [any(kind not in {"metric", "generic"} for kind, _ in consumers) for consumers in wanted.values()]
-        """By literal: whether a line that a learnt template has read must be looked at all the same."""
-        self.literals = list(wanted)
-        self.consumers = list(wanted.values())
-        self.filter: Prefilter = prefilter(self.literals)
-
-
 class _FastPath(NamedTuple):
     template: Template
     rows: Columns
@@ -71,6 +43,7 @@ class _FastPath(NamedTuple):
     epochs: tuple[int, int, float] | None
     """Groups of the epoch and of its length, and the number of the first epoch, where the step is counted anew in each."""
     framework: str
+    where: Where
     needs_bar: bool
 
 
@@ -99,11 +72,22 @@ class Gathering:
         self._waiting: View | None = None
         self._read_until = 0
         """Offset up to which records of several lines have been read."""
+        self._framed_until = 0
+        """Offset up to which frames belong to a traceback that has been read."""
         self._opening = -1
         """The first literal of the line being looked at: what a fast path is found by."""
         self._fast: dict[int, list[_FastPath]] = {}
         self._waiting_rows: list[_FastPath] = []
         self._processes: set[Where] = set()
+        self._takers: dict[str, Callable[[int, View, int], None]] = {
+            "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
+            "metric": lambda index, view, base: self._metric(machine.metrics[index], view, base),
+            "fact": lambda index, view, _: self._fact(machine.facts[index], view),
+            "traceback": lambda _, view, base: self._traceback(view, base),
+            "frame": lambda _, view, base: self._frame(view, base),
+            "table": lambda _, view, base: self._table_line(view, base),
+            "generic": lambda _, view, __: self._keep_waiting(view),
+        }
         self._tail = b""
         self._points = 0
         self._ends_with_break = True
@@ -174,20 +158,13 @@ class Gathering:
                 continue
             view.claimed.add(key)
             try:
-                if kind == "signature":
-                    self._signature(self.machine.signatures[index], view, base)
-                elif kind == "metric":
-                    self._metric(self.machine.metrics[index], view, base)
-                elif kind == "fact":
-                    self._fact(self.machine.facts[index], view)
-                elif kind == "traceback":
-                    self._traceback(view, base)
-                elif kind == "table":
-                    self._table_line(view, base)
-                elif _CLAIMED not in view.claimed:
-                    self._waiting = view
+                self._takers[kind](index, view, base)
             except TimeoutError:
                 self.result.timeouts += 1
+
+    def _keep_waiting(self, view: View) -> None:
+        if _CLAIMED not in view.claimed:
+            self._waiting = view
 
     def _process(self, where: Where) -> Where:
         """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
@@ -216,7 +193,7 @@ class Gathering:
         shown = text[:_MOST_TEXT] if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):match.start() + _MOST_TEXT - 200]
         finding = Finding(rule.id, rule.role, self.source, where, view.number, end_line, base + view.start, shown.strip(), captures, cleaned.time, level=cleaned.level)
         context = self._context(view) if rule.fatal and len(kept.first) < 2 else (0, "")
-        kept.add(Seen(finding, self.result.records[self.source], context))
+        kept.add(Seen(finding, self.result.records_beside(self.source, where), context))
 
     def _context(self, view: View) -> tuple[int, str]:
         """Keep the raw lines around a failure, since a stream cannot be read again."""
@@ -228,8 +205,19 @@ class Gathering:
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)
-        if found is None:
+        if found is not None:
+            self._framed_until = max(self._framed_until, found.end_offset)
+            self._keep(found)
+
+    def _frame(self, view: View, base: int) -> None:
+        """Read the traceback of a paste that begins below its first line."""
+        if base + view.start < self._framed_until:
             return
+        found, self._framed_until = traceback.read_headless(view, self.source, base)
+        if found is not None:
+            self._keep(found)
+
+    def _keep(self, found: Traceback) -> None:
         self._flush_rows()
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
@@ -237,7 +225,7 @@ class Gathering:
         where = self._process(found.where)
         if where != found.where:
             found = Traceback(**{name: getattr(found, name) for name in Traceback.__slots__} | {"where": where})
-        self.result.tracebacks.append((found, self.result.records[self.source]))
+        self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
 
     def _fact(self, rule: Format, view: View) -> None:
         text = view.cleaned.text
@@ -289,7 +277,7 @@ class Gathering:
         columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
         step_group = names.index("step") if "step" in names else None
         epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
-        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, needs_bar))
+        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar))
 
     def _take_fast(self, paths: list[_FastPath], data: bytes, start: int, base: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
@@ -327,7 +315,7 @@ class Gathering:
 
     def _flush(self, path: _FastPath) -> None:
         rows = path.rows
-        self._count_records(path.framework, len(rows), rows.first, rows.last)
+        self._count_records(path.framework, path.where, len(rows), rows.first, rows.last)
         rows.flush()
 
     def _bar_step(self, data: bytes, end: int) -> float:
@@ -362,11 +350,12 @@ class Gathering:
         self._points += len(record.values)
         if self._points > _MOST_POINTS:
             self._bound_points()
-        self._count_records((reader.framework if reader is not None else "") or producer, 1, (line, offset), (line, offset))
+        self._count_records((reader.framework if reader is not None else "") or producer, where, 1, (line, offset), (line, offset))
 
-    def _count_records(self, framework: str, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
+    def _count_records(self, framework: str, where: Where, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
         source, result = self.source, self.result
         result.records[source] += count
+        result.records_of[source, where] = result.records_of.get((source, where), 0) + count
         result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
         result.first_record[source] = min(result.first_record.get(source, first), first)
         lines = result.facts.framework_lines

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.lines import Where
+from postmortem.model.lines import NOWHERE, Where
 
 FIRST: Final = 20
 LAST: Final = 5
@@ -23,7 +23,7 @@ class Seen(NamedTuple):
 
     finding: Finding
     records_before: int
-    """Metric records of the source before it."""
+    """Metric records of its process before it."""
     context: tuple[int, str]
     """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where none are kept."""
 
@@ -60,6 +60,8 @@ class Gathered:
     facts: FactStore = field(default_factory=FactStore)
     records: dict[int, int] = field(default_factory=dict)
     """Metric records by source."""
+    records_of: dict[tuple[int, Where], int] = field(default_factory=dict)
+    """Metric records by source and process."""
     last_record: dict[int, tuple[int, int]] = field(default_factory=dict)
     """(raw line, byte offset) of the last metric record of a source."""
     first_record: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -68,6 +70,12 @@ class Gathered:
     tails: dict[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
     lines: dict[int, int] = field(default_factory=dict)
+
+    def records_beside(self, source: int, where: Where) -> int:
+        """Count the records of a source that tell how this process fares: its own and unlabelled ones; all, for a line without a label."""
+        if where == NOWHERE:
+            return self.records.get(source, 0)
+        return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
 
     def merge(self, other: "Gathered") -> None:
         """Take in another part: of other sources, or a later part of the same."""
@@ -92,6 +100,8 @@ class Gathered:
             if count:
                 self.last_record[source] = other.last_record[source]
                 self.first_record.setdefault(source, other.first_record[source])
+        for key_of, count in other.records_of.items():
+            self.records_of[key_of] = self.records_of.get(key_of, 0) + count
         self.tails.update(other.tails)
         self.lines.update(other.lines)
 

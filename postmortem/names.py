@@ -13,6 +13,8 @@ LOSS_SCALE: Final = "loss_scale"
 EPOCH: Final = "epoch"
 MEMORY: Final = "memory"
 THROUGHPUT: Final = "throughput"
+STEP_TIME: Final = "step_time"
+DATA_TIME: Final = "data_time"
 SKIPPED_STEPS: Final = "skipped_steps"
 
 ROLES: Final = ("cause", "consequence", "warning", "harmless", "context")
@@ -42,6 +44,9 @@ SHAPES: Final = {
     "scale-settling": "a few halvings at the start, then quiet: the loss scaler finding its level",
     "plateau": "the finite training loss does not move over many records",
     "collapse": "the loss freezes at one value, or the reward's spread is 0, after having moved",
+    "flat-rewards": "the spread of the rewards within a group is 0 at every record",
+    "input-bound": "in most of each step the GPU waits for data: the printed data time is more than half of the step time",
+    "ranks-differ": "the watchdogs of two ranks name different collectives under one sequence number",
     "memory-rising": "reported memory rises over the run",
     "high-rate": "the largest learning rate printed or set is at least 10 times what is usual for the optimiser in use",
     "oom-fragmented": "CUDA OOM with more memory reserved but unallocated than was asked for",

@@ -11,19 +11,20 @@ from typing import Final
 
 from postmortem import views
 from postmortem.errors import InputError
+from postmortem.facts import collectives, memory, shapes
 from postmortem.facts import environment as env
-from postmortem.facts import memory, shapes
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, trainer_state
 from postmortem.formats.records import Record
-from postmortem.gather import Gathering, Machine
+from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
 from postmortem.inference import events as order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case
 from postmortem.inference.rules import score
 from postmortem.knowledge.base import KnowledgeBase, load
+from postmortem.literals import Machine
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Framework, Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -35,8 +36,6 @@ from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import carries_srun_labels
 
 _STATE_BYTES: Final = 256 << 20
-_TOLD: Final = 3
-"""Strength of what the caller says: above anything printed."""
 START_MARKERS: Final = "context.training-start"
 
 
@@ -70,7 +69,7 @@ def analyze(
     for path in env_files:
         reader.read(str(path), is_alone=True, kind="environment")
     for name, value in facts.items():
-        reader.gathered.facts.add(name, value, _TOLD, 0, 0)
+        reader.gathered.facts.add(name, value, env.TOLD, 0, 0)
     return diagnose(reader.gathered, reader.sources, machine.knowledge, language, reader.warnings)
 
 
@@ -166,14 +165,17 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
     tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]
     clock = order.clock_of(seen, gathered.tracebacks)
-    failures = order.failures(current, tracebacks, gathered.records, rules, clock)
+    failures = order.failures(current, tracebacks, gathered, rules, clock)
     first = failures[0] if failures else None
-    found_shapes = {one.id: one for one in (*shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current))}
+    found = (
+        *shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+    )
+    found_shapes = {one.id: one for one in found}
     outcome = views.outcome(gathered, current, failures)
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
-        events=tuple(order.events(seen, rules, first, gathered.records, begins, clock)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        events=tuple(order.events(seen, rules, first, gathered, begins, clock)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)
@@ -202,7 +204,7 @@ def _assemble(
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
         timeline=views.timeline(case, gathered, failure, language), series=tuple(views.series_view(one) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=views.progress(gathered, case, first), warnings=tuple(notes),
-        excerpt=views.excerpt(gathered, first, case), language=language,
+        excerpt=views.excerpt(gathered, sources, failure, case), language=language,
     )
 
 

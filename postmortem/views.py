@@ -9,19 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.environment import TOLD
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
-from postmortem.inference.events import Failure
+from postmortem.inference.events import ECHOES, SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
+from postmortem.model.diagnosis import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
+from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
 
 _MOST_EVENTS: Final = 60
 _MOST_TEXT: Final = 400
+_MOST_LINES: Final = 120
 _SUCCESS: Final = "healthy."
+_STANDS_STILL: Final = "hang.stands-still."
+_GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
 _BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion"})
 
 
@@ -39,15 +44,20 @@ def frameworks(gathered: Gathered) -> dict[str, str | None]:
 
 def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure]) -> str:
     """Tell how the run ended: failed, completed, running, incomplete, or that this is no training log."""
+    if _told_of_failure(gathered):
+        return "failed"
     ended = [one for one in seen if one.finding.role == "consequence" and _is_last(one, gathered)]
     successes = [one for one in seen if one.finding.signature.startswith(_SUCCESS)]
     last_success = max(((one.finding.source, one.finding.offset) for one in successes), default=None)
-    real = [failure for failure in failures if last_success is None or (failure.source, failure.offset) < last_success]
-    late = [failure for failure in failures if failure not in real]
-    if successes and not real and not any(failure.traceback for failure in late):
+    # What a distributed run prints while it is taken down after its end is noise; any other failure behind the marker is one.
+    real = [
+        failure for failure in failures
+        if last_success is None or (failure.source, failure.offset) < last_success or failure.traceback or not (failure.finding and failure.finding.signature.startswith(ECHOES))
+    ]
+    if successes and not real:
         return "completed"
     if failures or ended:
-        return "completed" if successes and not failures else "failed"
+        return "failed"
     if sum(gathered.records.values()):
         return "running"
     if any(one.finding.role in {"cause", "consequence", "warning"} for one in seen):
@@ -55,8 +65,14 @@ def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure
     return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
 
 
+def _told_of_failure(gathered: Gathered) -> bool:
+    """Say whether whoever ran the command has told how it ended, and it was not well."""
+    told = {name: fact for name in ("exit_status", "signal") if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD}
+    return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
+
+
 def _is_last(one: Seen, gathered: Gathered) -> bool:
-    return gathered.records.get(one.finding.source, 0) - one.records_before < 3
+    return gathered.records_beside(one.finding.source, one.finding.where) - one.records_before < SURVIVED_RECORDS
 
 
 def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Mapping[str, Shape]) -> list[Shape]:
@@ -155,7 +171,7 @@ def _known(step: float) -> float | None:
 def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:
     """Tell how far the run came and whether a checkpoint stands before the first bad value."""
     loss = next((series for series in gathered.series.values() if series.name == names.LOSS), None)
-    bad_line = min((shape.line for name, shape in case.shapes.items() if name in {"hidden-nan", "nan-loss", "nan-at-zero-rate"}), default=None)
+    bad_line = min((shape.line for name, shape in case.shapes.items() if name in _GONE_WRONG), default=None)
     good = [point for point in loss.kept() if math.isfinite(point.value) and (bad_line is None or point.line < bad_line)] if loss else []
     checkpoints = gathered.facts.checkpoints
     before: str = "unknown"
@@ -166,22 +182,26 @@ def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:
     return Progress(_known(good[-1].step) if good else None, checkpoints[-1].value if checkpoints else None, before)
 
 
-def excerpt(gathered: Gathered, first: Failure | None, case: Case) -> Excerpt | None:
-    """Give the raw lines around the failure, as far as they were kept."""
-    if first is not None:
+def excerpt(gathered: Gathered, sources: Sequence[Source], failure: FirstFailure | None, case: Case) -> Excerpt | None:
+    """Give the raw lines around the first failure: kept ones, or read again; without a failure, the end of the log."""
+    if failure is not None:
         for kept in gathered.findings.values():
             for one in kept.first:
-                if one.context[0] and one.finding.source == first.source and abs(one.finding.line - first.line) < 40:
-                    lines = one.context[1].split("\n")
-                    return Excerpt(first.source, one.context[0], tuple(lines[:120]), _marked(case, first.source, one.context[0], len(lines)))
+                lines = one.context[1].split("\n")
+                begin = one.context[0]
+                if begin and one.finding.source == failure.source and begin <= failure.line < begin + len(lines):
+                    return Excerpt(failure.source, begin, tuple(lines[:_MOST_LINES]), _marked(case, failure, begin, len(lines)))
+        again = lines_around(sources[failure.source].path, failure.line) if failure.source < len(sources) else None
+        if again is not None:
+            return Excerpt(failure.source, again[0], tuple(again[1]), _marked(case, failure, again[0], len(again[1])))
     for source, (number, text) in gathered.tails.items():
         if text.strip():
             lines = text.rstrip("\n").split("\n")[-60:]
             begin = number + len(text.rstrip("\n").split("\n")) - len(lines)
-            return Excerpt(source, begin, tuple(lines), _marked(case, source, begin, len(lines)))
+            return Excerpt(source, begin, tuple(lines), ())
     return None
 
 
-def _marked(case: Case, source: int, begin: int, count: int) -> tuple[int, ...]:
-    lines = {event.finding.line for event in case.events if event.finding.source == source and event.finding.role in {"cause", "consequence"}}
-    return tuple(sorted(line for line in lines if begin <= line < begin + count))
+def _marked(case: Case, failure: FirstFailure, begin: int, count: int) -> tuple[int, ...]:
+    lines = {event.finding.line for event in case.events if event.finding.source == failure.source and event.finding.role in {"cause", "consequence"}}
+    return tuple(sorted(line for line in {*lines, failure.line} if begin <= line < begin + count))

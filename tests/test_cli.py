@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_logs" / "deepspeed" / "scale-exhausted-yi.log"
 
 
-def run(command: list[str], *arguments: str, stdin: bytes | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], *arguments: str, stdin: bytes | None = None, env: dict[str, str] | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the program; its output as text."""
-    done = subprocess.run([*command, *arguments], input=stdin, capture_output=True, check=False, timeout=120, env={**os.environ, **(env or {})})
+    done = subprocess.run([*command, *arguments], input=stdin, capture_output=True, check=False, timeout=120, env={**os.environ, **(env or {})}, cwd=cwd)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -173,28 +173,60 @@ def test_run_dumps_the_commands_own_interpreter(tmp_path: Path, command: list[st
 
     venv.create(tmp_path / "venv")
     other = tmp_path / "venv" / "bin" / "python"
-    done = run(command, "run", "--format", "json", "--", str(other), "-c", "import flash_attn")
+    done = run(command, "run", "--format", "json", "--", str(other), "-c", "import flash_attn", cwd=tmp_path)
     packages = json.loads(done.stderr[done.stderr.index("{"):])["environment"]["packages"]
     assert "pydantic" not in packages
 
 
-def test_run_is_silent_after_success(command: list[str]) -> None:
-    """Nothing is added to a run that succeeded."""
-    done = run(command, "run", "--", sys.executable, "-c", "print('fine')")
+def test_run_is_silent_after_success(tmp_path: Path, command: list[str]) -> None:
+    """Nothing is added to a run that succeeded, and nothing is left behind."""
+    done = run(command, "run", "--", sys.executable, "-c", "print('fine')", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "fine\n", "")
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_run_reports_a_killed_command_like_a_shell(command: list[str]) -> None:
-    """128 + the signal's number, and the signal is evidence."""
-    done = run(command, "run", "--format", "json", "--", sys.executable, "-c", "import os, signal; print('step 1 loss 2.0', flush=True); os.kill(os.getpid(), signal.SIGKILL)")
+def test_run_reports_a_killed_command_like_a_shell(tmp_path: Path, command: list[str]) -> None:
+    """128 + the signal's number, the signal is evidence, and the run has failed."""
+    script = "import os, signal; print('step 1 loss 2.0', flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    done = run(command, "run", "--format", "json", "--", sys.executable, "-c", script, cwd=tmp_path)
     assert done.returncode == 128 + signal.SIGKILL
     report = json.loads(done.stderr[done.stderr.index("{"):])
-    assert (report["environment"]["signal"], report["environment"]["exit_status"]) == ("SIGKILL", 137)
+    assert (report["environment"]["signal"], report["environment"]["exit_status"], report["outcome"]) == ("SIGKILL", 137, "failed")
+    kept = list(tmp_path.glob("postmortem-run-*.log"))
+    assert [path.read_text() for path in kept] == ["step 1 loss 2.0\n"]
 
 
-def test_run_refuses_a_command_that_is_not_there(command: list[str]) -> None:
+def test_run_keeps_the_status_whatever_becomes_of_the_report(tmp_path: Path, command: list[str]) -> None:
+    """A report that cannot be written does not hide how the command ended."""
+    done = run(command, "run", "-o", str(tmp_path / "r.json"), "--", sys.executable, "-c", f"import pathlib, sys; pathlib.Path({str(tmp_path / 'r.json')!r}).mkdir(); sys.exit(3)", cwd=tmp_path)
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize("options", [["-o", "/nonexistent/r.html"], ["-o", "report.pdf"], ["--patterns", "/nonexistent"]], ids=["no folder", "no format", "no rules"])
+def test_run_finds_a_wrong_option_before_the_training(tmp_path: Path, command: list[str], options: list[str]) -> None:
+    """Hours of training are not spent before a wrong path is named."""
+    done = run(command, "run", *options, "--", sys.executable, "-c", "print('trained')", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_run_does_not_wait_for_what_the_command_left_behind(tmp_path: Path, command: list[str]) -> None:
+    """A background process that holds the pipes open does not hold the report back."""
+    done = run(command, "run", "--", "sh", "-c", "sleep 60 & exit 5", cwd=tmp_path)
+    assert done.returncode == 5
+
+
+def test_no_report_overwrites_a_log(tmp_path: Path, command: list[str]) -> None:
+    """Neither -o nor --log goes over a file that is there."""
+    log = tmp_path / "run.log"
+    log.write_bytes(SAMPLE.read_bytes())
+    assert run(command, "analyze", str(log), "-o", str(log)).returncode == 2
+    assert run(command, "run", "--log", str(log), "--", sys.executable, "-c", "1").returncode == 2
+    assert log.read_bytes() == SAMPLE.read_bytes()
+
+
+def test_run_refuses_a_command_that_is_not_there(tmp_path: Path, command: list[str]) -> None:
     """A command that cannot be started is a clear error."""
-    done = run(command, "run", "--", "no-such-program-here")
+    done = run(command, "run", "--", "no-such-program-here", cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot be started" in done.stderr
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import deliver, form_for, report_options
+from postmortem.cli.options import check_output, deliver, form_for, refuse_overwriting, report_options
 from postmortem.library import analyze
 
 
@@ -20,6 +20,8 @@ def command(
 
     All PATHs are one job: files (also .gz .bz2 .xz .zst), folders, or - for standard input.
     """
+    check_output(output, form, open_=open_)
     report = analyze(list(paths), env=env_files, language=language, patterns=patterns)
+    refuse_overwriting(output, report)
     deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_)
     return 1 if exit_code and report.is_alarming else 0

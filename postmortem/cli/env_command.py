@@ -5,14 +5,15 @@ from pathlib import Path
 import click
 
 from postmortem.errors import UsageError
-from postmortem.machine.dump import environment_dump
+from postmortem.machine.dump import dump_for, environment_dump
 
 
 @click.command("env")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the dump to a file.")
-def command(output: Path | None) -> None:
+@click.option("--python", "python", metavar="PYTHON", help="The training's interpreter, if it is not the one this program runs in.")
+def command(output: Path | None, python: str | None) -> None:
     """Write what decides between causes: GPUs, driver, versions, limits. No secrets, no network, no import of torch."""
-    text = environment_dump()
+    text = dump_for([python]) if python else environment_dump()
     if output is None:
         click.echo(text, nl=False)
         return

@@ -18,6 +18,7 @@ from postmortem.library import Report
 from postmortem.names import LANGUAGES
 from postmortem.report import FORMS
 
+_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "terminal", ".log": "terminal", "": "terminal"}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -41,8 +42,33 @@ def form_for(form: str | None, output: Path | None, *, open_: bool) -> str:
         return form
     if open_:
         return "html"
-    suffixes = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown"}
-    return suffixes.get(output.suffix.lower(), "terminal") if output else "terminal"
+    return "terminal" if output is None else _SUFFIXES[output.suffix.lower()]
+
+
+def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
+    """Refuse an output that cannot be written or whose suffix names no format, before anything is run.
+
+    Raises:
+        UsageError: unknown suffix, or the folder is missing.
+    """
+    if output is None:
+        return
+    if form is None and output.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"the suffix {output.suffix!r} names no format", output, f"one of {', '.join(filter(None, _SUFFIXES))}, or say --format")
+    if open_ and form in {None, "html"} and output.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError("--open shows the page, and this is no page", output, "name a .html file")
+    if not output.parent.is_dir():
+        raise UsageError("the report cannot be written: no such folder", output, "choose another file with -o")
+
+
+def refuse_overwriting(output: Path | None, report: Report) -> None:
+    """Refuse to write the report over a file that was read.
+
+    Raises:
+        UsageError: the output is one of the job's files.
+    """
+    if output is not None and output.exists() and any(Path(source.path).exists() and output.samefile(source.path) for source in report.diagnosis.sources):
+        raise UsageError("the report would overwrite a log that was read", output, "choose another file with -o")
 
 
 def deliver(report: Report, *, form: str, output: Path | None, redact: bool | None, open_: bool, to_stderr: bool = False) -> None:

@@ -1,19 +1,23 @@
 """`postmortem run -- COMMAND...`."""
 
+import os
 import tempfile
+import time
 from pathlib import Path
 
 import click
 
-from postmortem.cli.options import deliver, form_for, report_options
+from postmortem.cli.options import check_output, deliver, form_for, report_options
+from postmortem.errors import PostmortemError, UsageError
+from postmortem.knowledge.base import load
 from postmortem.library import analyze
 from postmortem.machine.dump import dump_for
-from postmortem.machine.launch import launch
+from postmortem.machine.launch import Done, launch
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
 @click.argument("command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-@click.option("--log", "log", type=click.Path(path_type=Path, dir_okay=False), help="Keep the command's output in this file.")
+@click.option("--log", "log", type=click.Path(path_type=Path, dir_okay=False), help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
 @report_options
 def command(
     command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
@@ -22,15 +26,47 @@ def command(
 
     The exit status is the command's own (128 + n for signal n). The report goes to standard error.
     """
-    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
-        kept = log or Path(folder) / "run.log"
+    check_output(output, form, open_=open_)
+    load(patterns)      # a wrong folder is found before hours of training, not after
+    kept = _log_file(log)
+    done = None
+    try:
         done = launch(command_line, kept)
-        if done.status == 0:
-            return 0
-        dump = Path(folder) / "environment.txt"
-        dump.write_text(dump_for(command_line), encoding="utf-8")
-        facts = {"env_exit_status": str(done.status)} | ({"env_signal": done.signal} if done.signal else {})
-        click.echo(f"\npostmortem: the command ended with {done.signal or f'exit status {done.status}'}; reading its output", err=True)
-        report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=facts)
+    finally:
+        if log is None and (done is None or done.status == 0):
+            kept.unlink()
+    if done.status == 0:
+        return 0
+    click.echo(f"\npostmortem: the command ended with {done.signal or f'exit status {done.status}'}; its output is kept in {kept}", err=True)
+    try:
+        report = analyze(kept, env=[_dump(command_line)], language=language, patterns=patterns, facts=_facts(done))
         deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_, to_stderr=True)
+    except PostmortemError as error:    # the exit status is the command's own, whatever becomes of the report
+        click.echo(f"postmortem: {error}", err=True)
     return done.status
+
+
+def _log_file(log: Path | None) -> Path:
+    """Choose where the output goes: never over a file that is there."""
+    if log is not None:
+        if log.exists() and log.stat().st_size:
+            raise UsageError("the log is there already", log, "choose a new file with --log, or remove it")
+        return log
+    name = f"postmortem-run-{time.strftime('%Y%m%d-%H%M%S')}"
+    try:
+        handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".log", dir=Path.cwd())
+    except OSError:
+        handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".log")
+    os.close(handle)
+    return Path(path)
+
+
+def _dump(command_line: tuple[str, ...]) -> Path:
+    """Write the environment dump beside other temporary files."""
+    path = Path(tempfile.mkdtemp(prefix="postmortem-")) / "environment.txt"
+    path.write_text(dump_for(command_line), encoding="utf-8")
+    return path
+
+
+def _facts(done: Done) -> dict[str, str]:
+    return {"env_exit_status": str(done.status)} | ({"env_signal": done.signal} if done.signal else {})

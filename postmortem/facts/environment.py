@@ -13,6 +13,8 @@ from postmortem.model.diagnosis import Environment, Gpu, Setting
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
+TOLD: Final = 3
+"""Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
 _SAME_LIST: Final = 4
 """Lines between two GPUs of one list; a name that comes again later is another rank's dump."""

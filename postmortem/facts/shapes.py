@@ -7,6 +7,7 @@ Words for curves after common usage: run-up, spike (recovered or not), divergenc
 
 import itertools
 import math
+import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
@@ -20,6 +21,13 @@ _LARGEST: Final = 1e150
 """Figures whose squares can still be added."""
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
+_STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box)[_/]loss(?:_\w+)?$")
+"""Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
+_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_STILL: Final = 1e-3
+"""Share of its level within which a loss stands still, however few its records."""
+_MOSTLY: Final = 0.5
+"""Share of a step beyond which waiting for data is most of it."""
 _JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
 
 
@@ -44,6 +52,9 @@ class Curves:
             known = self.by_name.get(one.name)
             if known is None or one.points > known.points:
                 self.by_name[one.name] = one
+        stand_in = None if names.LOSS in self.by_name else next((name for name in self.by_name if _STAND_IN.search(name)), None)
+        if stand_in is not None:
+            self.by_name[names.LOSS] = self.by_name[stand_in]
         self._points: dict[str, list[Point]] = {}
         long = [one for one in self.by_name.values() if len(one.values) > _LONG]
         self._lines = {point.line for one in long if one.name in _JOINED for point in one.samples(_LONG // 4)} if long else None
@@ -82,7 +93,7 @@ def nonfinite(curves: Curves) -> Found:
     points = curves.points(names.LOSS)
     bad = next((index for index, point in enumerate(points) if not math.isfinite(point.value)), None)
     if bad is None:
-        return []
+        return _dropped(curves)
     line = points[bad].line
     found: Found = [("nan-loss", f"loss {_show(points[bad])}", line)]
     if bad == 0:
@@ -95,6 +106,16 @@ def nonfinite(curves: Curves) -> Found:
     elif len(before) >= 2:
         found.append(("nan-out-of-flat", "loss " + ", ".join(f"{value:.4g}" for value in before[-4:]) + f", then {points[bad].value}", line))
     return found
+
+
+def _dropped(curves: Curves) -> Found:
+    """Find the NaN of a program that counts such iterations, or leaves their loss out of the record (Megatron)."""
+    counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
+    if counted is not None:
+        return [("nan-loss", f"{counted.value:g} nan iterations at {_at(counted)}", counted.line)]
+    printed, counters = {point.line for point in curves.points(names.LOSS)}, {point.line for point in curves.points("nan_iterations")}
+    missing = next((point for point in curves.points(names.GRAD_NORM) if math.isnan(point.value) and point.line in counters and point.line not in printed), None)
+    return [("nan-loss", f"no loss beside grad_norm {_show(missing)}", missing.line)] if missing is not None else []
 
 
 def _is_runup(values: Sequence[float]) -> bool:
@@ -134,7 +155,7 @@ def zero_rate(curves: Curves) -> Found:
     """A non-finite loss or gradient while no rate has been applied yet."""
     rates = {point.line: point.value for point in curves.points(names.LEARNING_RATE)}
     bad = _first_bad(curves)
-    if bad is None or not rates:
+    if bad is None or not rates or (_is_settled(curves.points(names.GRAD_NORM)) and not any(math.isnan(point.value) for point in curves.points(names.LOSS))):
         return []
     rate = rates.get(bad.line)
     is_before_any = rate == 0.0 and all(value == 0.0 for line, value in rates.items() if line <= bad.line)
@@ -191,14 +212,19 @@ def components(curves: Curves) -> Found:
     return found[:1]
 
 
+def _is_settled(norms: Sequence[Point]) -> bool:
+    """Say whether a gradient norm was not finite only once in a while, as when a scaler looks for its level."""
+    bad = sum(not math.isfinite(point.value) for point in norms)
+    return 0 < bad <= max(1, len(norms) // 5) and math.isfinite(norms[-1].value)
+
+
 def gradients(curves: Curves) -> Found:
     """Gradient norms: exploding, or not finite beside a finite loss."""
     points = curves.points(names.GRAD_NORM)
     losses = {point.line: point.value for point in curves.points(names.LOSS)}
     found: Found = []
     calm = [point for point in points if not math.isfinite(point.value) and math.isfinite(losses.get(point.line, math.nan)) and losses.get(point.line) != 0.0]
-    is_settled = bool(calm) and len(calm) <= max(1, len(points) // 5) and math.isfinite(points[-1].value)
-    if calm and not is_settled:
+    if calm and not _is_settled(points):
         found.append(("nan-grad-finite-loss", f"grad_norm {calm[0].value} beside loss {losses[calm[0].line]:g}, {len(calm)} of {len(points)} records", calm[0].line))
     finite = [point for point in points if math.isfinite(point.value)]
     if len(finite) >= 4:
@@ -232,11 +258,12 @@ def course(curves: Curves) -> Found:
         found.append(("loss-falls", f"loss {values[0]:.4g} → {min(values):.4g}", points[0].line))
     has_bad = any(not math.isfinite(point.value) for point in curves.points(names.LOSS))
     if not has_bad:
-        found += _divergence(points) or _spike(points)
+        found += _jump_that_recedes(points) or _divergence(points) or _spike(points)
     spread = max(values) - min(values)
     level = abs(statistics.fmean(values))
     noise = 0.05 if len(values) >= 20 else 0.01
-    if len(values) >= 8 and level > 0 and spread > 0 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < noise * level and not has_bad:
+    is_level = len(values) >= 8 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < noise * level
+    if (is_level or spread < _STILL * level) and level > 0 and not has_bad:
         found.append(("plateau", f"loss stays at {level:.4g} over {len(values)} records", points[-1].line))
     if len(values) >= 10 and len(set(values[-5:])) == 1 and len(set(values)) > 3 and values[-1] != 0.0:
         found.append(("collapse", f"loss frozen at {values[-1]:g}", points[-5].line))
@@ -253,6 +280,18 @@ def _divergence(points: Sequence[Point]) -> Found:
         return []
     rise = next(point for point in points[values.index(best):] if point.value > 1.5 * best)
     return [("loss-divergence", f"loss {best:.4g} → {late:.4g}", rise.line)]
+
+
+def _jump_that_recedes(points: Sequence[Point]) -> Found:
+    """Find a steady curve that leaps within one record or two and then falls again, back to its level or not."""
+    values = [point.value for point in points]
+    for index in range(3, len(values) - 1):
+        before = values[max(0, index - 10):index]
+        level, peak = statistics.median(before), max(values[index:index + 2])
+        is_steady = level > 0.05 and max(before) - min(before) < 0.15 * level
+        if is_steady and values[index] > 1.8 * level and peak > 2.5 * level and peak - level > 0.5 and values[-1] < 0.85 * peak and max(values[index + 2:], default=0.0) < peak:
+            return [("loss-spike", f"loss {level:.4g} → {peak:.4g} at {_at(points[index])}", points[index].line)]
+    return []
 
 
 def _spike(points: Sequence[Point]) -> Found:
@@ -275,7 +314,7 @@ def scale(curves: Curves) -> Found:
     rises = sum(other > one for one, other in itertools.pairwise(values))
     losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
     text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
-    if (end <= 1 and drop >= 3) or (drop >= 5 and end <= 16 and not rises):
+    if (end <= 1 and drop >= 3) or (drop >= 5 and end <= 64 and not rises and not losses):
         return [("scale-collapse", text, points[0].line)]
     if drop >= 1 and (end >= 128 or len(losses) >= 3):
         return [("scale-settling", text, points[0].line)]
@@ -295,6 +334,32 @@ def memory(curves: Curves) -> Found:
     return []
 
 
+def rewards(curves: Curves) -> Found:
+    """Rewards whose spread within a group is 0: from the start, or after they had differed."""
+    series = next((one for name, one in curves.by_name.items() if _SPREAD.search(name) and one.points >= 3), None)
+    if series is None:
+        return []
+    points = curves.points(series.name)
+    differing = [index for index, point in enumerate(points) if point.value != 0.0]
+    if not differing:
+        return [("flat-rewards", f"{series.name} is 0 at all {len(points)} records", points[0].line)]
+    last = differing[-1]
+    if len(points) - last > max(3, len(points) // 3):
+        return [("collapse", f"{series.name} {points[last].value:g}, then 0 for {len(points) - last - 1} records", points[last + 1].line)]
+    return []
+
+
+def waiting(curves: Curves) -> Found:
+    """Steps that consist mostly of waiting for data."""
+    steps, waits = curves.points(names.STEP_TIME), {point.line: point.value for point in curves.points(names.DATA_TIME)}
+    pairs = [(point, waits[point.line]) for point in steps if point.value > 0 and point.line in waits]
+    late = pairs[1:] or pairs
+    if len(pairs) < 3 or statistics.median(wait / point.value for point, wait in late) < _MOSTLY:
+        return []
+    whole, part = statistics.median(point.value for point, _ in late), statistics.median(wait for _, wait in late)
+    return [("input-bound", f"data time {part:.4g} of {whole:.4g} s a step over {len(pairs)} records", late[0][0].line)]
+
+
 def rate(curves: Curves) -> Found:
     """A learning rate far above what is usual for Adam-like optimisers on transformers."""
     points = [point for point in curves.points(names.LEARNING_RATE) if math.isfinite(point.value)]
@@ -305,7 +370,7 @@ def rate(curves: Curves) -> Found:
 
 
 DETECTORS: Final[tuple[Callable[[Curves], Found], ...]] = (
-    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rate,
+    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rewards, waiting, rate,
 )
 
 

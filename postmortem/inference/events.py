@@ -24,6 +24,8 @@ BUFFERED_RECORDS: Final = 20
 QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
 ECHOES: Final = ("distributed.", "unknown.")
 """Collectives and launchers fail because a peer has failed: behind another failure they are its echo."""
+EXITS: Final = "scheduler."
+"""A scheduler that ends what is left of a job behind an exception names the exit, however near it stands."""
 _AFTER: Final = 0.55
 _LONG_AFTER: Final = 0.35
 _NEXT_EVENT: Final = 0.75
@@ -82,18 +84,18 @@ class Candidate(NamedTuple):
     """Logged below ERROR: whoever logged it has caught it."""
 
 
-def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], totals: Mapping[int, int], rules: Mapping[str, Signature], clock: Clock) -> list[Failure]:
+def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], gathered: Gathered, rules: Mapping[str, Signature], clock: Clock) -> list[Failure]:
     """List what could have ended the run, the first first; what the run demonstrably survived is left out."""
     candidates: list[Candidate] = []
     for one in seen:
         finding = one.finding
         if finding.role == "cause" and rules[finding.signature].fatal:
             failure = Failure(finding.source, finding.line, finding.offset, finding.time, finding.end_line, finding, None)
-            candidates.append(Candidate(failure, totals.get(finding.source, 0) - one.records_before, finding.level in QUOTED))
+            candidates.append(Candidate(failure, gathered.records_beside(finding.source, finding.where) - one.records_before, finding.level in QUOTED))
     for traceback, before in tracebacks:
         if not traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS):
             failure = Failure(traceback.source, traceback.exception_line, traceback.offset, traceback.time, traceback.end_line, None, traceback)
-            candidates.append(Candidate(failure, totals.get(traceback.source, 0) - before, traceback.level in QUOTED))
+            candidates.append(Candidate(failure, gathered.records_beside(traceback.source, traceback.where) - before, traceback.level in QUOTED))
     final = [one for one in candidates if one.records_after < SURVIVED_RECORDS]
     unquoted = [one for one in final if not one.is_quoted]
     # Standard output may arrive long after standard error: a traceback in front of some records may still have ended the run.
@@ -101,14 +103,14 @@ def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], 
     return sorted((one.failure for one in unquoted or final or late), key=lambda failure: clock.key(failure.source, failure.offset))
 
 
-def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, totals: Mapping[int, int], attempt_starts: Mapping[int, int], clock: Clock) -> list[Event]:
+def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, gathered: Gathered, attempt_starts: Mapping[int, int], clock: Clock) -> list[Event]:
     """Give every finding its standing.
 
     Args:
         seen: the kept findings.
         rules: signatures by id.
         first: the first failure, if there is one.
-        totals: metric records by source.
+        gathered: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
     """
@@ -116,7 +118,7 @@ def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure 
     for one in seen:
         finding = one.finding
         rule = rules[finding.signature]
-        after = totals.get(finding.source, 0) - one.records_before
+        after = gathered.records_beside(finding.source, finding.where) - one.records_before
         is_behind = first is not None and clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset)
         factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind)
         found.append(Event(finding, factor, because, rule.fatal))
@@ -141,6 +143,8 @@ def _standing(  # noqa: C901, PLR0911 -- a table of cases, the first that holds
         return 1.0, ""
     if finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
         return _LONG_AFTER, "after-first-failure" if is_fatal else ""
+    if finding.signature.startswith(EXITS) and first.traceback is not None and is_fatal:
+        return _AFTER, "after-first-failure"
     if finding.source == first.source and finding.line <= first.end_line + 3:
         return 1.0, ""
     if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):

@@ -26,6 +26,8 @@ _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
 _WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
+_RAISED_IN_LIBRARY: Final = 1.2
+"""Weight of an exception that no rule explains and that a library raised: enough to point there, too little to name a cause."""
 
 
 class Ranked(NamedTuple):
@@ -65,7 +67,7 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None)
         )
         if not explained and one.exception:
             own = one.own_frame()
-            weight = WEIGHTS["strong"] if own is not None and not one.raised_in_library() else WEIGHTS["moderate"] + 0.6
+            weight = WEIGHTS["strong"] if own is not None and not one.raised_in_library() else _RAISED_IN_LIBRARY
             text = f"{one.exception}: {(one.message.splitlines() or [''])[0][:240]}" + (f" — {own.file}:{own.line}" if own else "")
             _add(scores, USER_EXCEPTION, Evidence("traceback", "unexplained-exception", "traceback", text, weight, one.source, one.where, one.line, one.end_line))
     if not scores or max(one.score for one in scores.values()) < -1.0:
@@ -92,7 +94,7 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
 def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
     """Put the narrower cause first if it is supported nearly as well."""
     one, other = scores.get(winner), scores.get(loser)
-    if one is None or other is None or other.score <= one.score or other.score - one.score > _NEAR:
+    if one is None or other is None or other.score < one.score or other.score - one.score > _NEAR:
         return
     if max(item.weight for item in one.evidence) < WEIGHTS["moderate"] * 0.7:
         return

@@ -133,6 +133,7 @@ class FixEntry(Strict):
     title: Text
     why: Text
     when: Predicate | None = None
+    needs: Literal["good-checkpoint", "gpu", "several-samples-per-step"] | None = None
     safety: Literal["safe", "changes-results", "costly"]
     snippets: dict[str, Snippet] = {}
     references: list[str] = []

@@ -17,6 +17,8 @@ from typing import IO, Final, NamedTuple
 from postmortem.errors import UsageError
 
 _CHUNK: Final = 1 << 16
+_GRACE: Final = 0.3
+"""Seconds without output after which a command that has ended is not waited for any longer."""
 _FORWARDED: Final = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
@@ -69,7 +71,10 @@ def _pump(child: "subprocess.Popen[bytes]", kept: IO[bytes]) -> None:
         selector.register(child.stdout, selectors.EVENT_READ, sys.stdout)
         selector.register(child.stderr, selectors.EVENT_READ, sys.stderr)
         while selector.get_map():
-            for key, _ in selector.select():
+            ready = selector.select(_GRACE)
+            if not ready and child.poll() is not None:      # something it left behind holds the pipes open
+                return
+            for key, _ in ready:
                 data = os.read(key.fd, _CHUNK)
                 if not data:
                     selector.unregister(key.fileobj)

@@ -3,6 +3,7 @@
 In: the paths a user gave. Out: `Candidate`s in a fixed order. Not here: opening them.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -45,16 +46,27 @@ def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
 
 
 def _walk(folder: Path) -> Iterator[Candidate]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts))
-    for number, path in enumerate(files):
-        suffix = path.suffix.lower()
-        if number >= _MOST_FILES:
-            yield Candidate(str(path), f"more than {_MOST_FILES} files in one job")
-        elif suffix in _BINARY:
-            yield Candidate(str(path), f"{suffix} files are not logs")
-        elif suffix in _CODE:
-            yield Candidate(str(path), "source code, not a log")
-        elif path.stat().st_size == 0:
-            yield Candidate(str(path), "empty")
-        else:
-            yield Candidate(str(path), "")
+    refused: list[OSError] = []
+    files = []
+    for root, folders, names in os.walk(folder, onerror=refused.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(root, name) for name in names if not name.startswith(".") and Path(root, name).is_file()]
+    for number, path in enumerate(sorted(files)):
+        yield Candidate(str(path), f"more than {_MOST_FILES} files in one job" if number >= _MOST_FILES else _reason(path))
+    for error in refused:
+        if error.filename == str(folder):
+            raise InputError(f"the folder cannot be opened: {error.strerror}", folder, "check its permissions") from error
+        yield Candidate(str(error.filename), f"cannot be opened: {error.strerror}")
+
+
+def _reason(path: Path) -> str:
+    """Say why a file is not read, or give an empty string."""
+    suffix = path.suffix.lower()
+    if suffix in _BINARY:
+        return f"{suffix} files are not logs"
+    if suffix in _CODE:
+        return "source code, not a log"
+    try:
+        return "" if path.stat().st_size else "empty"
+    except OSError as error:
+        return f"cannot be opened: {error.strerror}"

@@ -58,6 +58,31 @@ _COMMON_HOSTS: Final = frozenset({
     "cuda", "data", "github.com", "gitlab.com", "gitee.com", "huggingface.co", "hf.co", "modelscope.cn",
 })  # fmt: skip
 
+# A name with an at sign is also a metric (recall@top10), a version (pkg@rc1, image@sha256) or a symbol (malloc@libc6): none of them logs in anywhere.
+_METRICS: Final = frozenset({
+    "acc", "accuracy", "ap", "ar", "auc", "avg", "best", "bleu", "cons", "f1", "hit", "hits", "maj", "map", "mean", "mrr", "ndcg", "pass", "precision", "prec",
+    "recall", "rank", "success", "top", "iou", "miou", "rouge", "score", "psnr",
+})  # fmt: skip
+_VERSION_LABEL: Final = re.compile(r"(?i)(?:v|ver|version|rc|alpha|beta|dev|release|sha|md|py|python|cu|cuda|rocm|tag|next|build|post|rev|lib[a-z]*|top|epoch|step|iou|utf)-?\d[\d.-]*")
+_PRIVATE_SUFFIXES: Final = r"localdomain|intranet|lan|hpc|corp|home\.arpa|local|internal|cluster|private|example"
+_CODE_SUFFIXES: Final = frozenset({"local", "internal", "cluster", "private", "example"})
+"""Suffixes that also end module paths and file names: sklearn.cluster, google.protobuf.internal, settings.local."""
+_CODE_ROOTS: Final = re.compile(
+    r"(?i)(?:self|cls|args?|cfg|conf|config|configs|settings?|opts?|options|flags|hparams|params|kwargs|env|rc|threading|thread|torch|torchvision|np|numpy|scipy|sklearn|google"
+    r"|tensorflow|tf|jax|flax|ray|spark|dask|cuml|absl|pydantic|pandas|os|sys|java|jdk|sun|org|com|readme|example|compose|docker-compose|data|values|this|module|model"
+    r"|encoder|decoder|backbone|transformer|layers?\d*|blocks?\d*|stage\d*|conv\d*|attn\d*|fc\d*|norm\d*|bn\d*|res\d*|down\d*|up\d*|mid\d*|heads)"
+)
+_MACHINE_LABEL: Final = re.compile(
+    r"(?i)[a-z-]*\d[a-z\d-]*|[a-z\d]+(?:-[a-z\d]+)+|svc|compute|corp|hpc|lan|login|proxy|head|storage|nfs|master|mgmt|mgt|slurm|registry|gateway|gpu|node|nodes|[a-z]*(?:node|server|host)"
+)
+_BEFORE_HOST: Final = re.compile(
+    r"(?i)(?:\b(?:reach|resolve|ping|lookup|ssh|scp|rsync|contact|connect(?:ing|ed|ion)?(?: to)?|to|on|via|host(?:name)?|server|node|proxy|address|endpoint|peer)['\"]?[ :=(\['\"]{1,4}|://|@)$"
+)
+_BEFORE_CODE: Final = re.compile(r"(?:\b(?:import|module|named|package|class|attribute|function)['\"]?[ :=('\"<]{1,3}|\bfrom ['\"]|(?<![:/])/)$")
+_KEPT_HOSTS: Final = re.compile(r"(?i)localhost(?:\d|\.).*|(?:host|gateway|kubernetes)\.docker\.internal|metadata\.google\.internal|kubernetes\.default\.svc\.cluster\.local")
+_TOP_LEVELS: Final = "com|org|net|edu|gov|io|ai|eu|ac|cn|de|fr|uk|ch|jp|kr|it|es|nl|se|us|ca|au|in|ru|pl|at|fi|no|dk|cz|be|tw|sg|hk|br|il|example"
+_PUBLIC_HOST: Final = re.compile(r"(?i)(?:.*\.)?(?:pytorch\.org|huggingface\.co|hf\.co|github\.com|githubusercontent\.com|pypi\.org|pythonhosted\.org|readthedocs\.io|nvidia\.com|python\.org)|docs?\..*")
+
 Check = Callable[["re.Match[str]"], bool]
 
 
@@ -101,7 +126,7 @@ def _is_token(match: "re.Match[str]") -> bool:
 def _is_email(match: "re.Match[str]") -> bool:
     name, _, domain = match["v"].partition("@")
     suffix = domain.rsplit(".", 1)[-1].lower()
-    return name.lower() != "git" and suffix.isalpha() and suffix not in {"so", "py", "sh", "log", "txt", "json", "yaml", "dll"}
+    return name.lower() != "git" and suffix.isalpha() and suffix not in {"so", "py", "sh", "log", "txt", "json", "yaml", "dll", "service"}
 
 
 def _is_address(match: "re.Match[str]") -> bool:
@@ -135,6 +160,35 @@ def _is_host(match: "re.Match[str]") -> bool:
     return match["v"].lower() not in _COMMON_HOSTS and not re.fullmatch(r"[\d.]+", match["v"])
 
 
+def _is_login(match: "re.Match[str]") -> bool:
+    """Say whether `name@machine` logs in somewhere: `recall@top10`, `image@sha256` and `pkg@rc1` do not."""
+    return _is_machine(match["n"], match["h"]) and (match["v"] == match["h"] or _is_user(match))
+
+
+def _is_machine(name: str, host: str) -> bool:
+    if name.lower() in _METRICS or _VERSION_LABEL.fullmatch(host) or host.lower() in _COMMON_HOSTS:
+        return False
+    return not re.fullmatch(r"[0-9a-f]{12}", host) or name.lower() in _COMMON_USERS or bool(_PSEUDONYM.fullmatch(name))
+
+
+def _is_private_host(match: "re.Match[str]") -> bool:
+    """Say whether a dotted name with a private suffix is a machine's: `sklearn.cluster` and `settings.local` are none."""
+    labels = match["v"].lower().split(".")
+    head, before = labels[:-1], match.string[max(0, match.start("v") - 40) : match.start("v")]
+    if _KEPT_HOSTS.fullmatch(match["v"]) or _PUBLIC_HOST.fullmatch(match["v"]):
+        return False
+    if labels[-1] not in _CODE_SUFFIXES or match.re is _MIDDLE:
+        return True
+    is_code = match.string.startswith(("(", "[", " import "), match.end("v")) or _BEFORE_CODE.search(before) or _CODE_ROOTS.fullmatch(labels[0])
+    if is_code or any("_" in label or label.isdigit() for label in head):
+        return False
+    if labels[-1] == "example":     # reserved for documentation: proxy.example is a placeholder, proxy.corp.example a host made anonymous by hand
+        return len(labels) > 2
+    if _BEFORE_HOST.search(before) or any(_MACHINE_LABEL.fullmatch(label) for label in head):
+        return True
+    return len(labels) == 2
+
+
 def _rule(kind: str, pattern: str, holds: Check = _always) -> _Rule:
     return _Rule(kind, re.compile(pattern), holds)
 
@@ -142,6 +196,16 @@ def _rule(kind: str, pattern: str, holds: Check = _always) -> _Rule:
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62})"
 _DOMAIN: Final = r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"
 _HOST: Final = rf"(?P<v>{_LABEL}(?:\.{_LABEL}){{0,6}})"
+_PRIVATE_HOST: Final = rf"{_LABEL}(?:\.{_LABEL}){{0,5}}?\.(?:{_PRIVATE_SUFFIXES})(?![\w-]|\.\w)"
+_MIDDLE: Final = re.compile(rf"(?i)(?<![\w.-])(?<![^/]/)(?P<v>{_LABEL}(?:\.{_LABEL}){{0,4}}?\.(?:hpc|cluster|corp|internal|intranet|lan|slurm)(?:\.[a-z0-9-]{{1,63}}){{0,3}}\.(?:{_TOP_LEVELS}))(?![\w-]|\.\w)")
+_LOGIN: Final = r"[A-Za-z_][\w.+-]{0,63}"
+# A machine's name standing alone: letters and a number (gpunode07, n01), a telling word (alice-laptop), a container (518b9ea961fb).
+_MACHINE: Final = (
+    r"(?:(?=[A-Za-z-]{3})[A-Za-z][A-Za-z-]{2,61}\d[A-Za-z0-9-]{0,40}|[A-Za-z]{1,2}(?:0\d|\d{4})[A-Za-z0-9-]{0,40}|[0-9a-f]{12}"
+    r"|(?=[\w-]{0,40}(?i:node|gpu|login|server|cluster|dgx|desktop|laptop|workstation|macbook|compute|slurm))[A-Za-z][A-Za-z0-9-]{2,61})(?![\w-]|\.\w)"
+)
+_ANY_MACHINE: Final = rf"{_LABEL}(?:\.{_LABEL}){{0,6}}"
+_LOGS_IN: Final = r"(?:(?i:\bhost(?:name)?['\"]?[ \t]{0,3}[:=][ \t]{0,3}['\"]?)|\b(?:ssh|scp|rsync|sftp) (?:-\S{1,20} ){0,4}|(?:^|\n)\[(?=[^\s@]{1,64}@[\w.-]{1,128} [^\]\n]{1,128}\][$#]))"
 _TOKENS: Final = (
     r"hf_[A-Za-z0-9]{16,128}|api_org_[A-Za-z0-9]{16,128}|gh[opusr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|glpat-[A-Za-z0-9_-]{16,128}"
     r"|sk-(?=[A-Za-z0-9_-]{0,200}\d)[A-Za-z0-9_-]{16,255}|sk_(?:live|test)_[A-Za-z0-9]{16,128}|xox[abeprs]-[A-Za-z0-9-]{10,255}|AIza[A-Za-z0-9_-]{35}"
@@ -166,11 +230,17 @@ _RULES: Final = (
     ),
     _rule("secret", rf"(?i:{_NAMED_TOKEN}|{_NAMED_KEY}|(?<![A-Za-z0-9_])token(?=['\"]? {{0,2}}=))['\"]? {{0,3}}[:=] {{0,3}}b?['\"]?{_VALUE}", _is_token),
     _rule("secret", rf"(?i:{_PASSWORD})['\"]? {{0,3}}[:=] {{0,3}}b?['\"]?{_VALUE}", _is_secret),
+    _rule("user", rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{_LABEL})", _is_user),
+    _rule("host", rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})", _is_host),
+    _rule("user", rf"(?<![\w.+/@-])(?P<v>(?P<n>{_LOGIN}))(?=@(?P<h>{_MACHINE}|{_PRIVATE_HOST}))", _is_login),
+    _rule("host", rf"(?<![\w.+/@-])(?P<n>{_LOGIN})@(?P<v>(?P<h>{_MACHINE}|{_PRIVATE_HOST}))", _is_login),
     _rule("email", rf"(?<![A-Za-z0-9._%+-])(?P<v>[A-Za-z0-9][A-Za-z0-9._%+-]{{0,63}}@{_DOMAIN})(?![A-Za-z0-9_-]|\.[A-Za-z0-9])", _is_email),
     _rule("user", rf"(?<![\w.@-])(?P<v>[a-z_][a-z0-9_.-]{{0,31}})(?=@{_LABEL}(?:\.{_LABEL}){{0,6}}:[~/])", _is_user),
     _rule("host", rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])", _is_host),
     _rule("host", rf"(?<![\w.-]){_HOST}(?=:\d{{1,8}}:\d{{1,8}} \[\d{{1,3}}\] NCCL)", _is_host),
     _rule("host", rf"(?<![\w.-])(?P<v>(?:ip|ec2)-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}(?:\.{_LABEL}){{0,6}})"),
+    _rule("host", rf"(?<![\w.-])(?P<v>{_PRIVATE_HOST})", _is_private_host),
+    _Rule("host", _MIDDLE, _is_private_host),
     _rule("ip", r"(?<![\w.])(?P<v>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?!\w|\.\d|[-+]\w)", _is_address),
     _rule("ip", r"(?<![\w:.])(?P<v>(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{1,4}(?:%[a-z0-9]{1,15})?)(?![\w:]|\.\d)", _is_address_six),
     _rule(

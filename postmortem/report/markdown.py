@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix
+from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.plain import cut, one_line, percent, place, process, safe, weight
+from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
@@ -22,12 +23,14 @@ _PINGING: Final = re.compile(r"[@#](?=\w)|\b(?:GH|gh)(?=-\d)")
 _EVIDENCE_SHOWN: Final = 6
 _OTHERS_SHOWN: Final = 3
 _QUOTED: Final = 300
+_WARNINGS_SHOWN: Final = 5
 
 
 def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the report as a comment."""
     redactor = Redactor() if redact else None
-    shown = hide(diagnosis, redactor) if redactor is not None else diagnosis
+    shown = presentable(diagnosis)
+    shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
     blocks = [*_verdict(shown, words), *_need(shown, words)]
     cause = parts.main_cause(shown)
@@ -68,11 +71,14 @@ def _longest_run(text: str) -> int:
 
 def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     verdict = diagnosis.verdict
-    outcome = words.either("outcome", diagnosis.outcome)
+    outcome = parts.outcome(diagnosis, diagnosis.outcome, words)
     yield f"### {prose(outcome + words('colon') + parts.title(diagnosis, words))}"
     named = f"{code(verdict.cause)} · " if verdict.cause is not None else ""
     said = [named + prose(parts.standing(diagnosis, words)), prose(parts.whose_and_retry(diagnosis, words))]
-    yield "  \n".join(part for part in said if part)
+    for warning in diagnosis.warnings[:_WARNINGS_SHOWN]:
+        yield f"> **{words('warnings')}**{words('colon')}{prose(warning)}"
+    if any(said):
+        yield "  \n".join(part for part in said if part)
     yield from (prose(paragraph) for paragraph in parts.paragraphs(verdict.summary))
     first = parts.first_failure(diagnosis, words)
     if first:
@@ -92,7 +98,7 @@ def _evidence(diagnosis: Diagnosis, cause: Cause, words: Words) -> Iterator[str]
     items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
     if not items:
         return
-    yield f"**{words('evidence')}** ({words('weight.note')})"
+    yield f"**{words('evidence')}**{words('bracketed', text=words('weight.note'))}"
     yield fence("\n".join(_evidence_line(diagnosis, item, words) for item in items[:_EVIDENCE_SHOWN]), "text")
 
 
@@ -105,8 +111,9 @@ def _fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
     if fixes:
         yield f"**{words('fixes')}**"
     for index, fix in enumerate(fixes, 1):
-        safety = "" if fix.safety == "safe" else f" ({words.either('safety', fix.safety)})"
-        yield f"{index}. **{words.either('kind', fix.kind)}**{words('colon')}{prose(fix.title)}{safety}. {prose(cut(' '.join(parts.paragraphs(fix.why)), 600))}"
+        safety = "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
+        why = prose(cut(" ".join(parts.paragraphs(fix.why)), 600))
+        yield f"{index}. **{words.either('kind', fix.kind)}**{words('colon')}{prose(fix.title)}{safety}{words('stop') if why else ''}{why}"
         if fix.snippet.strip():
             yield fence(fix.snippet, fix.language)
 
@@ -115,15 +122,20 @@ def _others(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     others = parts.other_causes(diagnosis)[:_OTHERS_SHOWN]
     if others:
         heading = words("others" if diagnosis.verdict.cause is not None else "candidates")
-        rows = [f"- {prose(percent(cause.probability))} {prose(cause.title)} ({code(cause.id)})" for cause in others]
+        rows = [f"- {prose(percent(cause.probability))} {prose(cause.title)}{words('bracketed', text=code(cause.id))}" for cause in others]
         yield f"**{heading}**\n\n" + "\n".join(rows)
 
 
 def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     hits = parts.harmless(diagnosis)[:_OTHERS_SHOWN]
     if hits:
-        rows = [f"- {prose(hit.title or hit.text)} ({code(parts.spot(diagnosis, hit, words))}){words('colon')}{prose(hit.because)}" for hit in hits]
+        rows = [_harmless_row(diagnosis, hit, words) for hit in hits]
         yield f"**{words('harmless')}**\n\n" + "\n".join(rows)
+
+
+def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
+    because = words("colon") + prose(hit.because) if hit.because else ""
+    return f"- {prose(hit.title or hit.text)}{words('bracketed', text=code(parts.spot(diagnosis, hit, words)))}{because}"
 
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

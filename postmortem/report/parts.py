@@ -5,9 +5,10 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Gpu, SignatureHit, Source
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Gpu, SeriesView, SignatureHit, Source
 from postmortem.reading.redaction import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe
+from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (
@@ -15,6 +16,7 @@ _TELLING_PACKAGES: Final = (
     "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
 )  # fmt: skip
 _PACKAGES_SHOWN: Final = 6
+_OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
 def main_cause(diagnosis: Diagnosis) -> Cause | None:
@@ -23,7 +25,9 @@ def main_cause(diagnosis: Diagnosis) -> Cause | None:
 
 
 def other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
-    """Give the causes that the verdict does not name."""
+    """Give the causes that the verdict does not name; an input that is no log has none."""
+    if input_kind(diagnosis):
+        return ()
     return tuple(cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause)
 
 
@@ -44,8 +48,20 @@ def mood(diagnosis: Diagnosis) -> str:
     return "good" if cause.startswith("healthy.") else "bad"
 
 
+def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
+    """Give the word for an outcome: with a cause of failure, a log whose end is not shown does not read as running."""
+    cause = diagnosis.verdict.cause
+    if input_kind(diagnosis):
+        return words("outcome.not-a-training-log")
+    is_open = how in _OPEN_END and mood(diagnosis) != "good" and (cause is not None or how == "running")
+    return words("outcome.no-end") if is_open else words.either("outcome", how)
+
+
 def title(diagnosis: Diagnosis, words: Words) -> str:
-    """Give the headline: the title of the cause, or that it cannot be told."""
+    """Give the headline: the title of the cause, that it cannot be told, or what the input is instead of a log."""
+    kind = input_kind(diagnosis)
+    if kind:
+        return words(f"input.{kind}", count=len(logs_of(diagnosis)))
     if diagnosis.verdict.cause is None:
         return words("abstain")
     cause = main_cause(diagnosis)
@@ -53,8 +69,10 @@ def title(diagnosis: Diagnosis, words: Words) -> str:
 
 
 def standing(diagnosis: Diagnosis, words: Words) -> str:
-    """Say how sure the verdict is: status word, what it means, probability."""
+    """Say how sure the verdict is: status word, what it means, probability; nothing if there is no log to judge."""
     verdict = diagnosis.verdict
+    if input_kind(diagnosis):
+        return ""
     said = words("standing", status=words.either("status", verdict.status), means=words.either("means", verdict.status))
     return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
 
@@ -85,7 +103,8 @@ def first_failure(diagnosis: Diagnosis, words: Words) -> str:
     if first is None:
         return ""
     parts = [place(diagnosis, first.source, (first.line, None), words), process(first.where, words), one_line(first.time or "", 40)]
-    return words("joint").join(part for part in parts if part) + words("colon") + one_line(first.why, 400)
+    said = (words("joint").join(part for part in parts if part), one_line(first.why, 400))
+    return words("colon").join(part for part in said if part)
 
 
 def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
@@ -99,6 +118,18 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     if state.seconds_after_failure is not None:
         said.append(words("progress.after", value=number(state.seconds_after_failure)))
     return tuple(said)
+
+
+def step_and_line(step: float | None, line: int, words: Words) -> str:
+    """Name the place of a sample: its step, if it was printed, and its line."""
+    at_line = words("at-line", value=line)
+    return at_line if step is None else words("at-step", value=number(step)) + words("joint") + at_line
+
+
+def single_point(series: SeriesView, words: Words) -> str:
+    """Say what a curve of one point would show."""
+    step, value, line = series.samples[0]
+    return words("curve.one", value=number(value), place=step_and_line(step, line, words))
 
 
 def gpu(one: Gpu, words: Words) -> str:

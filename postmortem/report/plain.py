@@ -55,21 +55,32 @@ def number(value: float | None, digits: int = 5) -> str:
     return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
-def labels(values: Sequence[float]) -> tuple[str, ...]:
-    """Write the numbers of an axis with as many digits as tell them apart."""
-    texts: tuple[str, ...] = ()
-    for digits in range(3, 10):
-        texts = tuple(_thousands(value) or number(value, digits) for value in values)
-        if len(set(texts)) == len(values):
-            break
-    return texts
+def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
+    """Write the numbers of an axis in one notation, with as many decimals as tell them apart; on a logarithmic axis they are powers of ten."""
+    largest = max((abs(value) for value in values), default=0.0)
+    if is_log and values:
+        is_plain = min(values) >= 1e-3 and largest <= 1e4
+        return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
+    for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
+        if least <= largest < 1e9 and all(math.remainder(value, unit / 10) == 0 for value in values):
+            return tuple(f"{text}{name}" if value else "0" for value, text in zip(values, _decimals([value / unit for value in values]), strict=True))
+    if largest == 0 or 1e-3 <= largest < 1e7:
+        return _decimals(values)
+    return _powers(values)
 
 
-def _thousands(value: float) -> str:
-    for unit, name in ((1e6, "M"), (1e3, "k")):
-        if 10_000 <= abs(value) < 1e9 and abs(value) >= unit and value % (unit / 10) == 0:
-            return f"{value / unit:g}{name}"
-    return ""
+def _decimals(values: Sequence[float]) -> tuple[str, ...]:
+    """Write numbers with the fewest decimals, the same for all, that lose nothing."""
+    largest = max((abs(value) for value in values), default=0.0)
+    decimals = next((count for count in range(10) if all(abs(round(value, count) - value) <= largest * 1e-9 for value in values)), 9)
+    return tuple(f"{value:.{decimals}f}" for value in values)
+
+
+def _powers(values: Sequence[float]) -> tuple[str, ...]:
+    """Write numbers as mantissa and power of ten, the mantissas with the fewest decimals, the same for all, that lose nothing."""
+    texts = [f"{value:.9e}".partition("e") for value in values]
+    decimals = max((len(text[0].partition(".")[2].rstrip("0")) for value, text in zip(values, texts, strict=True) if value), default=0)
+    return tuple(f"{value:.{decimals}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e") if value else "0" for value in values)
 
 
 def weight(value: float) -> str:
@@ -78,11 +89,11 @@ def weight(value: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """Write a probability; what is rounded never reads as certain."""
+    """Write a probability; none reads as certain: one of 1.0 was rounded to it."""
     share = probability * 100
     if share < 1:
         return "<1%" if share > 0 else "0%"
-    return ">99%" if 99 < share < 100 else f"{share:.0f}%"
+    return ">99%" if share > 99 else f"{share:.0f}%"
 
 
 def process(where: Where, words: Words) -> str:

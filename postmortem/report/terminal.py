@@ -18,9 +18,11 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen, sparkline
 from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
+from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
+from postmortem.report.wrap import wrapped
 
 _WIDEST: Final = 116
 _NARROWEST: Final = 40
@@ -50,7 +52,8 @@ class _Paper:
         if head.cell_len >= indent and indent:
             self._line(head)
             head = Text("")
-        for line in body.wrap(self._console, max(10, self.measure - indent)):
+        width = max(10, self.measure - indent)
+        for line in (part[start:end] for part in body.split("\n", allow_blank=True) for start, end in wrapped(part.plain, width)):
             head.append(" " * (indent - head.cell_len))
             head.append_text(line)
             head.rstrip()
@@ -80,7 +83,8 @@ class _Paper:
 def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for a terminal of a given width."""
     redactor = Redactor() if redact else None
-    shown = hide(diagnosis, redactor) if redactor is not None else diagnosis
+    shown = presentable(diagnosis)
+    shown = hide(shown, redactor) if redactor is not None else shown
     paper = _Paper(width, Words(shown.language), color=color)
     _verdict(paper, shown)
     _need(paper, shown)
@@ -95,7 +99,6 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     _listed(paper, "unchecked", shown.verdict.not_checked)
     _listed(paper, "change-mind", shown.verdict.would_change)
     _sources(paper, shown)
-    _listed(paper, "warnings", shown.warnings)
     made = paper.words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
     paper.say("")
     paper.say(Text(" · ".join(part for part in (made, parts.hidden(redactor, paper.words)) if part), style="dim"))
@@ -105,13 +108,14 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
 def _verdict(paper: _Paper, diagnosis: Diagnosis) -> None:
     words, verdict = paper.words, diagnosis.verdict
     style = _MOODS[parts.mood(diagnosis)]
-    head = Text(words.either("outcome", diagnosis.outcome).upper(), style=f"{style} reverse")
+    head = Text(parts.outcome(diagnosis, diagnosis.outcome, words).upper(), style=f"{style} reverse")
     paper.say(Text(parts.title(diagnosis, words), style=style), head, head.cell_len + 2)
     named = f"{verdict.cause} · " if verdict.cause is not None else ""
-    paper.say(Text(named + parts.standing(diagnosis, words)))
-    advice = parts.whose_and_retry(diagnosis, words)
-    if advice:
-        paper.say(advice)
+    for line in (named + parts.standing(diagnosis, words), parts.whose_and_retry(diagnosis, words)):
+        if line:
+            paper.say(line)
+    for warning in diagnosis.warnings[:_LISTED]:
+        paper.say(Text.assemble((words("warnings") + words("colon"), "bold yellow"), (one_line(warning, 500), "yellow")))
     for paragraph in parts.paragraphs(verdict.summary):
         paper.say("")
         paper.say(paragraph)
@@ -130,11 +134,17 @@ def _need(paper: _Paper, diagnosis: Diagnosis) -> None:
     if not diagnosis.verdict.need:
         return
     paper.heading("need")
+    indent = _number_width(diagnosis.verdict.need)
     for index, need in enumerate(diagnosis.verdict.need, 1):
-        paper.say(Text(one_line(need.what, 400), style="bold"), f"  {index}.", 5)
-        paper.say(one_line(need.why, 600), indent=5)
+        paper.say(Text(one_line(need.what, 400), style="bold"), f"{index:>{indent - 2}}.", indent)
+        paper.say(one_line(need.why, 600), indent=indent)
         if need.command:
             paper.code(need.command)
+
+
+def _number_width(items: Sequence[object]) -> int:
+    """Give the columns of `  9. ` or `  10. `."""
+    return len(str(len(items))) + 4
 
 
 def _evidence(paper: _Paper, diagnosis: Diagnosis, cause: Cause) -> None:
@@ -163,17 +173,18 @@ def _fixes(paper: _Paper, fixes: Sequence[Fix]) -> None:
         return
     words = paper.words
     paper.heading("fixes")
+    indent = _number_width(fixes)
     for index, fix in enumerate(fixes, 1):
         if index > 1:
             paper.say("")
         head = Text.assemble((words.either("kind", fix.kind) + words("colon"), "bold magenta"), (one_line(fix.title, 300), "bold"))
         if fix.safety != "safe":
-            head.append(f"  [{words.either('safety', fix.safety)}]", style="yellow")
-        paper.say(head, f"  {index}.", 5)
+            head.append(words("marked", text=words.either("safety", fix.safety)), style="yellow")
+        paper.say(head, f"{index:>{indent - 2}}.", indent)
         for paragraph in parts.paragraphs(fix.why):
-            paper.say(paragraph, indent=5)
+            paper.say(paragraph, indent=indent)
         for reference in fix.references:
-            paper.say(Text(one_line(reference, 300), style="dim"), indent=5)
+            paper.say(Text(one_line(reference, 300), style="dim"), indent=indent)
         if fix.snippet.strip():
             paper.code(fix.snippet)
 
@@ -219,12 +230,16 @@ def _curves(paper: _Paper, diagnosis: Diagnosis) -> None:
 
 def _curve(paper: _Paper, series: SeriesView, label_width: int) -> None:
     words = paper.words
+    label = Text(f"  {series.name}", style="bold")
+    if len(series.samples) == 1:
+        paper.say(parts.single_point(series, words), label, label_width)
+        return
     ends = f"{number(series.first[1])} → {number(series.last[1])}"
     if series.nonfinite:
-        ends += f", {words('curve.nonfinite', count=series.nonfinite)}"
+        ends += words("joint") + words("curve.nonfinite", count=series.nonfinite)
     room = max(8, min(60, paper.measure - label_width - cell_len(ends) - 4))
     text = Text(sparkline(series, room)).append(f"  {ends}", style="dim")
-    paper.say(text, Text(f"  {series.name}", style="bold"), label_width)
+    paper.say(text, label, label_width)
 
 
 def _run(paper: _Paper, diagnosis: Diagnosis) -> None:

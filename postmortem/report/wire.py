@@ -16,6 +16,7 @@ from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, 
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
 from postmortem.reading.redaction import Redactor
+from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 
 _PACKAGE: Final = "train-postmortem"
@@ -46,7 +47,7 @@ def tool_version() -> str:
 
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
     """Turn a diagnosis into the plain values of the JSON report, redacted if a redactor is given."""
-    shown = dataclasses.replace(diagnosis, excerpt=None)
+    shown = dataclasses.replace(presentable(diagnosis), excerpt=None)
     if redactor is not None:
         shown = hide(shown, redactor)
     first = shown.first_failure

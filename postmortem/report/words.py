@@ -42,6 +42,15 @@ _EN: Final[dict[str, str]] = {
     "outcome.incomplete": "incomplete",
     "outcome.not-a-training-log": "not a training log",
     "outcome.unknown": "outcome unknown",
+    "outcome.no-end": "no end shown",
+    "input.empty": "The files are empty",
+    "input.blank": "The files hold only blank lines",
+    "input.environment": "This is an environment dump, not a log",
+    "input.other": "This does not look like a training log",
+    "input.empty.says": "The run wrote nothing into it, or its output went elsewhere. Pass the file that holds the output of the training run, standard error included.",
+    "input.blank.says": "The run wrote nothing else into it, or its output went elsewhere. Pass the file that holds the output of the training run, standard error included.",
+    "input.environment.says": "It tells the machine and the versions, not what happened. Pass it with --env beside the log: postmortem analyze train.log --env {name}",
+    "input.other.says": "No metric, no traceback and no message of a training framework was recognised. Pass the file that holds the output of the training run, standard error included.",
     "evidence": "Evidence",
     "evidence.none": "no evidence was found",
     "weight": "Weight",
@@ -86,6 +95,9 @@ _EN: Final[dict[str, str]] = {
     "frameworks": "Frameworks",
     "capability": "compute capability {value}",
     "curves": "Curves",
+    "curve.one": "{value} at {place}, a single point",
+    "curve.detail": "{name}, around the failure",
+    "curve.failure": "first failure",
     "curve.points": "{count} points",
     "curve.nonfinite": "{count} not finite",
     "curve.first-bad": "first non-finite",
@@ -152,6 +164,9 @@ _EN: Final[dict[str, str]] = {
     "no": "no",
     "joint": ", ",
     "colon": ": ",
+    "stop": ". ",
+    "bracketed": " ({text})",
+    "marked": "  [{text}]",
 }
 
 _ZH: Final[dict[str, str]] = {
@@ -169,7 +184,7 @@ _ZH: Final[dict[str, str]] = {
     "status.hypothesis": "假设",
     "status.unknown": "未知",
     "means.established": "日志本身足以证明",
-    "means.supported": "有证据支持、无反证，但尚未证实",
+    "means.supported": "没有反证，但尚未证实",
     "means.hypothesis": "说得通，但其他原因也说得通",
     "means.unknown": "现有内容无法判定",
     "whose.user": "出在你的代码或配置",
@@ -190,6 +205,15 @@ _ZH: Final[dict[str, str]] = {
     "outcome.incomplete": "不完整",
     "outcome.not-a-training-log": "不是训练日志",
     "outcome.unknown": "结果未知",
+    "outcome.no-end": "未见结束",
+    "input.empty": "文件是空的",
+    "input.blank": "文件里只有空行",
+    "input.environment": "这是环境信息，不是日志",
+    "input.other": "这不像训练日志",
+    "input.empty.says": "任务没有写入任何内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。",
+    "input.blank.says": "任务没有写入其他内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。",
+    "input.environment.says": "它只说明机器和版本，没有说明发生了什么。请用 --env 把它和日志一起传入：postmortem analyze train.log --env {name}",
+    "input.other.says": "没有识别出任何指标、调用栈或训练框架的输出。请传入训练任务的输出文件（包括标准错误）。",
     "evidence": "证据",
     "evidence.none": "没有找到证据",
     "weight": "权重",
@@ -234,6 +258,9 @@ _ZH: Final[dict[str, str]] = {
     "frameworks": "框架",
     "capability": "计算能力 {value}",
     "curves": "曲线",
+    "curve.one": "{value}，位于{place}，只有一个点",
+    "curve.detail": "{name}：故障附近",
+    "curve.failure": "最早的故障",
     "curve.points": "{count} 个点",
     "curve.nonfinite": "{count} 个非有限值",
     "curve.first-bad": "首个非有限值",
@@ -300,6 +327,22 @@ _ZH: Final[dict[str, str]] = {
     "no": "否",
     "joint": "，",
     "colon": "：",
+    "stop": "。",
+    "bracketed": "（{text}）",
+    "marked": "（{text}）",
+}
+
+# English says one thing otherwise than several; Chinese does not.
+_ONE: Final[Mapping[str, str]] = {
+    "input.empty": "The file is empty",
+    "input.blank": "The file holds only blank lines",
+    "curve.points": "{count} point",
+    "curve.more": "{count} more series is in the JSON report",
+    "excerpt.cut": "… {count} more character",
+    "excerpt.gap": "… {count} line left out",
+    "source.lines": "{count} line",
+    "source.bytes": "{count} byte",
+    "times": "{count} time",
 }
 
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
@@ -315,7 +358,8 @@ class Words:
 
     def __call__(self, key: str, **values: object) -> str:
         """Give a phrase with its values filled in."""
-        phrase = self._phrases[key]
+        is_one = values.get("count") == 1 and self.language == "en"
+        phrase = _ONE.get(key, self._phrases[key]) if is_one else self._phrases[key]
         return phrase.format(**values) if values else phrase
 
     def either(self, group: str, value: str) -> str:

@@ -1,10 +1,11 @@
 """Join a Python traceback across its lines: chained, quoted inside another, boxed by Rich, spread over ranks.
 
-In: the block's bytes and the line "Traceback (most recent call last)".
+In: the block's bytes and the line "Traceback (most recent call last)", or the first frame of a paste that begins below that line.
 Out: a `Traceback` with frames and the exception line, or None where no frame follows.
 Not here: what the exception means.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -14,6 +15,7 @@ from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import LONG_REACH, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"
+FRAME_ANCHOR: Final = b'File "'
 CHAINS: Final = (b"During handling of the above exception", b"The above exception was the direct cause")
 
 _FRAME: Final = re.compile(r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?')
@@ -26,6 +28,7 @@ _LIBRARY: Final = re.compile(
     r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]+[/\\])*[\w-]+\.pyx?$",
 )
 _BAR: Final = re.compile(r"\d%\|")
+_OTHER_PROGRAM: Final = re.compile(r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: ")
 _MOST_FRAMES: Final = 400
 _MOST_TEXT: Final = 2000
 
@@ -52,11 +55,37 @@ def read(view: View, source: int, base: int) -> Traceback | None:
         base: offset of the block's first byte in the stream.
     """
     head = view.cleaned
-    indent = len(head.text) - len(head.text.lstrip())
     rows = _rows(view)
-    frames, last = _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, indent)
+    frames, last = _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, _indent(head.text))
     if not frames and (last is None or _exception(last.text) is None):
         return None
+    return _joined(view, source, base, frames, last, rows)
+
+
+def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
+    """Read a traceback whose first lines are cut off; it counts only if an exception follows the frames.
+
+    Returns:
+        The traceback, and the offset in the stream up to which frames have been looked at.
+    """
+    head = view.cleaned
+    match = _FRAME.match(head.text)
+    if match is None or not match["function"]:
+        return None, base + view.end
+    first = _Row(view.number, head.text, view.end)
+    rows = _rows(view)
+    frames, last = _plain(itertools.chain([first], rows), max(0, _indent(head.text) - 2))
+    if last is None or (ending := _exception(last.text)) is None or not _BARE.match(ending["name"]):
+        return None, base + (last.end if last else view.end)
+    return _joined(view, source, base, frames, last, rows), base + last.end
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _joined(view: View, source: int, base: int, frames: list[Frame], last: _Row | None, rows: Iterator[_Row]) -> Traceback:
+    head = view.cleaned
     name, message, exception = "", "", last
     if last is not None and (match := _exception(last.text)):
         name, message = match["name"], (match["message"] or "")
@@ -74,13 +103,14 @@ def _rows(view: View) -> Iterator[_Row]:
     """Yield the cleaned lines of the same process that follow."""
     data, position, number = view.data, view.end, view.number
     limit = min(view.start + LONG_REACH, len(data))
+    end = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r"
     while position < limit:
-        newline = data.find(b"\n", position, limit)
+        newline = data.find(end, position, limit)
         if newline < 0:
             return
         number += 1
         start = newline + 1
-        position = data.find(b"\n", start, limit)
+        position = data.find(end, start, limit)
         position = position if position >= 0 else limit
         one = clean(data[start:position].decode("utf-8", "replace").rstrip("\r").split("\r")[-1], srun=view.srun)
         if same_process(one.where, view.cleaned.where):
@@ -156,7 +186,7 @@ def _whole_message(message: str, last: _Row, rows: Iterator[_Row]) -> tuple[str,
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
             break
-        if (row.is_stamped and not last.is_stamped) or _BAR.search(row.text):
+        if (row.is_stamped and not last.is_stamped) or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
             break
         message += "\n" + row.text
         end = row

@@ -28,7 +28,7 @@ def test_the_page_opens_with_its_curves(chromium: str, tmp_path: Path, language:
     document = dom(chromium, page, tmp_path / "profile")
     assert "numerics.fp16-overflow" in document
     assert document.count("<svg") >= 2
-    assert 'id="L131"' in document
+    assert 'id="L79"' in document
     assert f'lang="{language}' in document
 
 

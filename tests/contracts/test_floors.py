@@ -14,7 +14,7 @@ FLOORS = (
     ("knowledge",),
     ("formats", "signatures", "report"),
     ("facts",),
-    ("gathered",),
+    ("gathered", "literals"),
     ("gather",),
     ("inference",),
     ("fixes", "views"),

@@ -25,7 +25,7 @@ LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
         pytest.param(f"wandb: Paste an API key from your profile and hit enter: {HEX_40}", "wandb: Paste an API key from your profile and hit enter: secret-1", id="wandb prompt"),
         pytest.param("curl -H 'Authorization: Bearer abc.def-123456'", "curl -H 'Authorization: Bearer secret-1'", id="bearer"),
         pytest.param("'Authorization': 'Basic dXNlcjpwYXNz'", "'Authorization': 'Basic secret-1'", id="basic"),
-        pytest.param("https://bob:pa55word@proxy.corp:8080/simple", "https://secret-1@proxy.corp:8080/simple", id="password in a URL"),
+        pytest.param("https://bob:pa55word@proxy.corp:8080/simple", "https://secret-1@host-1:8080/simple", id="password in a URL"),
         pytest.param(f"git+https://{LETTERS}@github.com/x/y", "git+https://secret-1@github.com/x/y", id="token in a URL"),
         pytest.param("main.py --token abcdef --epochs 3", "main.py --token secret-1 --epochs 3", id="--token"),
         pytest.param("main.py --hub_token=abc123 --x", "main.py --hub_token=secret-1 --x", id="--hub_token="),
@@ -56,6 +56,21 @@ LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
         pytest.param("at ip-172-31-44-205.us-west-2.compute.internal ok", "at host-1 ok", id="EC2 name"),
         pytest.param("MASTER_ADDR=gpu01 python", "MASTER_ADDR=host-1 python", id="master address"),
         pytest.param("srun: error: gpu003: task 0: Killed", "srun: error: host-1: task 0: Killed", id="srun"),
+        pytest.param("Start running, host: charlie@gpunode07, work_dir: /w", "Start running, host: user-1@host-1, work_dir: /w", id="mmcv"),
+        pytest.param("host: charlie@quark", "host: user-1@host-1", id="mmcv on a host without a number"),
+        pytest.param("root@518b9ea961fb:/workspace# python x.py", "root@host-1:/workspace# python x.py", id="container prompt"),
+        pytest.param("root@518b9ea961fb", "root@host-1", id="container"),
+        pytest.param("[bob@login2 run]$ python x.py", "[user-1@host-1 run]$ python x.py", id="bracketed prompt"),
+        pytest.param("ssh -A bob@quark", "ssh -A user-1@host-1", id="ssh"),
+        pytest.param("alice@alice-laptop", "user-1@host-1", id="a laptop"),
+        pytest.param("bob@gpunode07.cluster.local", "user-1@host-1", id="a login is no e-mail address"),
+        pytest.param("mail bob@mail01.example.org", "mail email-1", id="an e-mail address is no login"),
+        pytest.param("cannot reach gpunode07.cluster.local", "cannot reach host-1", id="cluster.local"),
+        pytest.param("via http://proxy.corp.example:3128/", "via http://host-1:3128/", id="corporate proxy"),
+        pytest.param("gpu01.local node3.internal login.cluster storage.lan a17.hpc", "host-1 host-2 host-3 host-4 host-5", id="private suffixes"),
+        pytest.param("connection from proxy.internal", "connection from host-1", id="a host without a number"),
+        pytest.param("head-0.ray.svc.cluster.local", "host-1", id="kubernetes service"),
+        pytest.param("https://gpu1.hpc.uni-x.edu/x", "https://host-1/x", id="a cluster within a university"),
     ],
 )  # fmt: skip
 def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
@@ -93,6 +108,15 @@ def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
         pytest.param("c10::Error at::native 12:00:01 00000000:3B:00.0", id="colons that are no IPv6"),
         pytest.param("/home/user/project /home/ubuntu /root/x /Users/Shared", id="accounts that name nobody"),
         pytest.param("HTTPSConnectionPool(host='huggingface.co', port=443)", id="public host"),
+        pytest.param("https://pytorch.org/docs github.com docs.python.org pypi.org https://docs.hpc.shef.ac.uk/x https://docs.nvidia.com", id="public hosts"),
+        pytest.param("git+https://github.com/huggingface/transformers@main react@latest pkg@1.0 pkg@rc1 transformers@518b9ea961fb", id="pinned revisions"),
+        pytest.param("pytorch/pytorch@sha256:abcdef img@sha256:abc", id="image digests"),
+        pytest.param("acc@1 mAP@0.5 recall@top10 eval/ndcg@10 mAP@IoU50 pass@k", id="metrics"),
+        pytest.param("memcpy@GLIBC_2.14 malloc@plt abort@libc6 q@k attn@v x@W1 user@1000.service", id="symbols and products"),
+        pytest.param("from sklearn.cluster import KMeans; scipy.cluster, cannot import name 'x' from 'foo.internal'", id="modules named cluster"),
+        pytest.param("google.protobuf.internal.builder google.protobuf.internal threading.local() self.local torch.testing._internal", id="modules named internal"),
+        pytest.param("settings.local config.local.yaml .env.local /etc/rc.local conf/config.example model.layers.0.local.weight", id="files and weights"),
+        pytest.param("localhost.localdomain host.docker.internal http://proxy.example:3128", id="own machine, with a domain"),
         pytest.param("HTTP 401: Bearer authentication failed", id="the word bearer"),
         pytest.param("{'loss': 2.31, 'grad_norm': nan, 'learning_rate': 4.5e-05}", id="a record"),
     ],
@@ -175,7 +199,7 @@ def test_a_setting_whose_name_says_secret_is_hidden_whole(name: str, value: obje
     assert Redactor().setting(name, value) == shown
 
 
-@pytest.mark.parametrize("piece", ["-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ", "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:"])
+@pytest.mark.parametrize("piece", ["-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ", "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:", "a@b", "a1@b1.", "x.", "abc.local.", "ssh ", "host: ", "a-1."])
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:
     """Text made to trip the patterns costs time in proportion to its length."""
     text = piece * (100_000 // len(piece))

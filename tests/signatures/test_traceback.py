@@ -51,6 +51,7 @@ def shown(one: Traceback | None) -> Expected | None:
         pytest.param(HEAD + FRAME + MORE + "RuntimeError: boom\n", Expected("RuntimeError", "boom", (OWN, LIBRARY), 1, 6), id="plain"),
         pytest.param("x\ny\n" + HEAD + FRAME + "RuntimeError: boom", Expected("RuntimeError", "boom", (OWN,), 3, 6), id="no line break at the end"),
         pytest.param((HEAD + FRAME + "ValueError: x\n").replace("\n", "\r\n"), Expected("ValueError", "x", (OWN,), 1, 4), id="Windows line ends"),
+        pytest.param((HEAD + FRAME + "ValueError: x\n").replace("\n", "\r"), Expected("ValueError", "x", (OWN,), 1, 4), id="carriage returns alone"),
         pytest.param(HEAD + '  File "train.py", line 10, in main\n    run(model)\n    ^^^^^^^^^^\n' + "TypeError: x\n", Expected("TypeError", "x", (OWN,), 1, 5), id="carets"),
         pytest.param(HEAD + '  File "train.py", line 10, in main\n    run(model) + 1\n    ~~~~~~~~~~~^~~\n' + "TypeError: x\n", Expected("TypeError", "x", (OWN,), 1, 5), id="tildes"),
         pytest.param(HEAD + '  File "train.py", line 10, in main\n' + "ValueError: x\n", Expected("ValueError", "x", (OWN,), 1, 3), id="no source line"),
@@ -147,6 +148,26 @@ def test_a_box_is_looked_through(text: str, exception: str) -> None:
 def test_the_words_alone_are_no_traceback(text: str) -> None:
     """Without a frame or an exception behind it, the anchor says nothing."""
     assert read_all(text)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "exception", "frames"),
+    [
+        pytest.param(FRAME + MORE + "RuntimeError: boom\n", "RuntimeError", 2, id="the head was not pasted"),
+        pytest.param(labelled(FRAME + MORE + "RuntimeError: boom\n", "[rank0]: "), "RuntimeError", 2, id="labelled"),
+        pytest.param(FRAME + "KeyboardInterrupt\n", "KeyboardInterrupt", 1, id="bare exception"),
+        pytest.param(FRAME + "and so on\n", None, 0, id="no exception follows"),
+        pytest.param(FRAME, None, 0, id="nothing follows"),
+        pytest.param('  File "a.py", line 3\n    def f(:\nSyntaxError: invalid syntax\n', None, 0, id="no function: a syntax error of its own"),
+        pytest.param('see File "a.py" for more\n', None, 0, id="prose"),
+    ],
+)
+def test_a_paste_without_its_head(text: str, exception: str | None, frames: int) -> None:
+    """Frames with an exception behind them are a traceback, although its first line was cut off."""
+    data = text.encode()
+    found, until = traceback.read_headless(View(data, data.index(traceback.FRAME_ANCHOR), 1, srun=False), 0, 1000)
+    assert (found.exception if found else None, len(found.frames) if found else 0) == (exception, frames)
+    assert 1000 < until <= 1000 + len(data)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""A diagnosis as people should read it: what the input was if it was no log, a first failure that says something, Chinese punctuation.
+
+In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging, layout, redaction.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from postmortem.model.diagnosis import Diagnosis, Event, FirstFailure, Source
+from postmortem.report.plain import file_name, read_sources
+from postmortem.report.words import Words
+
+_LARGEST_BLANK: Final = 4096
+"""Bytes up to which the end of a file is the whole file: if that holds nothing, the file is blank."""
+_WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
+_SAYS_NOTHING: Final = re.compile(r"[\s:：,;.—-]*")
+_BARE_EXCEPTION: Final = re.compile(r"([\w.]+)\s*:\s*")
+_HALF_COLON: Final = re.compile(r"(?:^|(?<=：))([^:：\n]*[\u4e00-\u9fff][^:：\n]*): ")
+
+
+def presentable(diagnosis: Diagnosis) -> Diagnosis:
+    """Mend the texts of a diagnosis; findings, numbers and places stay."""
+    words = Words(diagnosis.language)
+    first = _first(diagnosis)
+    shown = replace(diagnosis, first_failure=first, timeline=tuple(_event(event, diagnosis.first_failure, first, words) for event in diagnosis.timeline))
+    if words.language == "zh":
+        shown = _full_width(shown)
+    kind = input_kind(diagnosis)
+    if not kind:
+        return shown
+    name = next((file_name(diagnosis, index, words) for index, one in enumerate(diagnosis.sources) if one.kind == "environment" and one.path != "-"), "env.txt")
+    return replace(shown, verdict=replace(shown.verdict, summary=words(f"input.{kind}.says", name=name), need=(), not_checked=(), would_change=()))
+
+
+def input_kind(diagnosis: Diagnosis) -> str:
+    """Tell what an input without any log is: `empty`, `blank`, `environment` or `other`; an empty string if there is a log."""
+    read = read_sources(diagnosis)
+    if diagnosis.verdict.cause is not None or not read:
+        return ""
+    logs = logs_of(diagnosis)
+    if not logs:
+        return "environment"
+    if not any(one.bytes for one in logs):
+        return "empty"
+    if diagnosis.outcome in _WITHOUT_LOG and _is_blank(diagnosis, logs):
+        return "blank"
+    return "other" if diagnosis.outcome == "not-a-training-log" else ""
+
+
+def logs_of(diagnosis: Diagnosis) -> tuple[Source, ...]:
+    """Give the sources that were read as a log, not as an environment dump."""
+    return tuple(one for one in read_sources(diagnosis) if one.kind != "environment")
+
+
+def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
+    """Say whether a log holds blank lines only: then no end of it was kept to be quoted."""
+    excerpt = diagnosis.excerpt
+    is_quoted = excerpt is not None and diagnosis.sources[excerpt.source].kind != "environment"
+    return not is_quoted and not diagnosis.signatures and not diagnosis.series and sum(one.bytes for one in logs) <= _LARGEST_BLANK
+
+
+def _first(diagnosis: Diagnosis) -> FirstFailure | None:
+    """Give the first failure with words for it: an exception without name and message is quoted from the log, or left unsaid."""
+    first = diagnosis.first_failure
+    if first is None:
+        return None
+    bare = _BARE_EXCEPTION.fullmatch(first.why)
+    if bare:
+        return replace(first, why=bare[1])
+    if not _SAYS_NOTHING.fullmatch(first.why):
+        return first
+    excerpt = diagnosis.excerpt
+    quotes = [hit.text for hit in diagnosis.signatures if (hit.source, hit.line) == (first.source, first.line)]
+    if excerpt is not None and excerpt.source == first.source and 0 <= first.line - excerpt.first_line < len(excerpt.lines):
+        quotes.insert(0, excerpt.lines[first.line - excerpt.first_line])
+    said = (quote.strip().partition("\n")[0] for quote in quotes)
+    return replace(first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), ""))
+
+
+def _event(event: Event, before: FirstFailure | None, first: FirstFailure | None, words: Words) -> Event:
+    """Give the timeline's entry of the first failure the same words."""
+    if before is None or first is None or before.why == first.why or (event.source, event.line) != (first.source, first.line) or not event.text.endswith(before.why):
+        return event
+    label = event.text.removesuffix(before.why).rstrip(" :：")
+    return replace(event, text=words("colon").join(part for part in (label, first.why) if part))
+
+
+def _full_width(diagnosis: Diagnosis) -> Diagnosis:
+    """Put full-width colons behind the Chinese phrases that stand before a quotation."""
+    first, verdict = diagnosis.first_failure, diagnosis.verdict
+    causes = (replace(cause, evidence=tuple(replace(item, text=_colons(item.text)) for item in cause.evidence)) for cause in diagnosis.causes)
+    return replace(
+        diagnosis, causes=tuple(causes), first_failure=None if first is None else replace(first, why=_colons(first.why)),
+        verdict=replace(verdict, would_change=tuple(_colons(text) for text in verdict.would_change)),
+        timeline=tuple(replace(event, text=_colons(event.text)) for event in diagnosis.timeline),
+    )  # fmt: skip
+
+
+def _colons(text: str) -> str:
+    return _HALF_COLON.sub(r"\1：", _HALF_COLON.sub(r"\1：", text))
