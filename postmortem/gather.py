@@ -69,7 +69,11 @@ class Gathering:
         self._generic = GenericReader()
         self._table = table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
-        self._waiting: View | None = None
+        self._waiting: tuple[View, int] | None = None
+        self._open: tuple[View | None, int] = (None, 0)
+        """The last window that was looked at, and the offset of its block."""
+        self._covered = -1
+        """Offset up to which it reaches."""
         self._read_until = 0
         """Offset up to which records of several lines have been read."""
         self._framed_until = 0
@@ -86,7 +90,7 @@ class Gathering:
             "traceback": lambda _, view, base: self._traceback(view, base),
             "frame": lambda _, view, base: self._frame(view, base),
             "table": lambda _, view, base: self._table_line(view, base),
-            "generic": lambda _, view, __: self._keep_waiting(view),
+            "generic": lambda _, view, base: self._keep_waiting(view, base),
         }
         self._tail = b""
         self._points = 0
@@ -96,28 +100,30 @@ class Gathering:
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
         count, consumers, fast_paths = data.count, self.machine.consumers, self._fast
-        covered, view = -1, None
+        (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
         for number, start in self.machine.filter.hits(data, block.lo, block.hi):
             if start < covered:
                 if view is None and self.machine.is_more_than_metric[number]:
-                    view = self._claimed_view(data, start)
+                    view, view_base = self._claimed_view(data, start), base
                 if view is not None:
-                    self._dispatch(consumers[number], view, base)
+                    self._dispatch(consumers[number], view, view_base)
                 continue
             self._line += count(self._break, position, start)
             position = max(position, start)
             if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start, base)):
-                self._generic_line(base)
-                covered = end
+                self._generic_line()
+                covered, view_base = end, base
                 view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
                 if view is not None:
                     self._dispatch(consumers[number], view, base)
                 continue
-            self._generic_line(base)
-            view, self._opening = View(data, start, self._line, srun=self.srun), number
+            self._generic_line()
+            view, view_base, self._opening = View(data, start, self._line, srun=self.srun), base, number
             covered = max(view.end, start + 1)
             self._dispatch(consumers[number], view, base)
-        self._generic_line(base)
+        self._open, self._covered = (view, view_base), covered + base
+        if covered <= block.hi:
+            self._generic_line()
         self._flush_rows()
         self._line += count(self._break, position, block.hi)
         self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
@@ -162,9 +168,9 @@ class Gathering:
             except TimeoutError:
                 self.result.timeouts += 1
 
-    def _keep_waiting(self, view: View) -> None:
+    def _keep_waiting(self, view: View, base: int) -> None:
         if _CLAIMED not in view.claimed:
-            self._waiting = view
+            self._waiting = (view, base)
 
     def _process(self, where: Where) -> Where:
         """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
@@ -324,9 +330,9 @@ class Gathering:
             return math.nan
         return float(bar[0])
 
-    def _generic_line(self, base: int) -> None:
+    def _generic_line(self) -> None:
         """Read the last line with a metric word, now that every format has had its chance to claim it."""
-        view, self._waiting = self._waiting, None
+        (view, base), self._waiting = self._waiting or (None, 0), None
         if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
             return
         for record, line in self._generic.read(view.cleaned.text, view.cleaned.where, view.number):

@@ -188,6 +188,8 @@ def _assemble(
 ) -> Diagnosis:
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
+    progress = views.progress(gathered, case, first)
+    known = views.known_numbers(gathered, case, sources, progress)
     answer = judging.verdict(ranked, case, knowledge, language)
     notes = [*warnings, *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
@@ -197,13 +199,13 @@ def _assemble(
         causes=tuple(
             Cause(
                 one.id, one.id.split(".")[0], knowledge.title(one.id, language), one.probability, knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
-                one.evidence, fixes(one.id, case, knowledge, language, is_proved=answer.status == "established" and one.id == answer.cause),
+                one.evidence, fixes(one.id, case, knowledge, language, is_proved=answer.status == "established" and one.id == answer.cause, extra=known | views.captures_of(one.evidence, case)),
             )
             for one in ranked
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
         timeline=views.timeline(case, gathered, failure, language), series=tuple(views.series_view(one) for one in series if one.points),
-        environment=case.environment, settings=dict(case.settings), progress=views.progress(gathered, case, first), warnings=tuple(notes),
+        environment=case.environment, settings=dict(case.settings), progress=progress, warnings=tuple(notes),
         excerpt=views.excerpt(gathered, sources, failure, case), language=language,
     )
 

@@ -16,9 +16,10 @@ from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
 from postmortem.inference.events import ECHOES, SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Event, Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.excerpt import lines_around
+from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
 
 _MOST_EVENTS: Final = 60
@@ -43,7 +44,7 @@ def frameworks(gathered: Gathered) -> dict[str, str | None]:
 
 
 def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure]) -> str:
-    """Tell how the run ended: failed, completed, running, incomplete, or that this is no training log."""
+    """Tell how the run ended: failed, completed, stalled, running, incomplete, or that this is no training log."""
     if _told_of_failure(gathered):
         return "failed"
     ended = [one for one in seen if one.finding.role == "consequence" and _is_last(one, gathered)]
@@ -58,8 +59,9 @@ def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure
         return "completed"
     if failures or ended:
         return "failed"
-    if sum(gathered.records.values()):
-        return "running"
+    is_still = any(one.finding.signature.startswith(_STANDS_STILL) for one in seen)
+    if is_still or any(gathered.records.values()):
+        return "stalled" if is_still else "running"
     if any(one.finding.role in {"cause", "consequence", "warning"} for one in seen):
         return "unknown"
     return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
@@ -83,7 +85,7 @@ def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Ma
     if how == "completed":
         marker = next((one.finding for one in seen if one.finding.signature.startswith(_SUCCESS)), None)
         return [Shape("finished", marker.text[:200] if marker else "", marker.source if marker else source, NOWHERE, marker.line if marker else line)]
-    if how == "running" and not has_bad:
+    if how in {"running", "stalled"} and not has_bad and any(gathered.records.values()):
         return [Shape("no-failure-shown", f"{sum(gathered.records.values())} metric records up to line {line}, no failure shown", source, NOWHERE, line)]
     return []
 
@@ -116,7 +118,8 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
         return FirstFailure(first.source, first.finding.where, first.line, first.time, f"{title}: {first.finding.text.splitlines()[0][:_MOST_TEXT]}")
     one = first.traceback
     assert one is not None  # noqa: S101 -- a Failure has one of the two
-    return FirstFailure(one.source, one.where, one.exception_line, one.time, f"{one.exception}: {(one.message.splitlines() or [''])[0][:_MOST_TEXT]}")
+    said = [part for part in (one.exception, (one.message.splitlines() or [""])[0][:_MOST_TEXT]) if part]
+    return FirstFailure(one.source, one.where, one.exception_line, one.time, ": ".join(said))
 
 
 def timeline(case: Case, gathered: Gathered, failure: FirstFailure | None, language: str) -> tuple[Event, ...]:
@@ -171,15 +174,35 @@ def _known(step: float) -> float | None:
 def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:
     """Tell how far the run came and whether a checkpoint stands before the first bad value."""
     loss = next((series for series in gathered.series.values() if series.name == names.LOSS), None)
-    bad_line = min((shape.line for name, shape in case.shapes.items() if name in _GONE_WRONG), default=None)
+    bad_line = _first_bad_line(case)
     good = [point for point in loss.kept() if math.isfinite(point.value) and (bad_line is None or point.line < bad_line)] if loss else []
     checkpoints = gathered.facts.checkpoints
-    before: str = "unknown"
-    if checkpoints and bad_line is not None:
-        before = "yes" if any(fact.line < bad_line for fact in checkpoints) else "no"
-    elif checkpoints and first is not None:
-        before = "yes" if any(fact.line < first.line for fact in checkpoints) else "no"
+    limit = bad_line if bad_line is not None else first.line if first is not None else None
+    before = "unknown" if limit is None or not checkpoints else "yes" if any(fact.line < limit for fact in checkpoints) else "no"
     return Progress(_known(good[-1].step) if good else None, checkpoints[-1].value if checkpoints else None, before)
+
+
+def _first_bad_line(case: Case) -> int | None:
+    return min((shape.line for name, shape in case.shapes.items() if name in _GONE_WRONG), default=None)
+
+
+def known_numbers(gathered: Gathered, case: Case, sources: Sequence[Source], done: Progress) -> dict[str, str]:
+    """Collect what fixes may name beside the settings: the log, checkpoints, the largest printed rate."""
+    bad_line = _first_bad_line(case)
+    good = [fact.value for fact in gathered.facts.checkpoints if bad_line is None or fact.line < bad_line]
+    rates = [series.max for series in gathered.series.values() if series.name == names.LEARNING_RATE and math.isfinite(series.max)]
+    found = {
+        "log": next((source.path for source in sources if source.kind == "log" and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
+        "good_checkpoint": good[-1] if good else "", "checkpoint_before_first_bad": done.checkpoint_before_first_bad, "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def captures_of(evidence: Sequence[Evidence], case: Case) -> dict[str, str]:
+    """Give what the strongest signature of a cause has captured, under the names that fixes use."""
+    strongest = next((item for item in evidence if item.kind == "signature" and item.weight > 0), None)
+    event = next((event for event in case.events if strongest and event.finding.signature == strongest.id and event.finding.line == strongest.line), None)
+    return {f"capture_{name}": value for name, value in event.finding.captures} if event else {}
 
 
 def excerpt(gathered: Gathered, sources: Sequence[Source], failure: FirstFailure | None, case: Case) -> Excerpt | None:

@@ -162,7 +162,7 @@ def _named(given: Mapping[str, str]) -> dict[str, str]:
     if module := captured.get("package") or captured.get("module") or captured.get("origin", ""):
         found["module"] = module.partition(".")[0]
     asked = next((captured[name] for name in ("package", "packages", "requirement", "other", "uv", "module", "origin") if name in captured), found.get("extension", ""))
-    names = [_distribution(word) for word in re.split(r"[\s,]+", asked) if word]
+    names = [_distribution(word) for word in re.split(r"[\s,]+(?![<>=!~])", asked) if word]
     if names and all(names):
         found["distribution"] = " ".join(names)
     return found
@@ -170,7 +170,7 @@ def _named(given: Mapping[str, str]) -> dict[str, str]:
 
 def _distribution(word: str) -> str:
     """Give the name under which pip knows a module or requirement, or nothing."""
-    bare = re.split(r"[<>=!~;\[]", word)[0].partition(".")[0]
+    bare = re.split(r"[<>=!~\[]", word)[0].partition(".")[0]
     if not _DISTRIBUTION.fullmatch(bare):
         return ""
     normal = re.sub(r"[-_.]+", "-", bare).lower()

@@ -5,6 +5,7 @@ In: `SeriesView` values. Out: positions, scales, sparklines. Not here: SVG (`rep
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -12,9 +13,17 @@ from postmortem.model.diagnosis import SeriesView
 from postmortem.names import EPOCH, EVAL_LOSS, GRAD_NORM, LEARNING_RATE, LOSS, LOSS_SCALE, MEMORY, SKIPPED_STEPS, THROUGHPUT
 
 _ORDER: Final = (LOSS, GRAD_NORM, LOSS_SCALE, LEARNING_RATE, EVAL_LOSS, SKIPPED_STEPS, MEMORY, THROUGHPUT)
+_AND_BAD: Final = " x…"
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _LOG_FROM: Final = 1000.0
 _LARGEST: Final = 1e300
+_AT_AN_END: Final = 0.02
+_AROUND: Final = 0.05
+_DETAIL_SAMPLES: Final = 20
+_WIDEST_DETAIL: Final = 0.25
+"""A detail of more than this share of the curve shows nothing that the curve does not."""
+_DETAILED: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
+"""A failure that is no value of the curve is looked at closely in these only."""
 
 
 class Curve(NamedTuple):
@@ -70,8 +79,61 @@ def _rank(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
 
+def detail(series: SeriesView, failure: tuple[int, int] | None = None) -> SeriesView | None:
+    """Give the samples around a fault at the very start or end of a long curve; None where the whole curve shows it or samples are too few.
+
+    The fault is the first non-finite value; without one the failure, a (source, line).
+    """
+    at = fault(series, failure)
+    one = curve(series)
+    span = one.xs[-1] - one.xs[0] if one.xs else 0.0
+    if at is None or not span or not (_is_at_an_end(one.xs, at) or _is_at_an_end([line for _, _, line in series.samples], at)):
+        return None
+    near = [index for index, x in enumerate(one.xs) if abs(x - one.xs[at]) <= _AROUND * span]
+    first, last = near[0], near[-1] + 1
+    if last - first < _DETAIL_SAMPLES:
+        first = max(0, min(at - _DETAIL_SAMPLES // 2, len(one.xs) - _DETAIL_SAMPLES))
+        last = first + _DETAIL_SAMPLES
+    if last > len(one.xs) or one.xs[last - 1] - one.xs[first] > _WIDEST_DETAIL * span:
+        return None
+    return _cut(series, series.samples[first:last])
+
+
+def _is_at_an_end(places: Sequence[float], at: int) -> bool:
+    """Say whether a sample stands in the first or last fiftieth; of thinned records the lines tell it better than their numbers."""
+    span = places[-1] - places[0]
+    return span > 0 and not _AT_AN_END < (places[at] - places[0]) / span < 1 - _AT_AN_END
+
+
+def _cut(series: SeriesView, samples: tuple[tuple[float | None, float, int], ...]) -> SeriesView:
+    """Give a part of a series as a series of its own."""
+    finite = [value for _, value, _ in samples if math.isfinite(value)]
+    return replace(
+        series, points=len(samples), nonfinite=len(samples) - len(finite), first=samples[0][:2], last=samples[-1][:2], min=min(finite, default=None),
+        max=max(finite, default=None), samples=samples,
+    )  # fmt: skip
+
+
+def fault(series: SeriesView, failure: tuple[int, int] | None) -> int | None:
+    """Give the index of the first non-finite sample; without one that of the sample at a failure, for the curves that may show why."""
+    bad = first_bad(series)
+    if bad is not None or failure is None or series.name not in _DETAILED or series.source != failure[0] or not series.samples:
+        return bad
+    return next((index for index, (_, _, line) in enumerate(series.samples) if line >= failure[1]), len(series.samples) - 1)
+
+
 def sparkline(series: SeriesView, width: int) -> str:
-    """Draw a series in one line of block characters; x marks the first non-finite value and columns where half are not finite."""
+    """Draw a series in one line of block characters; x marks the first non-finite value and columns where half are not finite.
+
+    Where little else than x would be seen, the finite stretch before takes the width.
+    """
+    drawn, bad = _columns(series, width), first_bad(series)
+    if bad and 2 * drawn.count("x") > len(drawn):
+        return _columns(replace(series, samples=series.samples[:bad]), width - len(_AND_BAD)) + _AND_BAD
+    return drawn
+
+
+def _columns(series: SeriesView, width: int) -> str:
     one = curve(series)
     columns = min(width, len(one.values))
     span = one.xs[-1] - one.xs[0] or 1.0

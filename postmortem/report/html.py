@@ -4,18 +4,19 @@ In: a `Diagnosis`. Out: HTML. Not here: the layout (`templates/report.html.j2`, 
 Every value passes `plain.safe` and then Jinja's escaping; only our own SVG and style sheet are marked as safe.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
+from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt, SeriesView
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.chart import described, svg
-from postmortem.report.curves import chosen
+from postmortem.report.curves import chosen, detail, fault
 from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight
+from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
@@ -30,7 +31,8 @@ _LOG_KINDS: Final = ("signature", "traceback", "setting")
 def render_html(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the report as a page."""
     redactor = Redactor() if redact else None
-    shown = hide(diagnosis, redactor) if redactor is not None else diagnosis
+    shown = presentable(diagnosis)
+    shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
     environment = _environment()
     style = (folder("templates") / "style.css").read_text(encoding="utf-8")
@@ -53,12 +55,14 @@ def _shown(value: Any) -> Any:
 def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> dict[str, Any]:
     """Gather what the template shows."""
     cause = parts.main_cause(diagnosis)
-    charts, more = _charts(diagnosis, words)
+    drawn = chosen(diagnosis.series)[:_CHARTS_SHOWN]
     return {
         "d": diagnosis,
         "say": words,
         "mood": parts.mood(diagnosis),
         "title": parts.title(diagnosis, words),
+        "outcome": parts.outcome(diagnosis, diagnosis.outcome, words),
+        "has_log": not input_kind(diagnosis),
         "share": percent,
         "number": number,
         "weight": weight,
@@ -67,8 +71,9 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "evidence": _evidence(diagnosis, cause, words) if cause is not None else [],
         "others": [(one, _evidence(diagnosis, one, words)) for one in parts.other_causes(diagnosis)],
         "harmless": [(hit, _spot(diagnosis, hit.source, (hit.line, hit.end_line), words)) for hit in parts.harmless(diagnosis)],
-        "charts": charts,
-        "charts_more": more,
+        "charts": _charts(diagnosis, [one for one in drawn if len(one.samples) > 1], words),
+        "points": [(one.name, parts.single_point(one, words)) for one in drawn if len(one.samples) == 1],
+        "charts_more": len(diagnosis.series) - len(drawn),
         "excerpt": _excerpt(diagnosis, words),
         "first": _first(diagnosis, words),
         "timeline": [(event, _spot(diagnosis, event.source, (event.line, None), words), process(event.where, words)) for event in diagnosis.timeline[:_LISTED]],
@@ -86,7 +91,7 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
 
 def _spot(diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words) -> dict[str, str]:
     """Name a place, with the anchor of its line if the excerpt shows it."""
-    excerpt, line = diagnosis.excerpt, lines[0]
+    excerpt, line = _kept(diagnosis), lines[0]
     is_shown = excerpt is not None and line is not None and source == excerpt.source and excerpt.first_line <= line < excerpt.first_line + len(excerpt.lines)
     name = place(diagnosis, source, lines, words) if line is not None else ""
     return {"text": name, "anchor": f"#L{line}" if is_shown else ""}
@@ -110,14 +115,27 @@ def _item(diagnosis: Diagnosis, item: Evidence, words: Words) -> dict[str, Any]:
     }
 
 
-def _charts(diagnosis: Diagnosis, words: Words) -> tuple[list[dict[str, Any]], int]:
-    drawn = chosen(diagnosis.series)[:_CHARTS_SHOWN]
-    charts = [{"svg": Markup(svg(one, key=f"chart-{index}", language=words.language)), "text": described(one, words)} for index, one in enumerate(drawn)]  # noqa: S704
-    return charts, len(diagnosis.series) - len(drawn)
+def _charts(diagnosis: Diagnosis, series: Sequence[SeriesView], words: Words) -> list[dict[str, Any]]:
+    """Draw the series, and the neighbourhood of a fault that stands at the very edge of one."""
+    first = diagnosis.first_failure
+    failure = None if first is None else (first.source, first.line)
+    charts = []
+    for index, one in enumerate(series):
+        charts.append({"svg": Markup(svg(one, key=f"chart-{index}", language=words.language)), "text": described(one, words)})  # noqa: S704 -- our own drawing
+        near = detail(one, failure)
+        if near is not None:
+            drawing = svg(near, key=f"chart-{index}-detail", language=words.language, is_detail=True, mark=fault(near, failure))
+            charts.append({"svg": Markup(drawing), "text": described(near, words)})  # noqa: S704 -- our own drawing
+    return charts
+
+
+def _kept(diagnosis: Diagnosis) -> Excerpt | None:
+    """Give the lines around the failure; what is no log has none."""
+    return None if input_kind(diagnosis) else diagnosis.excerpt
 
 
 def _excerpt(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
-    excerpt = diagnosis.excerpt
+    excerpt = _kept(diagnosis)
     if excerpt is None or not excerpt.lines:
         return None
     lines = [_line(excerpt.first_line + index, text, excerpt.marked, words) for index, text in enumerate(excerpt.lines)]
@@ -140,5 +158,5 @@ def _first(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
 
 def _attempt(diagnosis: Diagnosis, index: int, words: Words) -> str:
     one = diagnosis.attempts[index]
-    said = words("attempt", first=one.first_line, last=one.last_line, outcome=words.either("outcome", one.outcome))
+    said = words("attempt", first=one.first_line, last=one.last_line, outcome=parts.outcome(diagnosis, one.outcome, words))
     return file_name(diagnosis, one.source, words) + words("colon") + said

@@ -16,7 +16,7 @@ _LARGEST_BLANK: Final = 4096
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
 _SAYS_NOTHING: Final = re.compile(r"[\s:：,;.—-]*")
 _BARE_EXCEPTION: Final = re.compile(r"([\w.]+)\s*:\s*")
-_HALF_COLON: Final = re.compile(r"(?:^|(?<=：))([^:：\n]*[\u4e00-\u9fff][^:：\n]*): ")
+_HALF_COLON: Final = re.compile(r"(?:^|(?<=：))([^:：—\n]*[\u4e00-\u9fff][^:：—\n]*): ")
 
 
 def presentable(diagnosis: Diagnosis) -> Diagnosis:

@@ -4,7 +4,7 @@ from math import inf, isfinite, nan
 
 import pytest
 
-from postmortem.report.curves import chosen, curve, sparkline, ticks
+from postmortem.report.curves import chosen, curve, detail, fault, sparkline, ticks
 from tests.report.samples import a_series, series
 
 
@@ -32,6 +32,42 @@ def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None
     line = sparkline(a_series("loss", [float(step) for step in range(1000)], values), 20)
     assert len(line) == 20
     assert (line[10], line[14], line[18]) == ("█", "x", "▁")
+
+
+def test_a_sparkline_shows_what_came_before_a_long_failure() -> None:
+    """Where most columns would be x, the finite stretch is drawn and the rest is said."""
+    assert sparkline(a_series("loss", [float(step) for step in range(40)], [1.0, 2.0, 3.0, *[nan] * 37]), 20) == "▁▅█ x…"
+
+
+STEPS = [float(step) for step in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "first", "last"),
+    [
+        pytest.param(4, 0, 23, id="at the start"),
+        pytest.param(396, 377, 399, id="at the end"),
+        pytest.param(200, None, None, id="in the middle the curve shows it"),
+    ],
+)
+def test_a_fault_at_an_end_of_a_long_curve_gets_a_detail(bad: int, first: float | None, last: float | None) -> None:
+    """The detail holds the samples around the fault and counts them."""
+    values = [nan if step == bad else 1.0 for step in range(400)]
+    near = detail(a_series("loss", STEPS, values))
+    assert (first, last) == (None, None) if near is None else (near.first[0], near.last[0]) == (first, last)
+    assert near is None or (near.points, near.nonfinite) == (len(near.samples), 1)
+
+
+def test_a_failure_without_a_bad_value_is_looked_at_in_the_loss_only() -> None:
+    """The last samples before a crash are shown for the curves that may tell why; a short curve has no detail."""
+    loss = a_series("loss", STEPS, STEPS)
+    near = detail(loss, (0, 99_999))
+    assert near is not None
+    assert (near.last[0], fault(near, (0, 99_999))) == (399.0, len(near.samples) - 1)
+    assert detail(loss, (1, 99_999)) is None
+    assert detail(a_series("learning_rate", STEPS, STEPS), (0, 99_999)) is None
+    assert detail(a_series("loss", STEPS[:30], STEPS[:30]), (0, 99_999)) is None
+    assert detail(a_series("loss", STEPS[:1], [nan])) is None
 
 
 def test_a_curve_stands_by_its_steps_unless_they_go_back() -> None:

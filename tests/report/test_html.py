@@ -9,7 +9,7 @@ import pytest
 
 from postmortem.model.diagnosis import Diagnosis, Verdict
 from postmortem.report.html import render_html
-from tests.report.samples import TOKEN, abstaining, hostile, rich
+from tests.report.samples import TOKEN, a_series, abstaining, hostile, rich
 
 VOID = {"meta", "br", "line", "circle", "path", "polyline", "rect"}
 
@@ -104,6 +104,25 @@ def test_evidence_links_to_the_line_of_the_excerpt() -> None:
 def test_a_page_shows(words: str) -> None:
     """Every section is there."""
     assert re.search(words, Page(render_html(rich())).text)
+
+
+def test_the_explanation_stands_above_the_evidence_and_warnings_above_all() -> None:
+    """The page is in the order of the terminal report, and a phone wraps its code."""
+    text = render_html(rich())
+    body = text[text.index("<main>") :]
+    assert body.index("18 lines were longer") < body.index("<h1>") < body.index("The V100 has no bfloat16") < body.index('id="evidence"')
+    assert "pre { white-space: pre-wrap; overflow-wrap: anywhere; }" in text[text.index("@media (max-width: 40rem)") : text.index("@media print")]
+
+
+def test_one_point_is_a_line_of_text_and_an_edge_gets_a_detail() -> None:
+    """A chart of one point is not drawn; a NaN at the end of a long curve is drawn twice."""
+    page = Page(render_html(replace(rich(), series=(a_series("loss", [5.0], [2.5]),))))
+    assert "loss: 2.5 at step 5, line 1425, a single point" in page.text
+    assert "svg" not in {tag for tag, _ in page.tags}
+    long = a_series("loss", [float(step) for step in range(400)], [1.0] * 398 + [float("nan")] * 2)
+    page = Page(render_html(replace(rich(), series=(long,))))
+    assert [tag for tag, _ in page.tags].count("svg") == 2
+    assert "loss, around the failure" in page.text
 
 
 def test_an_abstaining_page_asks_for_what_it_needs() -> None:

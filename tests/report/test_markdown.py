@@ -63,6 +63,14 @@ def test_the_comment_holds_what_matters(language: str) -> None:
     assert "alice" not in text
 
 
+def test_a_chinese_comment_has_chinese_brackets() -> None:
+    """The fixed phrases have no bracket or stop of half width, and warnings come before the evidence."""
+    text = render_markdown(rich("zh"))
+    assert "**证据**（对数几率；负值表示反证）" in text
+    assert "（代价较高）。" in text
+    assert text.index("> **提醒**：") < text.index("**证据**")
+
+
 def test_the_comment_that_abstains_asks() -> None:
     """What would decide stands with its command."""
     text = render_markdown(abstaining())

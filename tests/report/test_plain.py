@@ -49,16 +49,22 @@ def test_numbers_are_short(value: float | None, shown: str) -> None:
     assert number(value) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.93, "93%"), (0.996, ">99%"), (1.0, "100%")])
+@pytest.mark.parametrize(("value", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.93, "93%"), (0.996, ">99%"), (1.0, ">99%")])
 def test_a_rounded_probability_never_reads_as_certain(value: float, shown: str) -> None:
-    """Only 1 is 100 %, only 0 is 0 %."""
+    """Nothing is 100 %, a probability of 1.0 was rounded; only 0 is 0 %."""
     assert percent(value) == shown
 
 
-@pytest.mark.parametrize(("values", "shown"), [((0.0, 5000.0, 10000.0), ("0", "5000", "10k")), ((5e-5, 4.9999e-5), ("5e-5", "4.9999e-5")), ((1e6, 1.5e6), ("1M", "1.5M")), ((), ())])
+@pytest.mark.parametrize(("values", "shown"), [((0.0, 5000.0, 10000.0), ("0", "5k", "10k")), ((5e-5, 4.9999e-5), ("5.0000e-5", "4.9999e-5")), ((1e6, 1.5e6), ("1.0M", "1.5M")), ((2949.0, 2949.5, 2950.0), ("2949.0", "2949.5", "2950.0")), ((0.0, 5e-6, 1e-5), ("0", "5e-6", "1e-5")), ((), ())])
 def test_labels_of_an_axis_differ(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
-    """Two ticks never bear the same label."""
+    """Two ticks never bear the same label, and all of an axis are written alike."""
     assert labels(values) == shown
+
+
+@pytest.mark.parametrize(("values", "shown"), [((0.01, 1.0, 100.0), ("0.01", "1", "100")), ((1e-5, 1.0, 1e5), ("1e-5", "1e0", "1e5"))])
+def test_labels_of_a_logarithmic_axis_are_written_alike(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
+    """Powers of ten are all numbers or all powers."""
+    assert labels(values, is_log=True) == shown
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from postmortem.model.diagnosis import Diagnosis, Environment, Progress, Verdict
 from postmortem.report.terminal import render_terminal
-from tests.report.samples import HOSTILE, abstaining, hostile, rich
+from tests.report.samples import HOSTILE, a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -77,6 +77,26 @@ def test_the_report_says(line: str) -> None:
     """The pieces stand where they are looked for."""
     found = [one for one in render_terminal(rich(), width=140, color=False).split("\n") if one.startswith(line)]
     assert found != []
+
+
+def test_ten_fixes_stand_beside_their_numbers() -> None:
+    """The column of the numbers is as wide as the longest."""
+    one = rich()
+    text = render_terminal(replace(one, causes=(replace(one.causes[0], fixes=one.causes[0].fixes * 4),)), width=80, color=False)
+    assert "\n   9. prevent: Stop" in text
+    assert "\n  10. check: See which" in text
+
+
+def test_warnings_come_first() -> None:
+    """What is wrong with the input stands above what was concluded from it."""
+    text = render_terminal(rich(), width=80, color=False)
+    assert text.index("Warnings: 18 lines were longer") < text.index("At step 412") < text.index("Evidence")
+
+
+def test_one_point_is_said() -> None:
+    """A curve of one point is a number."""
+    text = render_terminal(replace(rich(), series=(a_series("loss", [5.0], [2.5]),)), width=80, color=False)
+    assert "  loss  2.5 at step 5, line 1425, a single point\n" in text
 
 
 def test_a_snippet_can_be_copied() -> None:

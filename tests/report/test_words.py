@@ -47,6 +47,13 @@ def test_every_word_of_the_contract_has_a_phrase(group: str, values: tuple[str, 
     assert [value for value in values if f"{group}.{value}" not in WORDS[language]] == []
 
 
+def test_english_counts_one() -> None:
+    """One point is no points; Chinese does not mind."""
+    assert [Words("en")("curve.points", count=count) for count in (1, 2)] == ["1 point", "2 points"]
+    assert Words("en")("curve.more", count=1).startswith("1 more series is ")
+    assert Words("zh")("curve.points", count=1) == "1 个点"
+
+
 def test_an_unknown_word_is_shown_as_it_is() -> None:
     """A value that a later version adds is no error, an unknown language is English."""
     assert Words("en").either("outcome", "new-word") == "new-word"
