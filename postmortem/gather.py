@@ -7,9 +7,12 @@ Not here: reading files (`reading`), weighing what was found (`inference`).
 Only lines with a literal of some rule in them are looked at. Of each (signature, process) the first FIRST and last LAST findings are kept.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
+
+import regex
 
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
@@ -23,6 +26,7 @@ from postmortem.literals import Machine
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.blocks import Block
+from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import View
 from postmortem.signatures import traceback
 
@@ -144,6 +148,8 @@ class Gathering:
             self._record(record, "pytorch", line, result.last_record.get(self.source, (0, 0))[1], math.nan, None)
         for series in result.series.values():
             series.settle()
+        for kept in result.findings.values():
+            kept.settle()
         result.lines[self.source] = self._line - (1 if self._ends_with_break else 0)
         tail = self._tail
         result.tails[self.source] = (self._line - tail.count(self._break), tail.decode("utf-8", "replace"))
@@ -191,15 +197,12 @@ class Gathering:
         self._flush_rows()
         where = self._process(cleaned.where)
         kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
-        if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last[-1].finding.line == view.number:
+        if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        end_line = view.number + text.count("\n", 0, match.end()) if rule.lines > 1 else view.number
-        captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
-        shown = text[:_MOST_TEXT] if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):match.start() + _MOST_TEXT - 200]
-        finding = Finding(rule.id, rule.role, self.source, where, view.number, end_line, base + view.start, shown.strip(), captures, cleaned.time, level=cleaned.level)
         context = self._context(view) if rule.fatal and len(kept.first) < 2 else (0, "")
-        kept.add(Seen(finding, self.result.records_beside(self.source, where), context))
+        before = self.result.records_beside(self.source, where)
+        kept.add_later(functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context), view.number)
 
     def _context(self, view: View) -> tuple[int, str]:
         """Keep the raw lines around a failure, since a stream cannot be read again."""
@@ -400,3 +403,13 @@ def _end_of(view: View, lines: int) -> int:
 
 
 _CLAIMED: Final = hash(("claimed",))
+
+
+def _seen(
+    rule: Signature, source: int, where: Where, line: int, offset: int, text: str, match: "regex.Match[str]", cleaned: Cleaned, before: int, context: tuple[int, str],
+) -> Seen:
+    """Make the finding of a match; holds no part of a block."""
+    end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line
+    captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
+    shown = text[:_MOST_TEXT] if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):match.start() + _MOST_TEXT - 200]
+    return Seen(Finding(rule.id, rule.role, source, where, line, end_line, offset, shown.strip(), captures, cleaned.time, level=cleaned.level), before, context)

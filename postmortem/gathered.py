@@ -5,7 +5,7 @@ In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not her
 
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -33,17 +33,33 @@ class Kept:
     """The first and last findings of one (signature, process), and how many there were."""
 
     first: list[Seen] = field(default_factory=list)
-    last: deque[Seen] = field(default_factory=lambda: deque(maxlen=LAST))
+    last: deque[Seen | Callable[[], Seen]] = field(default_factory=lambda: deque(maxlen=LAST))
+    """The last ones, or how to make them: of a line that comes a hundred thousand times, only five are made."""
     count: int = 0
+    last_line: int = 0
 
     def add(self, seen: Seen) -> None:
         """Count a finding and keep it if it is among the first or last."""
         self.count += 1
+        self.last_line = seen.finding.line
         (self.first if len(self.first) < FIRST else self.last).append(seen)
+
+    def add_later(self, make: Callable[[], Seen], line: int) -> None:
+        """Do the same with a finding that is made only if it is kept."""
+        if len(self.first) < FIRST:
+            self.add(make())
+            return
+        self.count += 1
+        self.last_line = line
+        self.last.append(make)
+
+    def settle(self) -> None:
+        """Make the last ones."""
+        self.last = deque(self.all()[len(self.first):], maxlen=LAST)
 
     def all(self) -> list[Seen]:
         """Give what is kept, in order."""
-        return [*self.first, *self.last]
+        return [*self.first, *(one if isinstance(one, Seen) else one() for one in self.last)]
 
 
 @dataclass(slots=True)
@@ -109,3 +125,4 @@ class Gathered:
         """Yield every kept finding."""
         for kept in self.findings.values():
             yield from kept.all()
+

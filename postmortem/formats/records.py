@@ -7,6 +7,7 @@ The slow path searches the cleaned line. From a line that it has read, `learn` m
 its numbers left open. A template either matches a whole line, and then gives what the slow path would, or it does not match.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -83,11 +84,16 @@ class MetricReader:
         self.producer: str = raw.get("producer") or format_.framework or format_.id
         self.redraws = bool(raw.get("redraws"))
         self._lines = int(raw.get("lines") or 1)
-        self._pair = regex.compile(raw["pair"]) if raw.get("pair") else None
         self._loss_key = regex.compile(raw["loss_key"]) if raw.get("loss_key") else None
         self._step_key = raw.get("step")
         self._names: Mapping[str, str] = raw.get("names") or {}
         self._ignored = frozenset(raw.get("ignore") or ())
+
+    @functools.cached_property
+    def _pair(self) -> "regex.Pattern[str] | None":
+        """The pattern of a pair, compiled when the first record comes."""
+        pattern = self.format.raw.get("pair")
+        return regex.compile(pattern) if pattern else None
 
     def read(self, view: View) -> Record | None:
         """Read the record on a line, or None if there is none."""

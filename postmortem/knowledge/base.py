@@ -17,7 +17,6 @@ import regex
 
 from postmortem import resources
 from postmortem.errors import PatternError
-from postmortem.knowledge.compile import compile_folders
 
 TIMEOUT: Final = 0.5
 """Seconds that one regex may take on one window; the last resort behind bounded windows and linear patterns."""
@@ -129,6 +128,8 @@ def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files; a cache that cannot be read or written costs a second, no more."""
     import platformdirs  # noqa: PLC0415 -- only a checkout or own folders come here; a wheel's start does not pay for it
 
+    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415 -- as above
+
     stamp = hashlib.sha256("\n".join(_stamps(folders)).encode()).hexdigest()[:24]
     path = Path(platformdirs.user_cache_dir("postmortem")) / f"knowledge-{stamp}.json"
     try:
@@ -153,7 +154,7 @@ def _stamps(folders: tuple[Path, ...]) -> list[str]:
         for root, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 if name.endswith(".yaml"):
-                    status = Path(root, name).stat()
+                    status = os.stat(f"{root}/{name}")  # noqa: PTH116 -- two thousand files at every start of a checkout
                     stamps.append(f"{root}/{name}:{status.st_mtime_ns}:{status.st_size}")
     return stamps
 
