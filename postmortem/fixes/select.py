@@ -16,6 +16,8 @@ from postmortem.model.diagnosis import Fix
 
 _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4
+_INDISPENSABLE: Final = 5
+"""A check of a lower order stands first even where the cause is proved: it decides how to mend."""
 _PLACEHOLDER: Final = re.compile(r"\$\{(\w+)(?:\|([^}]*))?\}")
 _PREFERENCE: Final = ("xtuner", "llamafactory", "transformers-trainer", "trl", "lightning", "megatron", "mmengine", "mmcv", "fairseq", "detectron2", "axolotl", "deepspeed", "accelerate", "peft", "pytorch", "any")
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
@@ -47,7 +49,8 @@ def fixes(
         if cause in entry["causes"] and _is_possible(entry, case, extra or {}) and (not entry.get("when") or holds(entry["when"], case) is not None)
     ]
     checks, changes, preventions = (sorted((entry for entry in entries if entry["kind"] == kind), key=lambda entry: entry.get("order", 50)) for kind in _KINDS)
-    first_checks, first_changes = (0, _FIRST) if is_proved else (1, _FIRST - 1)
+    first_checks = sum(entry.get("order", 50) < _INDISPENSABLE for entry in checks) if is_proved else 1
+    first_changes = _FIRST - first_checks
     ordered = [*checks[:first_checks], *changes[:first_changes], *checks[first_checks:], *changes[first_changes:], *preventions]
     return tuple(_fix(entry, case, values, language) for entry in ordered)
 

@@ -15,7 +15,7 @@ CASES = {str(path.relative_to(ROOT / "sample_logs").with_suffix("")): path for p
 FIRST_FIXES = {
     "transformers-trainer/fp16-overflow-minicpmv": ("float32|fp32", "clip", "rate", "scal"),
     "xtuner/nan-internlm2": ("rate", "bf16|bfloat16", "clip", "data|sample"),
-    "transformers-trainer/eval-nan-glm4": ("2\\.4\\.1", "cuda", "checkpointing|adafactor|deepspeed", "rate|clip"),
+    "transformers-trainer/eval-nan-glm4": ("2\\.4\\.1", "check which cuda", "checkpointing|adafactor|deepspeed", "rate|clip"),
     "transformers-trainer/untrained-rows-gemma": ("float32|fp32", "random", "grad|norm", "rate"),
     "deepspeed/scale-exhausted-yi": ("row", "float32|fp16 off|fp32", "rate|clip", "chat"),
 }
