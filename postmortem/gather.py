@@ -7,6 +7,7 @@ Not here: reading files (`reading`), weighing what was found (`inference`).
 Only lines with a literal of some rule in them are looked at. Of each (signature, process) the first FIRST and last LAST findings are kept.
 """
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable
@@ -233,7 +234,7 @@ class Gathering:
             del self.result.tracebacks[5 * FIRST]
         where = self._process(found.where)
         if where != found.where:
-            found = Traceback(**{name: getattr(found, name) for name in Traceback.__slots__} | {"where": where})
+            found = dataclasses.replace(found, where=where)
         self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
 
     def _fact(self, rule: Format, view: View) -> None:
@@ -251,9 +252,9 @@ class Gathering:
             if rule.framework:
                 self._recognise(rule.framework)
 
-    def _recognise(self, framework: str) -> None:
+    def _recognise(self, framework: str, count: int = 1) -> None:
         lines = self.result.facts.framework_lines
-        lines[framework] = lines.get(framework, 0) + 1
+        lines[framework] = lines.get(framework, 0) + count
 
     # -- metrics ----------------------------------------------------------------------------------------------------
 
@@ -367,8 +368,7 @@ class Gathering:
         result.records_of[source, where] = result.records_of.get((source, where), 0) + count
         result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
         result.first_record[source] = min(result.first_record.get(source, first), first)
-        lines = result.facts.framework_lines
-        lines[framework] = lines.get(framework, 0) + count
+        self._recognise(framework, count)
 
     def _series(self, name: str, producer: str, where: Where, reader: MetricReader | None) -> Series | None:
         key = (name, producer, self.source, where)

@@ -69,7 +69,7 @@ class Gathered:
     findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
     """By (signature, source, process)."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
-    """With the number of metric records of its source before it."""
+    """With the number of metric records of its process before it."""
     traceback_count: int = 0
     series: dict[tuple[str, str, int, Where], Series] = field(default_factory=dict)
     """By (name, producer, source, process)."""

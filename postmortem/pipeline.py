@@ -32,7 +32,7 @@ from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
 from postmortem.reading.names import process_of_file
-from postmortem.reading.opener import open_log
+from postmortem.reading.opener import fill, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 
 _STATE_BYTES: Final = 256 << 20
@@ -143,11 +143,7 @@ class _Reader:
 
     def _metrics_file(self, text: Text, index: int, records: Callable[[str], Iterable[tuple[Record, int]]], producer: str) -> Gathered:
         """Read a trainer_state.json or a table; it must be held whole, and is bounded."""
-        chunks, size = [], 0
-        while size < _STATE_BYTES and (chunk := text.read(1 << 20)):
-            chunks.append(chunk)
-            size += len(chunk)
-        raw = b"".join(chunks)
+        raw = fill(text, _STATE_BYTES)
         gathering = Gathering(self.machine, index)
         gathering.take_state(records(raw.decode("utf-8", "replace")), producer)
         gathering.feed(Block(b"", 0, 0, 0))
@@ -157,8 +153,8 @@ class _Reader:
 
 
 def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str, warnings: Iterable[str] = ()) -> Diagnosis:
-    """Judge what was gathered; the sources themselves are not read again."""
-    rules = {rule.id: rule for rule in knowledge.signatures}
+    """Judge what was gathered; of the sources only the lines around the failure may be read again, for the page."""
+    rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
     starts = [one.finding for one in seen if one.finding.signature.startswith(START_MARKERS)]
     begins = order.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]))

@@ -92,7 +92,6 @@ def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Ma
 
 def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, language: str) -> tuple[SignatureHit, ...]:
     """List every kept finding with its role in this run."""
-    rules = {rule.id: rule for rule in knowledge.signatures}
     hits = []
     for event in case.events:
         finding = event.finding
@@ -100,7 +99,7 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
         role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
         hits.append(SignatureHit(
             finding.signature, role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
-            kept.count if kept else 1, finding.text, finding.captures, rules[finding.signature].title(language),
+            kept.count if kept else 1, finding.text, finding.captures, knowledge.by_id[finding.signature].title(language),
         ))
     return tuple(hits)
 
@@ -114,7 +113,7 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
     if first is None:
         return None
     if first.finding is not None:
-        title = next(rule.title(language) for rule in knowledge.signatures if rule.id == first.finding.signature)
+        title = knowledge.by_id[first.finding.signature].title(language)
         return FirstFailure(first.source, first.finding.where, first.line, first.time, f"{title}: {first.finding.text.splitlines()[0][:_MOST_TEXT]}")
     one = first.traceback
     assert one is not None  # noqa: S101 -- a Failure has one of the two

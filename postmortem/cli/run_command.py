@@ -39,7 +39,10 @@ def command(
         return 0
     click.echo(f"\npostmortem: the command ended with {done.signal or f'exit status {done.status}'}; its output is kept in {kept}", err=True)
     try:
-        report = analyze(kept, env=[_dump(command_line)], language=language, patterns=patterns, facts=_facts(done))
+        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
+            dump = Path(folder) / "environment.txt"
+            dump.write_text(dump_for(command_line), encoding="utf-8")
+            report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=_facts(done))
         deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_, to_stderr=True)
     except PostmortemError as error:    # the exit status is the command's own, whatever becomes of the report
         click.echo(f"postmortem: {error}", err=True)
@@ -59,13 +62,6 @@ def _log_file(log: Path | None) -> Path:
         handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".log")
     os.close(handle)
     return Path(path)
-
-
-def _dump(command_line: tuple[str, ...]) -> Path:
-    """Write the environment dump beside other temporary files."""
-    path = Path(tempfile.mkdtemp(prefix="postmortem-")) / "environment.txt"
-    path.write_text(dump_for(command_line), encoding="utf-8")
-    return path
 
 
 def _facts(done: Done) -> dict[str, str]:

@@ -47,10 +47,9 @@ def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
 
 
 def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
-    rules = {rule.id: rule for rule in knowledge.signatures}
     best: dict[tuple[str, str], Evidence] = {}
     for event in case.events:
-        finding, rule = event.finding, rules[event.finding.signature]
+        finding, rule = event.finding, knowledge.by_id[event.finding.signature]
         for cause, level in rule.suggests.items():
             text = f"{rule.title(language)}: {finding.text.splitlines()[0][:300]}"
             weight = WEIGHTS[level] * event.factor

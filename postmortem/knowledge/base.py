@@ -88,6 +88,8 @@ class KnowledgeBase:
     version: str
     """<date>+<hash>"""
     signatures: tuple[Signature, ...]
+    by_id: Mapping[str, Signature]
+    """The signatures by their ids."""
     formats: tuple[Format, ...]
     causes: Mapping[str, Mapping[str, Any]]
     """Cause files by id; an id of the taxonomy without a file has an empty one."""
@@ -162,9 +164,11 @@ def _stamps(folders: tuple[Path, ...]) -> list[str]:
 def _typed(value: dict[str, Any]) -> KnowledgeBase:
     causes = {entry["id"]: entry for entry in value["causes"]}
     taxonomy = value["taxonomy"]
+    signatures = tuple(_signature(entry) for entry in value["signatures"])
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
-        signatures=tuple(_signature(entry) for entry in value["signatures"]),
+        signatures=signatures,
+        by_id={rule.id: rule for rule in signatures},
         formats=tuple(
             Format(entry["id"], _anchors(entry), entry["match"], entry, kind=entry["kind"], framework=entry.get("framework", "")) for entry in value["formats"]
         ),

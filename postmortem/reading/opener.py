@@ -20,6 +20,8 @@ from typing import Any, Final, Protocol
 from postmortem.errors import InputError
 
 STDIN: Final = "-"
+_AT_ONCE: Final = 8 << 20
+"""Bytes asked for at once: a reader may set aside all that it is asked for."""
 _MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
 _BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _PIECE: Final = 1 << 10
@@ -44,7 +46,7 @@ def fill(source: Readable, size: int) -> bytes:
     """Read `size` bytes, in as many steps as it takes; fewer only at the end."""
     chunks = []
     missing = size
-    while missing > 0 and (chunk := source.read(missing)):
+    while missing > 0 and (chunk := source.read(min(missing, _AT_ONCE))):
         chunks.append(chunk)
         missing -= len(chunk)
     return b"".join(chunks)
