@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness import venvs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -14,11 +15,16 @@ def _chromium() -> str | None:
     return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
 
 
+def _lab_is_ready() -> bool:
+    """The environments of the quick sample are there, or will be made because this run demands it."""
+    return "frameworks" in os.environ.get("POSTMORTEM_REQUIRE", "") or all(venvs.ready(name) for name in ("torch", "transformers"))
+
+
 NEEDS = {
     "wheel": ("building a wheel needs the module `build`", lambda: __import__("importlib.util").util.find_spec("build") is not None),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
     "postgres": ("needs a PostgreSQL server", lambda: shutil.which("postgres") is not None),
-    "frameworks": ("needs training frameworks", lambda: False),
+    "frameworks": ("needs the lab's environments: python sample_logs/lab environments torch transformers", lambda: _lab_is_ready()),
     "cluster": ("needs Ray", lambda: False),
     "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
 }

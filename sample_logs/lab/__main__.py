@@ -4,7 +4,7 @@
     python sample_logs/lab environments [NAME ...]           make the virtual environments (--freeze: newest allowed versions, new locks)
     python sample_logs/lab run [NAME ...]                    run faults and write sample_logs/<framework>/<fault>-<seed>.log and .yaml
     python sample_logs/lab run --check [NAME ...]            run again and compare with the labels that are there
-    python sample_logs/lab vary LOG --seed N                 one more log from a recorded one, with what real life adds
+    python sample_logs/lab vary CASE ... --seed N --out DIR  one more case from a recorded one, with what real life adds
     python sample_logs/lab manifest                          write manifest.yaml
 
 NAME is `framework/fault` or a shell pattern. Needs Python 3.11 and PyYAML. Nothing here imports the program under test.
@@ -20,6 +20,7 @@ from harness.execute import why_not
 from harness.faults import LAB, FaultError, load_faults
 from harness.manifest import manifest
 from harness.recording import CHATTER, Job, record_all
+from harness.variation import KINDS, vary
 
 SAMPLES = LAB.parent
 
@@ -41,6 +42,11 @@ def parser() -> argparse.ArgumentParser:
     make = commands.add_parser("environments")
     make.add_argument("names", nargs="*")
     make.add_argument("--freeze", action="store_true")
+    change = commands.add_parser("vary")
+    change.add_argument("cases", nargs="+", type=Path, help="logs, folders or labels of recorded cases")
+    change.add_argument("--seed", type=int, default=0)
+    change.add_argument("--kinds", default="", help=f"comma-separated, of {', '.join(KINDS)}; default: two to four, by the seed")
+    change.add_argument("--out", type=Path, required=True, help="folder for <framework>/<case>-v<seed>.*")
     commands.add_parser("manifest").add_argument("--check", action="store_true", help="only say whether it is up to date")
     return top
 
@@ -76,6 +82,13 @@ def environments(args: argparse.Namespace) -> int:
     return 0
 
 
+def vary_cases(args: argparse.Namespace) -> int:
+    """Write one varied case for each that is named."""
+    for case in args.cases:
+        print(vary(case.with_suffix("") if case.suffix != ".log" else case, args.seed, [kind for kind in args.kinds.split(",") if kind], args.out))
+    return 0
+
+
 def write_manifest(args: argparse.Namespace) -> int:
     """Write the manifest, or say whether it is up to date."""
     text, path = manifest(load_faults()), SAMPLES / "manifest.yaml"
@@ -85,7 +98,7 @@ def write_manifest(args: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {"list": show, "run": run, "environments": environments, "manifest": write_manifest}
+COMMANDS = {"list": show, "run": run, "environments": environments, "vary": vary_cases, "manifest": write_manifest}
 
 
 def main() -> int:

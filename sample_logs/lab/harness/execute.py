@@ -71,7 +71,7 @@ def execute(fault: Fault, seed: int, venv: Path, keep: Path | None = None, chatt
         for name, source in fault.files.items():
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, work / name)
-        (work / "launch.sh").write_text(fault.launch + "\n", encoding="utf-8")
+        (work / "launch.sh").write_text(fault.command.rstrip() + "\n", encoding="utf-8")
         environment = _environment(fault, seed, venv, base) | (chatter or {})
         status, timed_out = _limited(fault, work, environment, base / "output.log")
         hide = _Hide(work, venv)
@@ -94,7 +94,7 @@ def _environment(fault: Fault, seed: int, venv: Path, base: Path) -> dict[str, s
     fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"}
     # Where users write `CUDA_VISIBLE_DEVICES`, a machine with a GPU must give the same log as one without, unless the fault is about GPUs.
     devices = {} if "gpu" in fault.needs else {"CUDA_VISIBLE_DEVICES": ""}
-    own = {"LAB_SEED": str(seed), "LAB_TRUTH": str(base / "truth.jsonl"), "LAB_OUT": str(base / "out"), "LAB_PORT": str(_free_port()), "VIRTUAL_ENV": str(venv), "PYTHONPATH": str(LAB / "kit"), "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"LAB_SEED": str(seed), "LAB_VARIANT": fault.variant, "LAB_TRUTH": str(base / "truth.jsonl"), "LAB_OUT": str(base / "out"), "LAB_PORT": str(_free_port()), "VIRTUAL_ENV": str(venv), "PYTHONPATH": str(LAB / "kit"), "PYTHONDONTWRITEBYTECODE": "1"}
     place = {"PATH": f"{venv / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}", "HOME": str(base / "home"), "TMPDIR": str(base / "tmp"), "USER": "user", "TORCHINDUCTOR_CACHE_DIR": str(base / "tmp" / "inductor")}
     return {**fixed, **devices, **own, **place, **fault.variables}
 

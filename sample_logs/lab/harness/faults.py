@@ -14,6 +14,7 @@ import yaml
 
 LAB = Path(__file__).resolve().parents[1]
 FAULTS = LAB / "faults"
+DUMPS = LAB / "dumps"
 ENVIRONMENT_OF = {"pytorch": "torch", "transformers-trainer": "transformers"}
 NEEDS = ("gpu", "no-gpu", "root", "tmpfs", "cgroup", "compiler", "chromium")
 
@@ -48,11 +49,13 @@ class Fault:
     first_failure: str = ""
     first_failure_source: str = ""
     pair: str = ""
+    variant: str = ""
+    composed: str = ""
     seeds: tuple[int, ...] = (0, 1, 2)
     kept: tuple[int, ...] = (0,)
     quick: bool = False
     environment: str = ""
-    launch: str = "python train.py"
+    launch: str = ""
     runs_as: str = "train.py"
     seconds: int = 120
     memory_mib: int = 0
@@ -76,11 +79,21 @@ class Fault:
         return self.environment or ENVIRONMENT_OF.get(self.framework, self.framework)
 
     @property
+    def command(self) -> str:
+        """What the shell runs."""
+        return self.launch or f"python {self.runs_as}"
+
+    @property
     def files(self) -> dict[str, Path]:
         """Name in the working folder -> file, for everything the run needs."""
         if self.path.is_dir():
             return {str(path.relative_to(self.path)): path for path in sorted(self.path.rglob("*")) if path.is_file() and path.name != "fault.yaml" and "__pycache__" not in path.parts}
         return {self.runs_as: self.path}
+
+    def dump_file(self, dump: Dump) -> Path:
+        """Where a composed dump stands: with the fault, or among those that several faults share."""
+        own = self.path / dump.file
+        return own if own.is_file() else DUMPS / dump.file
 
     @property
     def description(self) -> str:
@@ -97,18 +110,33 @@ def header_of(path: Path) -> tuple[str, dict[str, Any]]:
     return story.strip(), yaml.safe_load(rest) or {}
 
 
-def fault_at(path: Path) -> Fault:
-    """Read one fault, or say what is wrong with its header."""
-    story, fields = header_of(path)
+def faults_at(path: Path) -> list[Fault]:
+    """The fault of a script or folder; several, if its header has `variants`: name -> fields that differ. They are a pair (same last line, another curve, another cause)."""
+    try:
+        story, fields = header_of(path)
+    except (yaml.YAMLError, SyntaxError, AttributeError) as error:
+        raise FaultError(f"{path}: the header is no YAML: {error}") from error
+    stem = path.stem if path.is_file() else path.name
+    variants = fields.pop("variants", None)
+    if not variants:
+        return [fault_from(path, stem, story, fields)]
+    return [fault_from(path, f"{stem}-{name}", own.get("story", story), {**fields, "pair": stem, "variant": name, **{key: value for key, value in own.items() if key != "story"}}) for name, own in variants.items()]
+
+
+def fault_from(path: Path, stem: str, story: str, fields: dict[str, Any]) -> Fault:
+    """One fault from its header's fields, or what is wrong with them."""
     known = {name.rstrip("_") for name in Fault.__dataclass_fields__} - {"name", "path", "story"}
     unknown = set(fields) - known
     if unknown or not story or "cause" not in fields:
         wanted = f"unknown fields {sorted(unknown)}; known are {sorted(known)}" if unknown else "a first line that tells the story, and `cause:`, are needed"
         raise FaultError(f"{path}: {wanted}")
     values = _values(fields)
-    values["dumps"] = tuple(Dump(**_values(entry)) for entry in fields.get("dumps", []))
+    try:
+        values["dumps"] = tuple(Dump(**_values(entry)) for entry in fields.get("dumps", []))
+    except TypeError as error:
+        raise FaultError(f"{path}: dumps: {error}; known fields are {sorted(Dump.__dataclass_fields__)}; quote a `why` that holds a comma") from error
     values["variables"] = {key: str(value) for key, value in fields.get("variables", {}).items()}
-    fault = Fault(name=f"{path.parent.name}/{path.stem if path.is_file() else path.name}", path=path, story=story, **values)
+    fault = Fault(name=f"{path.parent.name}/{stem}", path=path, story=story, **values)
     check(fault)
     return fault
 
@@ -125,6 +153,9 @@ def check(fault: Fault) -> None:
         raise FaultError(f"{fault.path}: needs {wrong}; known are {list(NEEDS)}")
     if fault.ends not in ("by itself", "time limit"):
         raise FaultError(f"{fault.path}: ends must be 'by itself' or 'time limit' (the lab stops it after `seconds`)")
+    missing = [dump.file for dump in fault.dumps if not fault.dump_file(dump).is_file()]
+    if missing:
+        raise FaultError(f"{fault.path}: the dumps {missing} stand neither beside it nor in {DUMPS}")
     if not set(fault.kept) <= set(fault.seeds):
         raise FaultError(f"{fault.path}: kept seeds {fault.kept} are not among the seeds {fault.seeds}")
     if "." in fault.path.stem if fault.path.is_file() else "." in fault.path.name:
@@ -133,7 +164,7 @@ def check(fault: Fault) -> None:
 
 def load_faults(patterns: list[str] | None = None) -> list[Fault]:
     """All faults whose name (`framework/fault`) fits one of the shell patterns, by name. A pattern that fits nothing is an error."""
-    found = list(_walk())
+    found = list(_walk(patterns or ["*"]))
     if not patterns:
         return found
     for pattern in patterns:
@@ -142,8 +173,10 @@ def load_faults(patterns: list[str] | None = None) -> list[Fault]:
     return [fault for fault in found if any(fnmatch(fault.name, pattern) for pattern in patterns)]
 
 
-def _walk() -> Iterator[Fault]:
+def _walk(patterns: list[str]) -> Iterator[Fault]:
+    """The faults of the files that a pattern may mean: a fault that is being written elsewhere cannot stop a run of others."""
     for framework in sorted(path for path in FAULTS.iterdir() if path.is_dir()):
         for path in sorted(framework.iterdir()):
-            if path.suffix == ".py" or (path / "fault.yaml").is_file():
-                yield fault_at(path)
+            name = f"{framework.name}/{path.stem if path.suffix == '.py' else path.name}"
+            if (path.suffix == ".py" or (path / "fault.yaml").is_file()) and any(fnmatch(name, pattern) or pattern.startswith(name) for pattern in patterns):
+                yield from faults_at(path)

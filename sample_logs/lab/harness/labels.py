@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from harness.execute import Run
-from harness.faults import Dump, Fault, FaultError
+from harness.faults import LAB, Dump, Fault, FaultError
 
 TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -71,6 +71,11 @@ def place_of(pattern: str, files: dict[str, bytes], source: str = "") -> tuple[s
     return None
 
 
+def end_of(files: dict[str, bytes]) -> str:
+    """The last lines of the last file, for a message."""
+    return next(reversed(files.values()))[-600:].decode(errors="replace")
+
+
 def label_of(fault: Fault, seed: int, run: Run, versions: dict[str, str], dump: Dump | None = None) -> dict[str, Any]:
     """The label of one case. Raises FaultError where the run did not show what its header says."""
     where = f"{fault.name} with seed {seed}"
@@ -79,7 +84,7 @@ def label_of(fault: Fault, seed: int, run: Run, versions: dict[str, str], dump: 
     if fault.signature:
         place = place_of(fault.signature, run.files)
         if place is None:
-            raise FaultError(f"{where}: no line of the log fits the signature {fault.signature!r}")
+            raise FaultError(f"{where}: no line of the log fits the signature {fault.signature!r}; its end is:\n{end_of(run.files)}")
         label["signature"] = place[2]
     first = place_of(fault.first_failure or fault.signature, run.files, fault.first_failure_source) if fault.outcome == "failed" and (fault.first_failure or fault.signature) else None
     if fault.outcome == "failed" and first is None and (fault.first_failure or fault.signature):
@@ -90,14 +95,14 @@ def label_of(fault: Fault, seed: int, run: Run, versions: dict[str, str], dump: 
     if fault.pair:
         label["pair"] = fault.pair
     label |= {"series": series_of(run.truth), "step_basis": fault.step_basis} if run.truth else {}
-    label |= {"composed": False, "story": fault.story, "how": f"python sample_logs/lab run {fault.name} --seeds {seed}", "script": fault.description}
-    label["env"] = {**versions, "os": "Linux", "device": "cuda" if "gpu" in fault.needs else "cpu"}
+    label |= {"composed": bool(fault.composed), "story": fault.story, "how": f"python sample_logs/lab run {fault.name} --seeds {seed}", "script": fault.description}
+    label["env"] = {**versions, "os": "Linux", "device": "cuda" if "gpu" in fault.needs else "cpu"} if not fault.composed else {}
     if dump is not None:
-        label["dump"] = f"composed ({fault.description.rsplit('/', 1)[0]}/{dump.file}); the log is real. {dump.why}".strip()
+        label["dump"] = f"composed ({fault.dump_file(dump).relative_to(LAB)}){'' if fault.composed else '; the log is real'}. {dump.why}".strip()
     elif run.dump:
         label["dump"] = f"real: {fault.dump_command}"
-    if fault.note:
-        label["note"] = fault.note
+    if fault.note or fault.composed:
+        label["note"] = " ".join(part for part in (fault.composed and f"Composed: {fault.composed}", fault.note) if part)
     return label
 
 
@@ -109,7 +114,7 @@ def cases_of(fault: Fault, seed: int, run: Run, versions: dict[str, str]) -> dic
         label = dumped(label_of(fault, seed, run, versions))
         return {f"{stem}-{seed}": {**log, ".yaml": label.encode(), **({".env": run.dump} if run.dump else {})}}
     return {
-        f"{stem}-{dump.name}-{seed}": {**log, ".yaml": dumped(label_of(fault, seed, run, versions, dump)).encode(), ".env": (fault.path / dump.file).read_bytes()}
+        f"{stem}-{dump.name}-{seed}": {**log, ".yaml": dumped(label_of(fault, seed, run, versions, dump)).encode(), ".env": fault.dump_file(dump).read_bytes()}
         for dump in fault.dumps
     }
 

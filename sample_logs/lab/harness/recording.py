@@ -15,7 +15,7 @@ from harness import venvs
 from harness.compare import differences
 from harness.execute import Run, execute, why_not
 from harness.faults import Fault, FaultError
-from harness.labels import cases_of, write
+from harness.labels import cases_of, end_of, write
 from harness.manifest import case_names
 
 TALKATIVE = {"TRANSFORMERS_VERBOSITY": "info", "ACCELERATE_LOG_LEVEL": "INFO", "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "INFO", "DATASETS_VERBOSITY": "info"}
@@ -66,13 +66,11 @@ def record(fault: Fault, seed: int, job: Job) -> list[Outcome]:
 def _as_announced(fault: Fault, run: Run) -> None:
     """Refuse a run that ended otherwise than its header says."""
     if run.timed_out != (fault.ends == "time limit"):
-        tail = b"".join(run.files.values())[-600:].decode(errors="replace")
-        raise FaultError(f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit of {fault.seconds} s; its end was:\n{tail}")
+        raise FaultError(f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit of {fault.seconds} s; its end was:\n{end_of(run.files)}")
     if fault.outcome == "failed" and run.status == 0 and fault.ends == "by itself" and not fault.signature:
         raise FaultError(f"{fault.name}: exit status 0 and no signature: nothing failed")
     if fault.outcome == "completed" and run.status != 0:
-        tail = b"".join(run.files.values())[-600:].decode(errors="replace")
-        raise FaultError(f"{fault.name}: meant to complete, but exit status {run.status}; its end was:\n{tail}")
+        raise FaultError(f"{fault.name}: meant to complete, but exit status {run.status}; its end was:\n{end_of(run.files)}")
 
 
 def _compared(path: Path, label: dict[str, Any], case: str) -> Outcome:

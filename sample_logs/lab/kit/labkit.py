@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 SEED = int(os.environ.get("LAB_SEED", "0"))
+VARIANT = os.environ.get("LAB_VARIANT", "")
 PORT = os.environ.get("LAB_PORT", "29517")
 OUT = os.environ.get("LAB_OUT", "out")
 
