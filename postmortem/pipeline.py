@@ -11,7 +11,7 @@ from typing import Final
 
 from postmortem import views
 from postmortem.errors import InputError
-from postmortem.facts import collectives, memory, shapes
+from postmortem.facts import collectives, memory, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
@@ -161,17 +161,20 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
     tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]
     clock = order.clock_of(seen, gathered.tracebacks)
-    failures = order.failures(current, tracebacks, gathered, rules, clock)
+    dumps = frozenset(index for index, source in enumerate(sources) if source.kind == "environment")
+    in_logs = [one for one in current if one.finding.source not in dumps]
+    failures = order.failures(in_logs, tracebacks, gathered, rules, clock) or order.failures(current, tracebacks, gathered, rules, clock)
     first = failures[0] if failures else None
     found = (
         *shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+        *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in found}
     outcome = views.outcome(gathered, current, failures)
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
-        events=tuple(order.events(seen, rules, first, gathered, begins, clock)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        events=tuple(order.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)

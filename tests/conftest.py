@@ -24,7 +24,7 @@ NEEDS = {
     "wheel": ("building a wheel needs the module `build`", lambda: __import__("importlib.util").util.find_spec("build") is not None),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
     "postgres": ("needs a PostgreSQL server", lambda: shutil.which("postgres") is not None),
-    "frameworks": ("needs the lab's environments: python sample_logs/lab environments torch transformers", lambda: _lab_is_ready()),
+    "frameworks": ("needs the lab's environments: python sample_logs/lab environments torch transformers", _lab_is_ready),
     "cluster": ("needs Ray", lambda: False),
     "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
 }

@@ -19,6 +19,15 @@ from postmortem.model.lines import Where
 _MOST_SERIES: Final = 64
 _LARGEST: Final = 1e150
 """Figures whose squares can still be added."""
+_ABSURD: Final = 1e9
+"""A loss that no sound run has, whatever it sums over."""
+_SMALLEST: Final = 1e-3
+_TINY_RATE: Final = 1e-8
+"""With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
+_WORTH: Final = 0.05
+_HUGE_SPIKE: Final = 10
+"""Times what the loss ever was among the forty records before."""
+_SLOWED: Final = 0.5
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
 _STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box)[_/]loss(?:_\w+)?$")
@@ -273,6 +282,8 @@ def course(curves: Curves) -> Found:
 def _divergence(points: Sequence[Point]) -> Found:
     values = [point.value for point in points]
     quarter = max(2, len(values) // 4)
+    if statistics.median(values[-quarter:]) > _ABSURD and min(values[-quarter:]) > 0.1 * values[0]:
+        return [("loss-divergence", f"loss {values[0]:.4g} → {values[-1]:.4g}", next(point.line for point in points if point.value > _ABSURD))]
     best = min(values[:-quarter] or values)
     late = statistics.median(values[-quarter:])
     is_up = best > 0 and late > 2 * best and late > 1.2 * statistics.median(values[:quarter]) and min(values[-quarter:]) > 1.3 * best
@@ -290,16 +301,22 @@ def _jump_that_recedes(points: Sequence[Point]) -> Found:
         level, peak = statistics.median(before), max(values[index:index + 2])
         is_steady = level > 0.05 and max(before) - min(before) < 0.15 * level
         if is_steady and values[index] > 1.8 * level and peak > 2.5 * level and peak - level > 0.5 and values[-1] < 0.85 * peak and max(values[index + 2:], default=0.0) < peak:
-            return [("loss-spike", f"loss {level:.4g} → {peak:.4g} at {_at(points[index])}", points[index].line)]
+            return _leap(points, index, level, peak)
     return []
+
+
+def _leap(points: Sequence[Point], index: int, level: float, peak: float) -> Found:
+    text, line = f"loss {level:.4g} → {peak:.4g} at {_at(points[index])}", points[index].line
+    is_huge = level > _WORTH and peak > _HUGE_SPIKE * max(point.value for point in points[max(0, index - 40):index])
+    return [("loss-spike", text, line), *([("huge-spike", text, line)] if is_huge else [])]
 
 
 def _spike(points: Sequence[Point]) -> Found:
     values = [point.value for point in points]
     for index in range(5, len(values)):
         level = statistics.median(values[max(0, index - 10):index])
-        if level > 0.05 and values[index] > 3 * level and values[index] - level > 0.5 and values[index] > 1.5 * max(values[max(0, index - 40):index]):
-            return [("loss-spike", f"loss {level:.4g} → {values[index]:.4g} at {_at(points[index])}", points[index].line)]
+        if level > _SMALLEST and values[index] > 3 * level and values[index] - level > 0.5 and values[index] > 1.5 * max(values[max(0, index - 40):index]):
+            return _leap(points, index, level, values[index])
     return []
 
 
@@ -315,7 +332,9 @@ def scale(curves: Curves) -> Found:
     losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
     text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
     if (end <= 1 and drop >= 3) or (drop >= 5 and end <= 64 and not rises and not losses):
-        return [("scale-collapse", text, points[0].line)]
+        # A record of every step holds quiet ones first; a record of the overflows alone begins with the first.
+        start = next(other for one, other in itertools.pairwise(points) if other.value < one.value) if values[0] == values[1] else points[0]
+        return [("scale-collapse", text, start.line)]
     if drop >= 1 and (end >= 128 or len(losses) >= 3):
         return [("scale-settling", text, points[0].line)]
     return []
@@ -331,6 +350,25 @@ def memory(curves: Curves) -> Found:
     falling = sum(other < one for one, other in itertools.pairwise(values))
     if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
         return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} over {len(values)} records", points[0].line)]
+    late = values[len(values) // 2:]
+    if len(late) >= 8 and 0 < max(late) < 1.25 * min(late) and late[-1] < 1.1 * statistics.median(late):
+        return [("memory-flat", f"memory {min(late):g} to {max(late):g} over {len(late)} records", points[-1].line)]
+    return []
+
+
+def speed(curves: Curves) -> Found:
+    """Steps that take twice as long, or more, from some record on, as throughput or as time a step."""
+    for name, flip in ((names.THROUGHPUT, False), (names.STEP_TIME, True)):
+        points = [point for point in curves.points(name) if math.isfinite(point.value) and point.value > 0]
+        if len(points) < 20:
+            continue
+        rates = [1 / point.value if flip else point.value for point in points]
+        # The first records hold compilation, caches and warm-up.
+        early, late = rates[len(rates) // 10:len(rates) // 3], rates[-len(rates) // 4:]
+        usual, now = statistics.median(early), statistics.median(late)
+        if now < _SLOWED * usual and sum(rate < 0.7 * usual for rate in late) >= 0.9 * len(late) and sum(rate > 0.7 * usual for rate in early) >= 0.9 * len(early):
+            start = next(point for point, rate in zip(points[len(rates) // 10:], rates[len(rates) // 10:], strict=True) if rate < 0.7 * usual)
+            return [("slow-down", f"{name} {statistics.median(point.value for point in points[:len(points) // 3]):.4g} → {statistics.median(point.value for point in points[-len(points) // 4:]):.4g}", start.line)]
     return []
 
 
@@ -364,13 +402,15 @@ def rate(curves: Curves) -> Found:
     """A learning rate far above what is usual for Adam-like optimisers on transformers."""
     points = [point for point in curves.points(names.LEARNING_RATE) if math.isfinite(point.value)]
     top = max(points, key=lambda point: point.value, default=None)
+    if top is not None and 0 < top.value < _TINY_RATE and len(points) >= 5:
+        return [("tiny-rate", f"learning rate at most {top.value:g}", top.line)]
     if top is None or top.value < 1e-3:
         return []
     return [("high-rate", f"learning rate up to {top.value:g}", top.line)]
 
 
 DETECTORS: Final[tuple[Callable[[Curves], Found], ...]] = (
-    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rewards, waiting, rate,
+    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rewards, waiting, speed, rate,
 )
 
 

@@ -16,6 +16,7 @@ import math
 import re
 from typing import Final, NamedTuple
 
+from postmortem import names
 from postmortem.formats.bars import Draw, Redraws, draw
 from postmortem.formats.records import Record, value_of
 from postmortem.model.lines import Where
@@ -32,6 +33,15 @@ _LOSS: Final = re.compile(
 )
 _RATE: Final = re.compile(rf"(?<!\w)(?:lr|learning[_ ]?rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
+_SCALE: Final = re.compile(rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?![\w%])", re.IGNORECASE)
+_SPEED: Final = re.compile(rf"(?P<value>{_NUM})\s?(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
+_STEP_TIME: Final = re.compile(rf"(?P<value>{_NUM})\s?ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
+_MEMORY: Final = re.compile(
+    rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
+    re.IGNORECASE,
+)
+_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME), (names.MEMORY, "B", _MEMORY))
+"""What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
 _STEP: Final = re.compile(
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?)"
     r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?\d+)?(?![\w.%])",
@@ -155,6 +165,9 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values[name] = value
+    for name, literal, pattern in _BESIDE:
+        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
+            values.setdefault(name, value)
     step, epoch = _STEP.search(text), _EPOCH.search(text)
     if epoch and (value := value_of(epoch["value"])) is not None:
         values["epoch"] = value

@@ -9,7 +9,7 @@ within a file its own order counts.
 """
 
 import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.gathered import Gathered, Seen
@@ -103,7 +103,9 @@ def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], 
     return sorted((one.failure for one in unquoted or final or late), key=lambda failure: clock.key(failure.source, failure.offset))
 
 
-def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, gathered: Gathered, attempt_starts: Mapping[int, int], clock: Clock) -> list[Event]:
+def events(
+    seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, gathered: Gathered, attempt_starts: Mapping[int, int], clock: Clock, dumps: Container[int] = (),
+) -> list[Event]:
     """Give every finding its standing.
 
     Args:
@@ -113,6 +115,7 @@ def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure 
         gathered: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
+        dumps: sources that tell how things stand (environment dumps), not what happened when: nothing in them is before or behind the failure.
     """
     found = []
     for one in seen:
@@ -120,7 +123,7 @@ def events(seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure 
         rule = rules[finding.signature]
         after = gathered.records_beside(finding.source, finding.where) - one.records_before
         is_behind = first is not None and clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset)
-        factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind)
+        factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind) if finding.source not in dumps else (1.0, "")
         found.append(Event(finding, factor, because, rule.fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
 

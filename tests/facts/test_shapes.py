@@ -103,6 +103,15 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         pytest.param({"memory": [1000.0 + 40 * index for index in range(20)]}, {"memory-rising"}, set(), id="a leak"),
         pytest.param({"memory": [1000.0] * 10 + [1400.0] * 10}, set(), {"memory-rising"}, id="one long batch: a high-water mark"),
         pytest.param({"memory": [1000.0 + 300 * (index % 3) for index in range(20)]}, set(), {"memory-rising"}, id="up and down"),
+        pytest.param({"memory": [330.0 + 20 * (index % 3) for index in range(40)]}, {"memory-flat"}, {"memory-rising"}, id="level memory"),
+        pytest.param({"memory": [330.0 + 20 * index for index in range(40)]}, {"memory-rising"}, {"memory-flat"}, id="a leak is not level"),
+        pytest.param({"throughput": [900.0 + 30 * (index % 4) for index in range(30)] + [120.0 + 5 * (index % 3) for index in range(30)]}, {"slow-down"}, set(), id="half way through it becomes slow"),
+        pytest.param({"step_time": [20.0] * 30 + [190.0] * 30}, {"slow-down"}, set(), id="the same as time a step"),
+        pytest.param({"throughput": [900.0 if index % 2 else 100.0 for index in range(60)]}, set(), {"slow-down"}, id="a noisy machine is no slow-down"),
+        pytest.param({"throughput": [40.0] * 5 + [900.0] * 55}, set(), {"slow-down"}, id="slow at the start"),
+        pytest.param({"loss": [*falling(60), 90.0, 1.1, 0.9, 0.8]}, {"loss-spike", "huge-spike"}, {"loss-divergence"}, id="a spike of many times all that was before"),
+        pytest.param({"loss": [1.8e21, 4.6e24, 4.5e24, 4.0e24, 3.5e24, 3.0e24, 2.8e24, 2.7e24]}, {"loss-divergence"}, {"plateau"}, id="exploded in the first record, then frozen"),
+        pytest.param({"learning_rate": [3e-10] * 10, "loss": [5.3] * 10}, {"tiny-rate", "plateau"}, {"high-rate"}, id="a rate that moves nothing"),
         pytest.param({"learning_rate": [0.01] * 10, "loss": falling(10)}, {"high-rate"}, set(), id="a high rate"),
         pytest.param({"learning_rate": [2e-5] * 10, "loss": falling(10)}, set(), {"high-rate"}, id="a usual rate"),
         pytest.param({}, set(), set(SHAPES), id="nothing"),
@@ -125,6 +134,7 @@ def test_a_picture_has_its_shapes(series: dict[str, list[float | None]], has: se
         pytest.param({"loss": [*falling(40), 7.5, 2.0, 0.9]}, "loss-spike", 41, "7.5", id="the spike"),
         pytest.param({"loss": falling(9), "eval_loss": [None] * 5 + [NAN]}, "nan-eval-only", 6, "eval_loss", id="the evaluation"),
         pytest.param({"loss_scale": halving(65536, 16)}, "scale-collapse", 1, "65536", id="the first halving"),
+        pytest.param({"loss_scale": [65536.0] * 12 + halving(32768, 16)}, "scale-collapse", 13, "65536", id="the first halving behind quiet steps"),
     ],
 )
 def test_a_shape_shows_where_it_is_seen(series: dict[str, list[float | None]], name: str, line: int, words: str) -> None:

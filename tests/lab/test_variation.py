@@ -15,7 +15,11 @@ LOG = "".join(f"step {step} | loss {3 / step:.4f}\n" for step in range(1, 60)).e
 RuntimeError: something is wrong with a long explanation that goes on and on, so that a narrow terminal has to break the line, which people then copy
 exiting
 finished cleaning up
+process ends
+second process ends
 bye
+goodbye
+last line
 """
 LABEL = {"cause": "code.user-exception", "also": [], "not": [], "signature": "RuntimeError: something", "series": {"loss": {"points": 59}}, "step_basis": "explicit",
          "first_failure": {"line": 63, "text": "RuntimeError: something is wrong"}, "how": "python sample_logs/lab run x/y", "story": "x"}

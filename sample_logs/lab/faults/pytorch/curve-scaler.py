@@ -1,8 +1,8 @@
 """The script refuses to go on when the loss scale is below its floor, with the same words twice: once the loss had climbed, once it was flat and every step overflowed.
 
 cause: numerics.loss-scale-exhausted
-signature: 'loss scale .* below the floor'
-first_failure: 'loss scale .* below the floor'
+signature: '^FloatingPointError: loss scale'
+first_failure: 'loss_scale=32768'
 runs_as: train_amp.py
 variants:
   runup:

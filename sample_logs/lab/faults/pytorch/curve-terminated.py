@@ -16,7 +16,11 @@ variants:
     also: [scheduler.terminated]
     not: [hang.stalled, memory.host-oom]
 launch: |
-  timeout --signal=TERM --verbose 14s python train.py
+  python train.py &
+  while [ ! -e started ]; do sleep 0.2; done
+  sleep 13
+  kill -TERM $!
+  wait $!
 """
 
 import datetime
@@ -38,6 +42,7 @@ seed_everything()
 model = torch.nn.Linear(8, 8)
 optimizer = torch.optim.SGD(model.parameters(), lr=pick([0.01, 0.02, 0.03]))
 lock = threading.Lock()
+open("started", "w").close()
 step = 0
 while True:
     step += 1

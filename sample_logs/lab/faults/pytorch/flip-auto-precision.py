@@ -1,7 +1,7 @@
 """A loss that is NaN out of a calm, falling curve under automatic precision: on a card without bfloat16 that is float16, on one with it bfloat16, and only the dump tells which card it was.
 
 cause: numerics.fp16-overflow
-signature: 'loss nan'
+signature: 'loss (nan|inf)'
 runs_as: train_sft.py
 dumps:
   - {name: v100, file: v100-torch-2.1.2.env, cause: numerics.fp16-overflow, also: [], not: [numerics.lr-divergence, healthy.running], why: "A V100 has no bfloat16, so automatic precision is float16 there."}

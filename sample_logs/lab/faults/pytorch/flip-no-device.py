@@ -1,7 +1,8 @@
-"""The program finds no CUDA device and stops. A CPU-only torch and a driver that is too old for torch's CUDA look the same from inside; the dump tells.
+r"""The program finds no CUDA device and stops. A CPU-only torch and a driver that is too old for torch's CUDA look the same from inside; the dump tells.
 
 cause: cuda.not-available
 signature: 'no usable CUDA device'
+first_failure: 'is_available\(\): False'
 runs_as: main.py
 dumps:
   - {name: cpu-build, file: cpu-build.env, cause: cuda.not-available, also: [], not: [cuda.driver-too-old, code.user-exception], why: "torch is a +cpu build."}

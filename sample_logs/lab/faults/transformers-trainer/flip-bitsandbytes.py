@@ -2,6 +2,7 @@
 
 cause: cuda.not-available
 signature: 'Error:.*(bitsandbytes|GPU|CUDA|backend)'
+first_failure: 'CUDA is required but not available'
 environment: xtuner
 runs_as: qlora.py
 dumps:
