@@ -44,6 +44,7 @@ SHAPES: Final = {
     "scale-collapse": "the loss scale halves step after step to 1 or below, or by at least 2**8 without a clean stretch",
     "scale-settling": "a few halvings at the start, then quiet: the loss scaler finding its level",
     "plateau": "the finite training loss does not move over many records",
+    "plateau-from-start": "a plateau whose level the loss had in its first record already, over at least twelve records from the beginning of the run on",
     "collapse": "the loss freezes at one value, or the reward's spread is 0, after having moved",
     "flat-rewards": "the spread of the rewards within a group is 0 at every record",
     "input-bound": "in most of each step the GPU waits for data: the printed data time is more than half of the step time",

@@ -274,6 +274,9 @@ def course(curves: Curves) -> Found:
     is_level = len(values) >= 8 and abs(tail - head) < 0.02 * level and statistics.pstdev(values) < noise * level
     if (is_level or spread < _STILL * level) and level > 0 and not has_bad:
         found.append(("plateau", f"loss stays at {level:.4g} over {len(values)} records", points[-1].line))
+        is_whole = math.isnan(points[0].step) or points[0].step <= 0.2 * points[-1].step
+        if len(values) >= 12 and is_whole and abs(values[0] - level) < 0.03 * level and level > 0.3:
+            found.append(("plateau-from-start", f"loss {values[0]:.4g} at first, {values[-1]:.4g} at last", points[0].line))
     if len(values) >= 10 and len(set(values[-5:])) == 1 and len(set(values)) > 3 and values[-1] != 0.0:
         found.append(("collapse", f"loss frozen at {values[-1]:g}", points[-5].line))
     return found
@@ -387,6 +390,18 @@ def rewards(curves: Curves) -> Found:
     return []
 
 
+def entropy(curves: Curves) -> Found:
+    """The entropy of a policy that has gone to nothing and stays there."""
+    points = [point for point in curves.points("entropy") if math.isfinite(point.value)]
+    if len(points) < 10 or points[0].value <= 0:
+        return []
+    top = max(point.value for point in points[:5])
+    start = next((index for index, point in enumerate(points) if all(abs(later.value) < 1e-3 * top for later in points[index:])), None)
+    if start is None or len(points) - start < 5:
+        return []
+    return [("collapse", f"entropy {top:.3g}, then 0 for {len(points) - start} records", points[start].line)]
+
+
 def waiting(curves: Curves) -> Found:
     """Steps that consist mostly of waiting for data."""
     steps, waits = curves.points(names.STEP_TIME), {point.line: point.value for point in curves.points(names.DATA_TIME)}
@@ -410,7 +425,7 @@ def rate(curves: Curves) -> Found:
 
 
 DETECTORS: Final[tuple[Callable[[Curves], Found], ...]] = (
-    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rewards, waiting, speed, rate,
+    nonfinite, hidden, zero_rate, standstill, evaluation, components, gradients, course, scale, memory, rewards, entropy, waiting, speed, rate,
 )
 
 

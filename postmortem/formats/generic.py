@@ -28,7 +28,7 @@ _NUMBER: Final = re.compile(_NUM)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
 _LOSS: Final = re.compile(
     r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{0,20})?)[\"']?"
-    rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,8}}(?=(?:tensor\()?{_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
+    rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,16}}(?=(?:tensor\()?{_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
     rf"(?P<value>{_NUM})(?![\w/:(\[]|\.\d|\s?[*+])",
 )
 _RATE: Final = re.compile(rf"(?<!\w)(?:lr|learning[_ ]?rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
