@@ -27,7 +27,7 @@ def input_of(label: Path) -> Path:
 
 def labels_in(folder: Path) -> list[Path]:
     """The labels that have a log."""
-    return [path for path in sorted(folder.rglob("*.yaml")) if input_of(path).exists() and path.with_suffix("").name != "fault"]
+    return [path for path in sorted(folder.rglob("*.yaml")) if input_of(path).exists() and "lab" not in path.relative_to(folder).parts]
 
 
 def judged(path: Path) -> dict[str, Any]:
@@ -41,14 +41,14 @@ def judged(path: Path) -> dict[str, Any]:
     first = process = None
     if wanted:
         source = wanted.get("source", "")
-        process = found is not None and (not source or str(found.source).endswith(source))
+        process = found is not None and (not source or report.diagnosis.sources[found.source].path.endswith(source))
         first = process and found is not None and found.line == wanted["line"]
     group = label.get("pair") or (path.stem.rsplit("-", 2)[0] + "/dump" if "composed" in str(label.get("dump", "")) and "/flip" in str(path).replace("\\", "/") else "")
     return {
         "name": str(path.relative_to(path.parents[1]).with_suffix("")), "cause": label["cause"], "verdict": verdict, "probability": report.causes[0].probability if report.causes else 0.0,
         "right": verdict in right or (verdict is None and any(cause.startswith("unknown.") for cause in right)), "forbidden": verdict in set(label.get("not", [])),
         "first": first, "process": process, "job": input_of(path).is_dir(), "pair": f"{group}-{path.stem.rsplit('-', 1)[1]}" if group else "",
-        "wanted": wanted, "found": (str(found.source), found.line, found.why) if found else None, "curve_pair": bool(label.get("pair")),
+        "wanted": wanted, "found": (Path(report.diagnosis.sources[found.source].path).name, found.line, found.why) if found else None, "curve_pair": bool(label.get("pair")),
     }
 
 

@@ -9,6 +9,7 @@ within a file its own order counts.
 """
 
 import bisect
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -24,6 +25,11 @@ BUFFERED_RECORDS: Final = 20
 QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
 ECHOES: Final = ("distributed.", "unknown.")
 """Collectives and launchers fail because a peer has failed: behind another failure they are its echo."""
+_OF_A_PEER: Final = re.compile(
+    r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken pipe|Timed out waiting \d+ms for (?:recv|send|data)|wait timeout after \d+ms|application timeout caused pair closure"
+    r"|(?:failed to pass|successfully reached) monitoredBarrier|remote process exited or there was a network error|Socket closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
+)
+"""What a process says that waited for another: any failure of another kind, in whatever file, is nearer to the origin."""
 EXITS: Final = "scheduler."
 """A scheduler that ends what is left of a job behind an exception names the exit, however near it stands."""
 _AFTER: Final = 0.55
@@ -100,7 +106,14 @@ def failures(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], 
     unquoted = [one for one in final if not one.is_quoted]
     # Standard output may arrive long after standard error: a traceback in front of some records may still have ended the run.
     late = [one for one in candidates if one.failure.traceback is not None and one.records_after < BUFFERED_RECORDS]
-    return sorted((one.failure for one in unquoted or final or late), key=lambda failure: clock.key(failure.source, failure.offset))
+    return sorted((one.failure for one in unquoted or final or late), key=lambda failure: (_is_of_a_peer(failure), clock.key(failure.source, failure.offset)))
+
+
+def _is_of_a_peer(failure: Failure) -> bool:
+    """Say whether a failure only tells that another process has gone or did not come."""
+    if failure.traceback is not None:
+        return bool(_OF_A_PEER.search(failure.traceback.message[:600])) or failure.traceback.exception.endswith("ProcessRaisedException")
+    return failure.finding is not None and bool(_OF_A_PEER.search(failure.finding.text[:600]))
 
 
 def events(

@@ -1,6 +1,6 @@
 """Does a second recording say the same as the first? Two labels of one case are compared, field by field.
 
-Comes in: two labels. Goes out: the differences, as sentences. What another machine or another day may change is left out here, and only here: the versions, the line number in a job whose processes race, the last digits of a curve.
+Comes in: two labels. Goes out: the differences, as sentences. What another machine or another day may change is left out here, and only here: the versions, the line number in a job whose processes race, a pid in a file's name, the last digits of a curve.
 """
 
 import math
@@ -9,6 +9,7 @@ from typing import Any
 
 SAME = ("cause", "also", "not", "outcome", "exit_status", "pair", "step_basis", "composed", "story", "how", "script", "note", "dump")
 MOVING = re.compile(r"0x[0-9a-f]+|\d+")
+PID = re.compile(r"\d{3,}")
 RELATIVE = 0.02
 
 
@@ -18,7 +19,7 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     if _plain(old.get("signature", "")) != _plain(new.get("signature", "")):
         found.append(f"signature: {old.get('signature')!r} became {new.get('signature')!r}")
     one, other = old.get("first_failure") or {}, new.get("first_failure") or {}
-    if one.get("source") != other.get("source") or _plain(one.get("text", "")) != _plain(other.get("text", "")):
+    if PID.sub("0", one.get("source", "")) != PID.sub("0", other.get("source", "")) or _plain(one.get("text", "")) != _plain(other.get("text", "")):
         found.append(f"first failure: {one} became {other}")
     return found + _series(old.get("series") or {}, new.get("series") or {})
 

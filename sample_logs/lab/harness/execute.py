@@ -59,7 +59,7 @@ AVAILABLE = {
     "tmpfs": (_can_mount, "needs root and `unshare -m` for a small file system of its own"),
     "cgroup": (lambda: os.geteuid() == 0 and CGROUP_V1.is_dir() and os.access(CGROUP_V1, os.W_OK), "needs a writable memory cgroup (v1)"),
     "compiler": (lambda: shutil.which("g++") is not None, "needs g++"),
-    "chromium": (lambda: shutil.which("chromium") is not None, "needs chromium"),
+    "slurm": (lambda: all(shutil.which(name) for name in ("slurmctld", "slurmd")), "needs Slurm (Debian: slurm-wlm), for a cluster of its own on this machine"),
 }
 
 
@@ -83,8 +83,13 @@ def execute(fault: Fault, seed: int, venv: Path, keep: Path | None = None, chatt
         if fault.dump_command:
             dump = hide(subprocess.run(["bash", "-c", fault.dump_command], cwd=work, env=environment, capture_output=True, check=False).stdout)
         if keep is not None:
-            shutil.copytree(base, keep, dirs_exist_ok=True, ignore_dangling_symlinks=True)
+            shutil.copytree(base, keep, dirs_exist_ok=True, ignore_dangling_symlinks=True, ignore=_no_sockets)
         return Run(status, timed_out, files, truth, dump)
+
+
+def _no_sockets(folder: str, names: list[str]) -> list[str]:
+    """Sockets and pipes that a run left behind cannot be kept."""
+    return [name for name in names if (Path(folder) / name).is_socket() or (Path(folder) / name).is_fifo()]
 
 
 def _environment(fault: Fault, seed: int, venv: Path, base: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ LAB = Path(__file__).resolve().parents[1]
 FAULTS = LAB / "faults"
 DUMPS = LAB / "dumps"
 ENVIRONMENT_OF = {"pytorch": "torch", "transformers-trainer": "transformers"}
-NEEDS = ("gpu", "no-gpu", "root", "tmpfs", "cgroup", "compiler", "chromium")
+NEEDS = ("gpu", "no-gpu", "root", "tmpfs", "cgroup", "compiler", "slurm")
 
 
 class FaultError(Exception):

@@ -1,0 +1,4 @@
+from .data import ShapesDataset
+from .model import ToyClassifier
+
+__all__ = ["ShapesDataset", "ToyClassifier"]

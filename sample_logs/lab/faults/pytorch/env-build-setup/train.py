@@ -1,0 +1,5 @@
+import torch
+
+import fastbeam
+
+print(torch.__version__, fastbeam)

@@ -1,0 +1,3 @@
+#include <torch/extension.h>
+
+void gather(const float *, const int *, float *, int);
