@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem import names
+from postmortem.facts.policy import vanished
 from postmortem.facts.series import Point, Series
+from postmortem.facts.speed import slowed
 from postmortem.model.lines import Where
 
 _MOST_SERIES: Final = 64
@@ -27,7 +29,6 @@ _TINY_RATE: Final = 1e-8
 _WORTH: Final = 0.05
 _HUGE_SPIKE: Final = 10
 """Times what the loss ever was among the forty records before."""
-_SLOWED: Final = 0.5
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
 _STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box)[_/]loss(?:_\w+)?$")
@@ -361,18 +362,7 @@ def memory(curves: Curves) -> Found:
 
 def speed(curves: Curves) -> Found:
     """Steps that take twice as long, or more, from some record on, as throughput or as time a step."""
-    for name, flip in ((names.THROUGHPUT, False), (names.STEP_TIME, True)):
-        points = [point for point in curves.points(name) if math.isfinite(point.value) and point.value > 0]
-        if len(points) < 20:
-            continue
-        rates = [1 / point.value if flip else point.value for point in points]
-        # The first records hold compilation, caches and warm-up.
-        early, late = rates[len(rates) // 10:len(rates) // 3], rates[-len(rates) // 4:]
-        usual, now = statistics.median(early), statistics.median(late)
-        if now < _SLOWED * usual and sum(rate < 0.7 * usual for rate in late) >= 0.9 * len(late) and sum(rate > 0.7 * usual for rate in early) >= 0.9 * len(early):
-            start = next(point for point, rate in zip(points[len(rates) // 10:], rates[len(rates) // 10:], strict=True) if rate < 0.7 * usual)
-            return [("slow-down", f"{name} {statistics.median(point.value for point in points[:len(points) // 3]):.4g} → {statistics.median(point.value for point in points[-len(points) // 4:]):.4g}", start.line)]
-    return []
+    return slowed(names.THROUGHPUT, curves.points(names.THROUGHPUT)) or slowed(names.STEP_TIME, curves.points(names.STEP_TIME), is_time=True)
 
 
 def rewards(curves: Curves) -> Found:
@@ -392,14 +382,7 @@ def rewards(curves: Curves) -> Found:
 
 def entropy(curves: Curves) -> Found:
     """The entropy of a policy that has gone to nothing and stays there."""
-    points = [point for point in curves.points("entropy") if math.isfinite(point.value)]
-    if len(points) < 10 or points[0].value <= 0:
-        return []
-    top = max(point.value for point in points[:5])
-    start = next((index for index, point in enumerate(points) if all(abs(later.value) < 1e-3 * top for later in points[index:])), None)
-    if start is None or len(points) - start < 5:
-        return []
-    return [("collapse", f"entropy {top:.3g}, then 0 for {len(points) - start} records", points[start].line)]
+    return vanished("entropy", curves.points("entropy"))
 
 
 def waiting(curves: Curves) -> Found:

@@ -1,0 +1,41 @@
+"""A run that becomes slow half way through.
+
+In: the points of a throughput or of a time a step. Out: the shape `slow-down`, if it is one.
+Not here: waiting for data (`facts.shapes.waiting`), a run that stands still (`facts.silence`).
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.facts.series import Point
+
+_FEWEST: Final = 20
+_SLOWED: Final = 0.5
+_USUAL: Final = 0.7
+_NEARLY_ALL: Final = 0.9
+
+
+def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> list[tuple[str, str, int]]:
+    """Find a steady speed that falls to less than half and stays there; the first tenth of the records holds compilation, caches and warm-up.
+
+    Args:
+        name: of the series, for the text.
+        printed: the points; those that are not finite and positive do not count.
+        is_time: the values are times a step, not speeds.
+    """
+    points = [point for point in printed if math.isfinite(point.value) and point.value > 0]
+    if len(points) < _FEWEST:
+        return []
+    rates = [1 / point.value if is_time else point.value for point in points]
+    tenth, third, quarter = len(rates) // 10, len(rates) // 3, len(rates) // 4
+    early, late = rates[tenth:third], rates[-quarter:]
+    usual = statistics.median(early)
+    is_steady = sum(rate > _USUAL * usual for rate in early) >= _NEARLY_ALL * len(early)
+    stays = sum(rate < _USUAL * usual for rate in late) >= _NEARLY_ALL * len(late)
+    if not (is_steady and stays and statistics.median(late) < _SLOWED * usual):
+        return []
+    start = next(index for index in range(tenth, len(rates)) if rates[index] < _USUAL * usual)
+    before, now = (statistics.median(point.value for point in part) for part in (points[tenth:third], points[-quarter:]))
+    return [("slow-down", f"{name} {before:.4g} → {now:.4g}", points[start].line)]
