@@ -4,6 +4,7 @@ cause: distributed.sharding
 seconds: 300
 not: [code.user-exception, code.shape-mismatch, numerics.corrupt-weights, config.deepspeed]
 also: [code.shape-mismatch, code.user-exception]
+seeds: [0]
 signature: 'ValueError: Fan in and fan out can not be computed for tensor with fewer than 2 dimensions'
 launch: torchrun --nproc_per_node 2 --master_port $LAB_PORT pretrain_big.py
 runs_as: pretrain_big.py
