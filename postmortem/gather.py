@@ -36,6 +36,7 @@ _MOST_SERIES: Final = 5000
 _MOST_POINTS: Final = 2_000_000
 """Kept points of all series together (24 bytes each); beyond, the longest is thinned before it reaches EXACT."""
 _MOST_TEMPLATES: Final = 6
+_MOST_STAMPS: Final = 100
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
 
@@ -97,7 +98,7 @@ class Gathering:
             "table": lambda _, view, base: self._table_line(view, base),
             "generic": lambda _, view, base: self._keep_waiting(view, base),
         }
-        self._tail = b""
+        self._head = self._tail = b""
         self._points = 0
         self._ends_with_break = True
 
@@ -131,6 +132,8 @@ class Gathering:
             self._generic_line()
         self._flush_rows()
         self._line += count(self._break, position, block.hi)
+        if len(self._head) < _CONTEXT * 2:
+            self._head += data[block.lo:min(block.hi, block.lo + _CONTEXT * 2)]
         self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
         if block.hi > block.lo:
             self._ends_with_break = data[block.hi - 1:block.hi] == self._break
@@ -153,6 +156,7 @@ class Gathering:
             kept.settle()
         result.lines[self.source] = self._line - (1 if self._ends_with_break else 0)
         tail = self._tail
+        result.heads[self.source] = self._head[:_CONTEXT * 2].decode("utf-8", "replace")
         result.tails[self.source] = (self._line - tail.count(self._break), tail.decode("utf-8", "replace"))
         return result
 
@@ -201,23 +205,23 @@ class Gathering:
         if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        context = self._context(view) if rule.fatal and len(kept.first) < 2 else (0, "")
+        is_new = rule.fatal and len(kept.first) < 2
+        context = view.around(_CONTEXT, self._break) if is_new else (0, "")
+        if is_new:
+            self._stamp(view, base)
         before = self.result.records_beside(self.source, where)
         kept.add_later(functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context), view.number)
 
-    def _context(self, view: View) -> tuple[int, str]:
-        """Keep the raw lines around a failure, since a stream cannot be read again."""
-        start = max(0, view.start - _CONTEXT)
-        start = view.data.find(b"\n", start, view.start) + 1 or start
-        end = view.data.rfind(b"\n", view.end, view.end + _CONTEXT)
-        text = view.data[start:end if end > 0 else view.end + _CONTEXT]
-        return view.number - view.data.count(self._break, start, view.start), text.decode("utf-8", "replace")
+    def _stamp(self, view: View, base: int) -> None:
+        """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
+        if len(kept := self.result.stamps.setdefault(self.source, [])) < _MOST_STAMPS and (found := view.stamp()):
+            kept.append((base + found[0], found[1]))
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)
         if found is not None:
             self._framed_until = max(self._framed_until, found.end_offset)
-            self._keep(found)
+            self._keep(found, view, base)
 
     def _frame(self, view: View, base: int) -> None:
         """Read the traceback of a paste that begins below its first line."""
@@ -225,10 +229,11 @@ class Gathering:
             return
         found, self._framed_until = traceback.read_headless(view, self.source, base)
         if found is not None:
-            self._keep(found)
+            self._keep(found, view, base)
 
-    def _keep(self, found: Traceback) -> None:
+    def _keep(self, found: Traceback, view: View, base: int) -> None:
         self._flush_rows()
+        self._stamp(view, base)
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
             del self.result.tracebacks[5 * FIRST]

@@ -85,7 +85,11 @@ class Gathered:
     timeouts: int = 0
     tails: dict[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
+    heads: dict[int, str] = field(default_factory=dict)
+    """The beginning of each source."""
     lines: dict[int, int] = field(default_factory=dict)
+    stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    """Printed times beside what may be a failure, by source: (byte offset, time)."""
 
     def records_beside(self, source: int, where: Where) -> int:
         """Count the records of a source that tell how this process fares: its own and unlabelled ones; all, for a line without a label."""
@@ -118,6 +122,9 @@ class Gathered:
                 self.first_record.setdefault(source, other.first_record[source])
         for key_of, count in other.records_of.items():
             self.records_of[key_of] = self.records_of.get(key_of, 0) + count
+        for source, stamps in other.stamps.items():
+            self.stamps.setdefault(source, []).extend(stamps)
+        self.heads = {**other.heads, **self.heads}
         self.tails.update(other.tails)
         self.lines.update(other.lines)
 

@@ -49,6 +49,8 @@ SHAPES: Final = {
     "flat-rewards": "the spread of the rewards within a group is 0 at every record",
     "input-bound": "in most of each step the GPU waits for data: the printed data time is more than half of the step time",
     "ranks-differ": "the watchdogs of two ranks name different collectives under one sequence number",
+    "rank-behind": "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it did not come to the one that timed out",
+    "one-rank-first": "the training loss of one rank stops being finite at an earlier step than that of all the others",
     "memory-rising": "reported memory rises over the run",
     "memory-flat": "reported memory stays level over many records, to the last one",
     "silence": "by the printed clock, the log is still for many times the usual distance of its lines after the last metric record, and then goes on",

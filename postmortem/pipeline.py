@@ -11,17 +11,18 @@ from typing import Final
 
 from postmortem import views
 from postmortem.errors import InputError
-from postmortem.facts import collectives, memory, shapes, silence
+from postmortem.facts import collectives, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, trainer_state
 from postmortem.formats.records import Record
 from postmortem.gather import Gathering
-from postmortem.gathered import Gathered
-from postmortem.inference import events as order
+from postmortem.gathered import Gathered, Seen
+from postmortem.inference import attempts, events, order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case
+from postmortem.inference.clock import Clock, skews
 from postmortem.inference.rules import score
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.literals import Machine
@@ -31,7 +32,7 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
-from postmortem.reading.names import process_of_file
+from postmortem.reading.names import processes_of
 from postmortem.reading.opener import fill, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 
@@ -59,8 +60,9 @@ def analyze(
     """
     given = [str(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     machine = machine_for(tuple(Path(folder) for folder in patterns))
-    reader = _Reader(machine, block_size)
-    for candidate in candidates(given):
+    found = list(candidates(given))
+    reader = _Reader(machine, block_size, processes_of([candidate.path for candidate in found if not candidate.skip]))
+    for candidate in found:
         if candidate.skip:
             reader.ignore(candidate.path, candidate.skip)
         else:
@@ -82,8 +84,8 @@ def machine_for(patterns: tuple[Path, ...]) -> Machine:
 class _Reader:
     """Reads the sources of a job, one after the other, into one `Gathered`."""
 
-    def __init__(self, machine: Machine, block_size: int) -> None:
-        self.machine, self.block_size = machine, block_size
+    def __init__(self, machine: Machine, block_size: int, processes: Mapping[str, Where]) -> None:
+        self.machine, self.block_size, self.processes = machine, block_size, processes
         self.gathered = Gathered()
         self.sources: list[Source] = []
         self.warnings: list[str] = []
@@ -117,7 +119,7 @@ class _Reader:
             text = Text(opened)
             head = text.head.decode("utf-8", "replace")
             index = len(self.sources)
-            where = process_of_file(path) if kind == "log" else NOWHERE
+            where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
             if trainer_state.claims(head):
                 kind, part = "metrics", self._metrics_file(text, index, trainer_state.records, "transformers-trainer")
             elif csv_metrics.claims(head):
@@ -157,16 +159,17 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
     starts = [one.finding for one in seen if one.finding.signature.startswith(START_MARKERS)]
-    begins = order.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]))
+    begins = attempts.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]), sources)
     current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
     tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]
-    clock = order.clock_of(seen, gathered.tracebacks)
+    apart = _skews(gathered, begins)
+    clock = _clock(gathered, seen, order.candidates_in(current, tracebacks, rules), apart)
     dumps = frozenset(index for index, source in enumerate(sources) if source.kind == "environment")
     in_logs = [one for one in current if one.finding.source not in dumps]
-    failures = order.failures(in_logs, tracebacks, gathered, rules, clock) or order.failures(current, tracebacks, gathered, rules, clock)
+    failures = order.failures(in_logs, tracebacks, gathered, rules, clock, sources) or order.failures(current, tracebacks, gathered, rules, clock, sources)
     first = failures[0] if failures else None
     found = (
-        *shapes.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+        *shapes.shapes(gathered.series.values()), *ranks.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in found}
@@ -174,23 +177,39 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
-        events=tuple(order.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        events=tuple(events.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)
-    return _assemble(case, ranked, first, gathered, sources, knowledge, language, begins, warnings)
+    return _assemble(case, ranked, first, gathered, sources, knowledge, language, begins, apart, warnings)
+
+
+def _skews(gathered: Gathered, begins: Mapping[int, int]) -> dict[int, float]:
+    """Find clocks that stand apart among the files of the last attempt."""
+    current = [source for source, count in gathered.lines.items() if begins.get(source, 0) <= count]
+    if len(current) <= 1:
+        return {}
+    return skews({source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1]) for source in current})
+
+
+def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]) -> Clock:
+    """Build the job's clock from every time that stands beside a finding, a traceback or a possible failure."""
+    times: list[tuple[int, int, str | None]] = [(one.finding.source, one.finding.offset, one.finding.time) for one in seen]
+    times += [(one.source, one.offset, one.time) for one, _ in gathered.tracebacks]
+    times += [(source, offset, time) for source, stamps in gathered.stamps.items() for offset, time in stamps]
+    return Clock(times, apart, needed)
 
 
 def _assemble(
     case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str,
-    begins: dict[int, int], warnings: Iterable[str],
+    begins: dict[int, int], apart: Mapping[int, float], warnings: Iterable[str],
 ) -> Diagnosis:
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
     progress = views.progress(gathered, case, first)
     known = views.known_numbers(gathered, case, sources, progress)
     answer = judging.verdict(ranked, case, knowledge, language)
-    notes = [*warnings, *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
+    notes = [*warnings, *(f"the clock of {sources[source].path} is {ahead:+.0f} s off the others' (the same steps stand in them); corrected for the order" for source, ahead in apart.items()), *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
         knowledge_base=knowledge.version, sources=tuple(sources), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
         frameworks=tuple(Framework(name, version, gathered.facts.framework_lines.get(name, 0)) for name, version in case.frameworks.items()),
@@ -216,8 +235,9 @@ def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -
             continue
         begin = begins.get(index, 1)
         if begin > 1:
-            found.append(Attempt(index, 1, begin - 1, "failed"))
-        found.append(Attempt(index, begin, source.lines, outcome))
+            found.append(Attempt(index, 1, min(begin - 1, source.lines), "failed"))
+        if begin <= source.lines:
+            found.append(Attempt(index, begin, source.lines, outcome))
     return tuple(found)
 
 

@@ -14,7 +14,8 @@ from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
-from postmortem.inference.events import ECHOES, SURVIVED_RECORDS, Failure
+from postmortem.inference.events import ECHOES
+from postmortem.inference.order import SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Event, Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
@@ -27,8 +28,9 @@ _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
+ONE_RANK: Final = "one-rank-first"
 _GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
-_BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion"})
+_BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion", ONE_RANK})
 
 
 def frameworks(gathered: Gathered) -> dict[str, str | None]:
@@ -106,8 +108,8 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
 
 def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, language: str, *, is_numeric: bool) -> FirstFailure | None:
     """Name the first real failure over all sources and processes; of a numerical cause, the first bad value before the exception."""
-    bad = sorted((shape for name, shape in case.shapes.items() if name in _BAD_SHAPES), key=lambda shape: (shape.source, shape.line))
-    is_earlier = bool(bad) and (first is None or (is_numeric and (bad[0].source, bad[0].line) < (first.source, first.line)))
+    bad = sorted((shape for name, shape in case.shapes.items() if name in _BAD_SHAPES), key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+    is_earlier = bool(bad) and (first is None or (is_numeric and (bad[0].source != first.source or bad[0].line < first.line)))
     if is_earlier:
         return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].text)
     if first is None:

@@ -1,12 +1,14 @@
 """What the watchdogs of several ranks say of one collective.
 
-In: findings of the watchdog's time-out with the sequence number and operation they captured. Out: shape `ranks-differ`.
-Not here: the wordings (`patterns/signatures/distributed`), time-outs of a single rank.
+In: findings of the watchdog's time-out with the sequence number and operation they captured, and of its count of enqueued work.
+Out: shapes `ranks-differ`, `rank-behind`. Not here: the wordings (`patterns/signatures/distributed`), time-outs of a single rank.
 
-Under one sequence number all ranks of a group must be in the same operation. Groups count for themselves; lines that name different groups are not compared.
+Under one sequence number all ranks of a group must be in the same operation, and the rank that has enqueued least has not come to the collective
+for which the others wait. Groups count for themselves; lines that name different groups are not compared.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,22 +16,51 @@ from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
+COUNTS: Final = frozenset({"distributed.nccl-timeout.work-status", "distributed.nccl-timeout.idle-rank", "distributed.nccl-timeout.dump-signal"})
+NEVER: Final = 1 << 31
+"""A count above it is torch's way, in some versions, to say that nothing was completed or enqueued."""
 _RANK: Final = re.compile(r"\bRank (\d+)\]")
 _GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
 _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
 def shapes(findings: Iterable[Finding]) -> list[Shape]:
-    """Find the first pair of ranks that disagree."""
+    """Find the first pair of ranks that disagree, and the rank that has not come."""
+    seen = list(findings)
+    return [*_differing(seen), *_behind(seen)]
+
+
+def _differing(findings: Iterable[Finding]) -> list[Shape]:
     known: dict[tuple[str, str], tuple[str, str]] = {}
     for finding in findings:
         number, operation = finding.capture("seq"), finding.capture("op")
         rank = _RANK.search(finding.text)
         if finding.signature != WATCHDOG or number is None or operation is None or rank is None:
             continue
-        size, group = _SIZE.search(finding.text), _GROUP.search(finding.text)
+        size = _SIZE.search(finding.text)
         call = f"{operation}({size['size'].strip(', ')})" if size else operation
-        other, other_call = known.setdefault((group["group"] if group else "", number), (rank[1], call))
+        other, other_call = known.setdefault((_group(finding), number), (rank[1], call))
         if other != rank[1] and other_call != call:
             return [Shape("ranks-differ", f"SeqNum {number}: rank {other} in {other_call}, rank {rank[1]} in {call}", finding.source, finding.where, finding.line)]
     return []
+
+
+def _behind(findings: Iterable[Finding]) -> list[Shape]:
+    """Compare how much each rank of a group had enqueued."""
+    counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
+    for finding in findings:
+        enqueued, rank = finding.capture("enqueued"), _RANK.search(finding.text)
+        if finding.signature in COUNTS and enqueued is not None and rank is not None and int(enqueued) < NEVER:
+            counts[_group(finding)].setdefault(rank[1], (int(enqueued), finding))
+    for group in counts.values():
+        (least, finding), most = min(group.values(), key=lambda one: one[0]), max(count for count, _ in group.values())
+        late = sorted((rank for rank, (count, _) in group.items() if count == least), key=int)
+        if least < most and len(late) < len(group):
+            text = f"last enqueued work: {least} on rank {', '.join(late)}, up to {most} on the others"
+            return [Shape("rank-behind", text, finding.source, finding.where, finding.line)]
+    return []
+
+
+def _group(finding: Finding) -> str:
+    group = _GROUP.search(finding.text)
+    return group["group"] if group else ""

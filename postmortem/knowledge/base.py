@@ -67,6 +67,8 @@ class Signature(Rule):
     fatal: bool = True
     suggests: Mapping[str, str] = field(default_factory=dict)
     group: str = "signature"
+    told_by: str = ""
+    """Who prints it, if not the process to which it happened: `launcher` or `peer`."""
 
     def title(self, language: str) -> str:
         """Give the title in a language."""
@@ -185,7 +187,7 @@ def _signature(entry: Mapping[str, Any]) -> Signature:
     fatal = entry.get("fatal")
     return Signature(
         entry["id"], _anchors(entry), entry["match"], entry,
-        role=entry["role"], lines=entry.get("lines", 1), suggests=entry.get("suggests") or {}, group=entry.get("group", "signature"),
+        role=entry["role"], lines=entry.get("lines", 1), suggests=entry.get("suggests") or {}, group=entry.get("group", "signature"), told_by=entry.get("told_by", ""),
         fatal=entry["role"] in {"cause", "consequence"} if fatal is None else fatal,
     )
 

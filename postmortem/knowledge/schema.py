@@ -62,6 +62,7 @@ class Signature(Strict):
     fatal: bool | None = None
     suggests: dict[CauseId, Level] = {}
     group: str = "signature"
+    told_by: Literal["launcher", "peer"] | None = None
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"

@@ -43,6 +43,12 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d+)\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
         ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?[:\s]\s*"),
         ("[", r"\[titan\] "),
+        # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
+        ("[", rf"\[(?P<clock6>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?)\](?:\[(?:{_LEVEL}|[DIWEC])\])?:? ?"),
+        ("012", rf"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) +(?:\| ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"),
+        ("012", r"(?P<clock8>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) \[?[Rr]ank[ =]?(?P<rank5>\d{1,5})\]?:? ?"),
+        ("012", r"(?P<clock9>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) (?=[ A-Za-z\[(<{])"),
+        ("Rr", r"[Rr]ank[ =]?(?P<rank6>\d{1,5})(?:: | \| |,? (?=step|epoch|iter|batch|INFO|ERROR|WARN|DEBUG))"),
         # transformers explicit format; LLaMA-Factory
         ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
         ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
@@ -68,6 +74,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         (" ", rf" \[{_STAMP}\] "),
     )
 )
+_CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
 _SRUN: Final = re.compile(r" {0,5}(?P<rank>\d{1,5}): ?")
 
 
@@ -106,7 +113,7 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
     start = text[:1]
-    if not start or start not in "0123[IWEFVCD(wnhgJMASON ":
+    if not start or start not in "0123[IWEFVCD(wnhgJMASON Rr":
         return None
     for starts, pattern in _FORMS:
         if start in starts and (match := pattern.match(text)) and match.end():
@@ -118,7 +125,7 @@ def _peel(text: str, found: dict[str, str]) -> str | None:
 
 
 def _where(found: dict[str, str]) -> Where:
-    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4", "task") if name in found), None)
+    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task") if name in found), None)
     local = int(found["local"]) if "local" in found else None
     node = found.get("node") or found.get("host") or found.get("ip")
     pid = next((int(found[name]) for name in ("pid", "pid2", "pid3") if name in found), None)
@@ -128,7 +135,7 @@ def _where(found: dict[str, str]) -> Where:
 
 
 def _time(found: dict[str, str]) -> str | None:
-    clock = found.get("clock") or found.get("clock2") or found.get("clock3") or found.get("clock4") or found.get("clock5")
+    clock = next((found[name] for name in _CLOCKS if name in found), None)
     if clock is None:
         uptime = found.get("uptime") or found.get("uptime2")
         return f"+{uptime}s" if uptime else None

@@ -11,6 +11,7 @@ from postmortem.model.lines import Where
 from postmortem.reading.prefixes import ANSI, Cleaned, clean
 
 REACH: Final = 8 << 10
+_LINES_BACK: Final = 120
 LONG_REACH: Final = 60 << 10
 """How far a traceback may be followed; less than `blocks.MARGIN`."""
 
@@ -38,6 +39,26 @@ class View:
         if self._cleaned is None:
             self._cleaned = clean(self.data[self.start:self.end].decode("utf-8", "replace"), srun=self.srun)
         return self._cleaned
+
+    def stamp(self) -> tuple[int, str] | None:
+        """Give the printed time that stands nearest: in this line, or in one of the lines before it; with the offset of its line in the block."""
+        end, low, one = self.start, max(0, self.start - REACH), self.cleaned
+        for _ in range(_LINES_BACK):
+            if one.time is not None:
+                return end, one.time
+            if end - 1 <= low:
+                break
+            start = self.data.rfind(b"\n", low, end - 1) + 1 or low
+            one, end = clean(self.data[start:end - 1].decode("utf-8", "replace"), srun=self.srun), start
+        return None
+
+    def around(self, reach: int, line_break: bytes) -> tuple[int, str]:
+        """Give the raw line number of the first of the lines around this one, and their text, at most `reach` bytes on either side."""
+        start = max(0, self.start - reach)
+        start = self.data.find(b"\n", start, self.start) + 1 or start
+        end = self.data.rfind(b"\n", self.end, self.end + reach)
+        text = self.data[start:end if end > 0 else self.end + reach]
+        return self.number - self.data.count(line_break, start, self.start), text.decode("utf-8", "replace")
 
     def raw(self) -> str:
         """Give the line as it stands, colours removed."""

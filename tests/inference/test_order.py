@@ -47,3 +47,75 @@ def test_a_log_of_consequences_only_is_an_abstention(tmp_path: Path) -> None:
     verdict = postmortem.analyze(log).verdict
     assert verdict.cause is None
     assert verdict.need
+
+
+GONE = ('Traceback (most recent call last):\n  File "/home/me/train.py", line 58, in <module>\n    loss.backward()\n'
+        "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.7]:41212\n")
+KEYERROR = "Traceback (most recent call last):\n  File \"/home/me/data.py\", line 12, in __getitem__\n    return self.rows[index]['label']\nKeyError: 'label'\n"
+ROOT = ("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n{line}\ntrain.py FAILED\n{line}\nRoot Cause (first observed failure):\n[0]:\n  time      : 2024-05-01_12:00:01\n"
+        "  host      : node1\n  rank      : {rank} (local_rank: {rank})\n  exitcode  : 1 (pid: 4245)\n  error_file: {file}\n  traceback : none\n").replace("{line}", "=" * 60)
+
+
+def _first(folder: Path, files: dict[str, str]) -> tuple[str, int]:
+    """Analyse a job of files; gives the file and the line of the first failure."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    report = postmortem.analyze(folder).diagnosis
+    failure = report.first_failure
+    assert failure is not None
+    return str(Path(report.sources[failure.source].path).relative_to(folder)), failure.line
+
+
+@pytest.mark.parametrize(("files", "expected"), [
+    pytest.param({"rank0.log": GONE, "rank1.log": KEYERROR}, ("rank1.log", 4), id="who lost a peer comes after who failed"),
+    pytest.param({"console.log": "[rank1]: " + KEYERROR.replace("\n", "\n[rank1]: "), "rank0.log": GONE, "rank1.log": KEYERROR}, ("rank1.log", 4), id="the process's own file before the console's copy"),
+    pytest.param({"launch.log": KEYERROR, "train.4711.log": RECORDS, "train.4712.log": KEYERROR}, ("train.4712.log", 4), id="files by process id"),
+    pytest.param(
+        {"rank0/error.json": '{"message": {"message": "KeyError: \'label\'", "extraInfo": {"py_callstack": "Traceback (most recent call last):\\n", "timestamp": "1714564801"}}}\n',
+         "rank0/stderr.log": KEYERROR},
+        ("rank0/stderr.log", 4), id="the traceback before its copy in the error file"),
+    pytest.param({"agent.log": "E0501 12:00:03.407000 12404 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 12524) of binary: /usr/bin/python\n",
+                  "dmesg.txt": "[19107.281900] Memory cgroup out of memory: Killed process 12524 (python) total-vm:1739528kB, anon-rss:1058336kB, file-rss:101136kB, shmem-rss:0kB, UID:0 oom_score_adj:0\n"},
+                 ("dmesg.txt", 1), id="what the kernel did before what the agent saw of it"),
+    pytest.param({"attempt_0/0/stderr.log": OOM, "attempt_1/0/stderr.log": KEYERROR, "agent.log": CHILD}, ("attempt_1/0/stderr.log", 4), id="the folder of the last attempt"),
+    pytest.param({"rank0.log": MISSING, "rank1.log": KEYERROR, "agent.log": ROOT.format(rank=1, file="/tmp/torchelastic_a/none_b/attempt_0/1/error.json")}, ("rank1.log", 4), id="a root cause with an error file is believed"),
+    pytest.param({"rank0.log": f"2024-05-01 12:00:00,000 - t - ERROR - begin\n{MISSING}", "rank1.log": f"2024-05-01 12:00:05,000 - t - ERROR - begin\n{KEYERROR}", "agent.log": ROOT.format(rank=1, file="<N/A>")},
+                 ("rank0.log", 5), id="without an error file it is only the order of looking: the clock decides"),
+    pytest.param({"rank0.log": f"[10:00:09][I] step=9 x=1\n{MISSING}", "rank1.log": f"[10:00:02][I] step=4 x=1\n{KEYERROR}"}, ("rank1.log", 5), id="a clock without a day is a clock"),
+    pytest.param({"rank0.log": f"[23:59:58][I] step=9 x=1\n{MISSING}", "rank1.log": f"[00:00:02][I] step=4 x=1\n{KEYERROR}"}, ("rank0.log", 5), id="times a day apart order nothing"),
+])
+def test_the_first_failure_of_a_job_of_files(tmp_path: Path, files: dict[str, str], expected: tuple[str, int]) -> None:
+    """The process to which it happened, at the line at which it says so."""
+    assert _first(tmp_path, files) == expected
+
+
+def test_clocks_that_stand_apart_are_noticed_and_corrected(tmp_path: Path) -> None:
+    """Two nodes log the same steps, one's clock is two minutes ahead: its failure is earlier than its stamps say."""
+    steps = [f"2024-05-01 12:00:{step:02d},000 - t - INFO - step {step} loss {2.5 - step / 50:.3f}\n" for step in range(10)]
+    ahead = [line.replace("12:00:", "12:02:") for line in steps]
+    files = {
+        "node-a.log": "".join(steps) + "2024-05-01 12:00:20,000 - t - ERROR - stopped\n" + MISSING,
+        "node-b.log": "".join(ahead) + "2024-05-01 12:02:10,000 - t - ERROR - stopped\n" + KEYERROR,
+    }
+    assert _first(tmp_path, files) == ("node-b.log", 15)
+    assert any("node-b.log is +120 s off" in warning for warning in postmortem.analyze(tmp_path).diagnosis.warnings)
+
+
+def test_a_restart_that_ran_to_its_end_is_no_failure(tmp_path: Path) -> None:
+    """The error of the first attempt is followed by records and a closing line."""
+    log = tmp_path / "run.log"
+    log.write_text(KEYERROR + RECORDS + "Training complete\n")
+    assert postmortem.analyze(log).diagnosis.outcome == "completed"
+
+
+def test_the_rank_that_went_bad_first_is_named(tmp_path: Path) -> None:
+    """All ranks end at NaN; one of them a step before the others."""
+    for rank in range(3):
+        losses = ["0.9", "0.8", "nan" if rank == 1 else "0.7", "nan", "nan"]
+        (tmp_path / f"rank{rank}.log").write_text("".join(f"rank={rank} step={step} loss={loss} lr=1e-4\n" for step, loss in enumerate(losses)))
+    report = postmortem.analyze(tmp_path).diagnosis
+    assert report.first_failure is not None
+    assert (report.first_failure.where.rank, report.first_failure.line) == (1, 3)
+    assert not any(cause.id == "numerics.lr-divergence" for cause in report.causes[:2])

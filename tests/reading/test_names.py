@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.names import process_of_file
+from postmortem.reading.names import attempts_of, process_of_file, processes_of
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,30 @@ from postmortem.reading.names import process_of_file
 def test_the_path_names_the_process(path: str, expected: Where) -> None:
     """Rank, local rank and node are read off names that say so, and off nothing else."""
     assert process_of_file(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        pytest.param(["j/log-r0.err", "j/log-r1.err"], [Where(rank=0), Where(rank=1)], id="r and a number"),
+        pytest.param(["j/stdout-0.txt", "j/stdout-1.txt"], [Where(rank=0), Where(rank=1)], id="a stream and a number"),
+        pytest.param(["j/n1.txt", "j/n2.txt"], [Where(node="n1"), Where(node="n2")], id="n and a number is a node"),
+        pytest.param(["j/node-a.log", "j/node-b.log"], [Where(node="node-a"), Where(node="node-b")], id="nodes by letters"),
+        pytest.param(["j/train.4711.log", "j/train.4712.log"], [Where(pid=4711), Where(pid=4712)], id="process ids"),
+        pytest.param(["j/rank0.log", "j/agent.log"], [Where(rank=0), NOWHERE], id="a launcher beside a rank"),
+        pytest.param(["j/log-r0.err"], [NOWHERE], id="a bare number without a sibling says nothing"),
+        pytest.param(["a/n1.txt", "b/n2.txt"], [NOWHERE, NOWHERE], id="files of two folders are no siblings"),
+        pytest.param(["j/slurm-48213.out", "j/slurm-48214.out"], [NOWHERE, NOWHERE], id="numbers of jobs"),
+        pytest.param(["j/20240801_100000.log", "j/20240801_113000.log"], [NOWHERE, NOWHERE], id="times of day"),
+        pytest.param(["j/run1.log", "j/run2.log"], [NOWHERE, NOWHERE], id="two runs"),
+        pytest.param(["j/rank0/error.json", "j/attempt_0/1/error.json"], [Where(rank=0), Where(local_rank=1)], id="error files"),
+    ],
+)
+def test_siblings_tell_what_a_bare_number_means(paths: list[str], expected: list[Where]) -> None:
+    """A number that alone tells files of one folder apart is read by the word before it."""
+    assert list(processes_of(paths).values()) == expected
+
+
+def test_attempts_are_read_off_folders() -> None:
+    """The folder nearest to the file counts; files outside of them have no attempt."""
+    assert attempts_of(["run/attempt_0/1/stderr.log", "run/attempt_1/0/stderr.log", "run/agent.log"]) == {"run/attempt_0/1/stderr.log": 0, "run/attempt_1/0/stderr.log": 1}

@@ -1,0 +1,47 @@
+"""What the curves of several processes say together: which of them went bad before the others.
+
+In: the series of all processes. Out: shape `one-rank-first`. Not here: collectives (`facts.collectives`), one curve alone (`facts.shapes`).
+
+Gradients are averaged over the ranks, so what one rank spoils reaches all of them one step later. A rate too high, or weights that are broken, show on all
+ranks in the same step; bad data and a bad device show on one rank first.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem.facts.series import Point, Series
+from postmortem.facts.shapes import Shape
+from postmortem.model.lines import NOWHERE
+
+_NOT_TRAINING: Final = ("eval", "val", "test")
+
+
+def shapes(series: Iterable[Series]) -> list[Shape]:
+    """Find the one process whose training loss stops being finite at an earlier step than that of all the others."""
+    by_name: dict[str, list[Series]] = defaultdict(list)
+    for one in series:
+        if "loss" in one.name and not one.name.startswith(_NOT_TRAINING) and one.where != NOWHERE and one.points:
+            by_name[one.name].append(one)
+    found = [shape for members in by_name.values() if (shape := _first(members)) is not None]
+    return found[:1]
+
+
+def _first(members: list[Series]) -> Shape | None:
+    """Compare one series over its processes."""
+    bad = [(one.first_nonfinite, one) for one in members if one.first_nonfinite is not None and not math.isnan(one.first_nonfinite.step)]
+    if len(members) < 2 or not bad:
+        return None
+    (point, first), *others = sorted(bad, key=lambda pair: pair[0].step)
+    reached = [one for one in members if one is not first and one.last is not None and one.last.step >= point.step]
+    if not reached or any(other.step <= point.step for other, _ in others):
+        return None
+    return Shape("one-rank-first", f"{first.where.label()}: {first.name} {point.value} at step {point.step:g}; {_rest(members, first, others)}", first.source, first.where, point.line)
+
+
+def _rest(members: list[Series], first: Series, others: list[tuple[Point, Series]]) -> str:
+    """Say how the others fared."""
+    steps = sorted({f"{point.step:g}" for point, _ in others}, key=float)
+    names = ", ".join(one.where.label() for one in members if one is not first)
+    return f"{names}: from step {steps[0]} on" if steps else f"{names}: finite throughout"
