@@ -37,7 +37,6 @@ from postmortem.reading.opener import fill, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 
 _STATE_BYTES: Final = 256 << 20
-START_MARKERS: Final = "context.training-start"
 
 
 def analyze(
@@ -158,7 +157,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     """Judge what was gathered; of the sources only the lines around the failure may be read again, for the page."""
     rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
-    starts = [one.finding for one in seen if one.finding.signature.startswith(START_MARKERS)]
+    starts = [one.finding for one in seen if one.finding.signature.startswith((attempts.START, attempts.COMMAND))]
     begins = attempts.last_attempts(gathered, starts, _fatal_lines(gathered, [one.finding for one in seen]), sources)
     current = [one for one in seen if one.finding.line >= begins.get(one.finding.source, 0)]
     tracebacks = [(one, before) for one, before in gathered.tracebacks if one.line >= begins.get(one.source, 0)]

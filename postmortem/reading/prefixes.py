@@ -75,7 +75,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     )
 )
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
-_SRUN: Final = re.compile(r" {0,5}(?P<rank>\d{1,5}): ?")
+_SRUN: Final = re.compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
 
 
 class Cleaned(NamedTuple):

@@ -21,6 +21,8 @@ CHILD = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" 
     pytest.param(RECORDS + OOM + TIMEOUT, "memory.cuda-oom", id="the time-out of the other ranks is an echo"),
     pytest.param(RECORDS + TIMEOUT, "distributed.nccl-timeout", id="a time-out with nothing before it"),
     pytest.param("***** Running training *****\n" + MISSING + "***** Running training *****\n" + RECORDS + OOM, "memory.cuda-oom", id="of two attempts the last counts"),
+    pytest.param("+ python train.py\n" + MISSING + "+ pip install flash_attn\n+ python train.py\n" + RECORDS + OOM, "memory.cuda-oom", id="the same command again is another attempt"),
+    pytest.param("+ python setup.py\n" + MISSING + "+ python train.py\n" + OOM, "environment.missing-package", id="another command is none"),
     pytest.param(MISSING.replace("Traceback", "[2024-05-01 12:00:00,123] [WARNING] [x.py:1:f] Traceback", 1) + RECORDS + OOM, "memory.cuda-oom", id="what the run survived is no cause"),
     pytest.param(OOM + "2024-05-01 12:00:01,000 - train - ERROR - ModuleNotFoundError: No module named 'flash_attn'\n", "memory.cuda-oom", id="a clock on one line alone orders nothing"),
 ])
