@@ -1,7 +1,7 @@
 """What the watchdogs of several ranks say of one collective.
 
-In: findings of the watchdog's time-out with the sequence number and operation they captured, and of its count of enqueued work.
-Out: shapes `ranks-differ`, `rank-behind`. Not here: the wordings (`patterns/signatures/distributed`), time-outs of a single rank.
+In: findings of the watchdog's time-out with the sequence number and operation they captured, of its count of enqueued work, and of the ranks that join a communicator.
+Out: shapes `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings (`patterns/signatures/distributed`), time-outs of a single rank.
 
 Under one sequence number all ranks of a group must be in the same operation, and the rank that has enqueued least has not come to the collective
 for which the others wait. Groups count for themselves; lines that name different groups are not compared.
@@ -17,6 +17,8 @@ from postmortem.model.findings import Finding
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
 COUNTS: Final = frozenset({"distributed.nccl-timeout.work-status", "distributed.nccl-timeout.idle-rank", "distributed.nccl-timeout.dump-signal"})
+INIT_START: Final = "context.nccl-init.start"
+INIT_COMPLETE: Final = "context.nccl-init.complete"
 NEVER: Final = 1 << 31
 """A count above it is torch's way, in some versions, to say that nothing was completed or enqueued."""
 _RANK: Final = re.compile(r"\bRank (\d+)\]")
@@ -27,7 +29,7 @@ _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 def shapes(findings: Iterable[Finding]) -> list[Shape]:
     """Find the first pair of ranks that disagree, and the rank that has not come."""
     seen = list(findings)
-    return [*_differing(seen), *_behind(seen)]
+    return [*_differing(seen), *_behind(seen), *_absent(seen)]
 
 
 def _differing(findings: Iterable[Finding]) -> list[Shape]:
@@ -58,6 +60,26 @@ def _behind(findings: Iterable[Finding]) -> list[Shape]:
         if least < most and len(late) < len(group):
             text = f"last enqueued work: {least} on rank {', '.join(late)}, up to {most} on the others"
             return [Shape("rank-behind", text, finding.source, finding.where, finding.line)]
+    return []
+
+
+def _absent(findings: Iterable[Finding]) -> list[Shape]:
+    """Find a communicator that some ranks have begun to join and none has joined, and the ranks that did not begin."""
+    begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
+    joined: set[tuple[str, int]] = set()
+    for finding in findings:
+        if finding.signature in {INIT_START, INIT_COMPLETE}:
+            key = (finding.capture("comm") or "", int(finding.capture("nranks") or 0))
+            if finding.signature == INIT_COMPLETE:
+                joined.add(key)
+            else:
+                begun[key][int(finding.capture("rank") or 0)] = finding
+    for key, ranks in begun.items():
+        missing = [rank for rank in range(key[1]) if rank not in ranks]
+        if key not in joined and missing and len(ranks) > 1:
+            last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
+            text = f"{len(ranks)} of {key[1]} ranks began to join the communicator and none has joined; not seen: rank {', '.join(map(str, missing[:8]))}{' ...' if len(missing) > 8 else ''}"
+            return [Shape("nccl-rank-absent", text, last.source, last.where, last.line)]
     return []
 
 

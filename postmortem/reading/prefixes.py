@@ -74,6 +74,8 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         (" ", rf" \[{_STAMP}\] "),
     )
 )
+_NCCL: Final = re.compile(r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+ )?NCCL )")
+"""NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
 _SRUN: Final = re.compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
 
@@ -113,22 +115,24 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
     start = text[:1]
-    if not start or start not in "0123[IWEFVCD(wnhgJMASON Rr":
+    match = None
+    if start and start in "0123[IWEFVCD(wnhgJMASON Rr":
+        match = next((match for starts, pattern in _FORMS if start in starts and (match := pattern.match(text)) and match.end()), None)
+    if match is None and " NCCL " in text:
+        match = _NCCL.match(text)
+    if match is None:
         return None
-    for starts, pattern in _FORMS:
-        if start in starts and (match := pattern.match(text)) and match.end():
-            for name, value in match.groupdict().items():
-                if value is not None:
-                    found.setdefault(name, value)
-            return text[match.end():]
-    return None
+    for name, value in match.groupdict().items():
+        if value is not None:
+            found.setdefault(name, value)
+    return text[match.end():]
 
 
 def _where(found: dict[str, str]) -> Where:
     rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task") if name in found), None)
     local = int(found["local"]) if "local" in found else None
-    node = found.get("node") or found.get("host") or found.get("ip")
-    pid = next((int(found[name]) for name in ("pid", "pid2", "pid3") if name in found), None)
+    node = found.get("node") or found.get("node2") or found.get("host") or found.get("ip")
+    pid = next((int(found[name]) for name in ("pid", "pid2", "pid3", "pid4") if name in found), None)
     if "pid2" in found:     # the thread or process of a torch logger line: not a process label
         pid = None
     return Where(rank, local, node, pid) if (rank, local, node, pid) != (None, None, None, None) else NOWHERE

@@ -48,3 +48,20 @@ def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg)
 def test_the_rank_that_is_behind(findings: list[Finding], expected: str | None) -> None:
     """Counts are compared within a process group."""
     assert [shape.text for shape in collectives.shapes(findings) if shape.id == "rank-behind"] == ([expected] if expected else [])
+
+
+def _init(rank: int, state: str, nranks: int = 3) -> Finding:
+    """What NCCL_DEBUG=INFO says when a rank joins."""
+    text = f"NCCL INFO ncclCommInitRank comm 0x55 rank {rank} nranks {nranks} cudaDev {rank} nvmlDev {rank} busId 7000 commId 0xab - Init {state.upper()}"
+    return Finding(f"context.nccl-init.{state}", "context", 0, Where(pid=4000 + rank), rank + 1, rank + 1, rank, text, (("rank", str(rank)), ("nranks", str(nranks)), ("comm", "0xab")))
+
+
+@pytest.mark.parametrize(("findings", "expected"), [
+    pytest.param([_init(0, "start"), _init(2, "start")], "2 of 3 ranks began to join the communicator and none has joined; not seen: rank 1", id="one did not come"),
+    pytest.param([_init(0, "start"), _init(2, "start"), _init(0, "complete")], None, id="they have joined: the other's lines are elsewhere"),
+    pytest.param([_init(0, "start"), _init(1, "start"), _init(2, "start")], None, id="all have begun"),
+    pytest.param([_init(0, "start")], None, id="a log of one rank"),
+])
+def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | None) -> None:
+    """A communicator that nobody has joined names who is missing."""
+    assert [shape.text for shape in collectives.shapes(findings) if shape.id == "nccl-rank-absent"] == ([expected] if expected else [])

@@ -64,6 +64,8 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
         pytest.param("10:00:00.157334 rank0   File", "  File", Where(rank=0), id="a clock without a day, a rank and an indented line"),
         pytest.param("10:00:00 text", "text", NOWHERE, id="a clock without a day alone"),
         pytest.param("rank=2 step=26/60 loss=nan", "step=26/60 loss=nan", Where(rank=2), id="a rank before a step"),
+        pytest.param("node1:4242:4300 [0] NCCL INFO x", "NCCL INFO x", Where(node="node1", pid=4242), id="NCCL"),
+        pytest.param("[2025-05-01 12:00:00] gpu-a.b:4242:4300 [7] socket.cc:484 NCCL WARN x", "socket.cc:484 NCCL WARN x", Where(node="gpu-a.b", pid=4242), id="NCCL with a stamp and a place"),
         pytest.param("rank 2: text", "text", Where(rank=2), id="a rank and a colon"),
         pytest.param("2025-03-01T12:00:00.1Z [rank3]: 2024-05-01 12:00:00,123 - x - INFO - text", "text", Where(rank=3), id="nested"),
     ],
@@ -79,7 +81,7 @@ def test_a_wrapper_is_peeled(raw: str, text: str, where: Where) -> None:
     [
         "RuntimeError: x", "12: data", "[1] 2 3", '  File "a.py", line 3, in f', "{'loss': 1}", "Epoch 3", "E AssertionError", "E   AssertionError: x", "", " ", "    x = 1",
         "[0]: x", "2024", "2024-05-01", "[2024] x", "(3, 4)", "[tensor([1.])]", "W x", "Note: x", "node: x", "INFO: x", "INFO x", "hosts: a", "worker died", "IndexError: x",
-        "1/10 [00:10<00:20]", "  0%|   | 0/10", "12:00:00", "rank 16, alpha 32", "Rank 1 accuracy: 0.9", "[10:00] x", "Dec 1 text", "node1:29500 refused", "node1:4242:4250 [0] NCCL INFO x", "[layer3]: frozen", "[epoch12]: loss 0.5", "[step120]: x",
+        "1/10 [00:10<00:20]", "  0%|   | 0/10", "12:00:00", "rank 16, alpha 32", "Rank 1 accuracy: 0.9", "[10:00] x", "Dec 1 text", "node1:29500 refused", "see a.py:4242:4250 [0] x", "[layer3]: frozen", "[epoch12]: loss 0.5", "[step120]: x",
         "[c10d] The client socket has failed", "ERROR: x", "(worker1) text", "[INFO] x", "训练失败",
     ],
 )
