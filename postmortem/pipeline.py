@@ -3,6 +3,7 @@
 In: the paths of a job. Out: `Diagnosis`. Not here: rendering (`report`), many jobs (later rooms).
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from postmortem.facts import collectives, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
-from postmortem.formats import csv_metrics, trainer_state
+from postmortem.formats import csv_metrics, error_file, trainer_state
 from postmortem.formats.records import Record
 from postmortem.gather import Gathering
 from postmortem.gathered import Gathered, Seen
@@ -117,18 +118,20 @@ class _Reader:
         try:
             text = Text(opened)
             head = text.head.decode("utf-8", "replace")
-            index = len(self.sources)
+            index, about = len(self.sources), ""
             where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
             if trainer_state.claims(head):
                 kind, part = "metrics", self._metrics_file(text, index, trainer_state.records, "transformers-trainer")
             elif csv_metrics.claims(head):
                 kind, part = "metrics", self._metrics_file(text, index, csv_metrics.records, csv_metrics.PRODUCER)
+            elif error_file.claims(head):
+                part, about = self._error_file(text, index, where), error_file.NOTE
             else:
                 part = self._gather(text, index, where, srun=carries_srun_labels(head[:65536]))
             self.gathered.merge(part)
         finally:
             opened.close()
-        note = "its only line breaks are carriage returns: lines count its frames" if text.breaks_by_return else ""
+        note = "its only line breaks are carriage returns: lines count its frames" if text.breaks_by_return else about
         if opened.fault:
             self.warnings.append(f"{path}: {opened.fault}")
             note = "; ".join(filter(None, (note, opened.fault)))
@@ -141,6 +144,17 @@ class _Reader:
         for block in blocks(text, self.block_size):
             gathering.feed(block)
         return gathering.snapshot()
+
+    def _error_file(self, text: Text, index: int, where: Where) -> Gathered:
+        """Read an error file: its one line holds a whole traceback, and all that is found in it stands on that line."""
+        raw = fill(text, _STATE_BYTES).decode("utf-8", "replace")
+        data = (error_file.text(raw) or raw).encode()
+        gathering = Gathering(self.machine, index, where, breaks_by_return=True)
+        gathering.feed(Block(data, 0, len(data), 0))
+        result = gathering.snapshot()
+        result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
+        result.tracebacks = [(dataclasses.replace(one, line=1, end_line=1, exception_line=1), before) for one, before in result.tracebacks]
+        return result
 
     def _metrics_file(self, text: Text, index: int, records: Callable[[str], Iterable[tuple[Record, int]]], producer: str) -> Gathered:
         """Read a trainer_state.json or a table; it must be held whole, and is bounded."""

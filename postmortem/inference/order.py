@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.formats import error_file
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.clock import Clock
 from postmortem.knowledge.base import Signature
@@ -33,8 +34,6 @@ _PEER_GONE: Final = re.compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken pipe|application timeout caused pair closure"
     r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
 )
-_RECORDED: Final = re.compile(r'^\{"message": \{"message": "(?P<said>[^"]*)')
-"""How the error file of torchelastic begins."""
 
 
 class Failure(NamedTuple):
@@ -57,13 +56,7 @@ class Failure(NamedTuple):
         """Give what a copy of it in another file says as well."""
         if self.traceback is not None:
             return f"{self.traceback.exception}: {self.traceback.message}".split("\n")[0].strip()[:160]
-        text = self.finding.text.split("\n")[0] if self.finding is not None else ""
-        recorded = _RECORDED.match(text)
-        return (recorded["said"].split("\\n")[0] if recorded else text).strip()[:160]
-
-    def is_record(self) -> bool:
-        """Say whether it stands in the file into which torchelastic writes a process's exception."""
-        return self.finding is not None and bool(_RECORDED.match(self.finding.text))
+        return (self.finding.text.split("\n")[0] if self.finding is not None else "").strip()[:160]
 
 
 class Candidate(NamedTuple):
@@ -148,8 +141,8 @@ def _of_its_own_file(first: Failure, found: Sequence[Failure], sources: Sequence
         return first
 
     def distance(one: Failure) -> tuple[bool, bool, bool]:
-        own = sources[one.source].where if one.source < len(sources) else NOWHERE
-        return one.is_record(), own == NOWHERE, not (NOWHERE not in (own, first.where) and _same(own, first.where))
+        own, is_record = (sources[one.source].where, sources[one.source].note == error_file.NOTE) if one.source < len(sources) else (NOWHERE, False)
+        return is_record, own == NOWHERE, not (NOWHERE not in (own, first.where) and _same(own, first.where))
 
     same = [one for one in found if one.said() == first.said() and (NOWHERE in (one.where, first.where) or _same(one.where, first.where))]
     return min(same, key=distance, default=first) if distance(first) != (False, False, False) else first
