@@ -51,6 +51,7 @@ SHAPES: Final = {
     "ranks-differ": "the watchdogs of two ranks name different collectives under one sequence number",
     "rank-behind": "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it did not come to the one that timed out",
     "nccl-rank-absent": "some ranks began to join an NCCL communicator, none has joined it, and at least one rank did not begin",
+    "uneven-work": "the ranks count to different numbers of steps or batches",
     "one-rank-first": "the training loss of one rank stops being finite at an earlier step than that of all the others",
     "memory-rising": "reported memory rises over the run",
     "memory-flat": "reported memory stays level over many records, to the last one",

@@ -5,7 +5,7 @@ In: the paths of a job. Out: `Diagnosis`. Not here: rendering (`report`), many j
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -182,7 +182,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     failures = order.failures(in_logs, tracebacks, gathered, rules, clock, sources) or order.failures(current, tracebacks, gathered, rules, clock, sources)
     first = failures[0] if failures else None
     found = (
-        *shapes.shapes(gathered.series.values()), *ranks.shapes(gathered.series.values()), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+        *shapes.shapes(gathered.series.values()), *ranks.shapes(gathered.series.values()), *ranks.uneven(_ends(gathered, sources, begins)), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in found}
@@ -203,6 +203,13 @@ def _skews(gathered: Gathered, begins: Mapping[int, int]) -> dict[int, float]:
     if len(current) <= 1:
         return {}
     return skews({source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1]) for source in current})
+
+
+def _ends(gathered: Gathered, sources: Sequence[Source], begins: Mapping[int, int]) -> Iterator[tuple[int, Where, int, str]]:
+    """Give the last lines of each source of the last attempt."""
+    for source, (line, text) in gathered.tails.items():
+        if begins.get(source, 0) <= gathered.lines.get(source, 0):
+            yield source, sources[source].where if source < len(sources) else NOWHERE, line, text
 
 
 def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]) -> Clock:

@@ -1,21 +1,26 @@
-"""What the curves of several processes say together: which of them went bad before the others.
+"""What several processes say together: which of them went bad before the others, and whether they have equally much to do.
 
-In: the series of all processes. Out: shape `one-rank-first`. Not here: collectives (`facts.collectives`), one curve alone (`facts.shapes`).
+In: the series of all processes, the last lines of each source. Out: shapes `one-rank-first`, `uneven-work`.
+Not here: collectives (`facts.collectives`), one curve alone (`facts.shapes`).
 
 Gradients are averaged over the ranks, so what one rank spoils reaches all of them one step later. A rate too high, or weights that are broken, show on all
-ranks in the same step; bad data and a bad device show on one rank first.
+ranks in the same step; bad data and a bad device show on one rank first. And since ranks take each step together, a rank with more steps than another
+waits in its next collective for one that has ended.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
-from postmortem.model.lines import NOWHERE
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.prefixes import clean
 
 _NOT_TRAINING: Final = ("eval", "val", "test")
+_OF: Final = re.compile(r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b", re.IGNORECASE)
 
 
 def shapes(series: Iterable[Series]) -> list[Shape]:
@@ -45,3 +50,26 @@ def _rest(members: list[Series], first: Series, others: list[tuple[Point, Series
     steps = sorted({f"{point.step:g}" for point, _ in others}, key=float)
     names = ", ".join(one.where.label() for one in members if one is not first)
     return f"{names}: from step {steps[0]} on" if steps else f"{names}: finite throughout"
+
+
+def uneven(ends: Iterable[tuple[int, Where, int, str]]) -> list[Shape]:
+    """Find processes that count to different numbers of steps.
+
+    Args:
+        ends: for each source its index, the process that its name tells, the raw line number of the first of its last lines, and these lines.
+    """
+    totals: dict[str, dict[Where, tuple[int, int, int]]] = defaultdict(dict)
+    for source, own, begin, text in ends:
+        for number, raw in enumerate(text.split("\n"), begin):
+            if (match := _OF.search(raw)) is None:
+                continue
+            printed = clean(raw).where
+            where = Where._make(mine if mine is not None else known for mine, known in zip(printed, own, strict=True))
+            if where != NOWHERE:
+                totals[match["word"].lower()][where] = (int(match["total"]), source, number)
+    for word, processes in totals.items():
+        if len({total for total, _, _ in processes.values()}) > 1:
+            where, (_, source, line) = max(processes.items(), key=lambda one: one[1][0])
+            text = ", ".join(f"{total} on {process.label()}" for process, (total, _, _) in sorted(processes.items(), key=lambda one: one[1][0])[:8])
+            return [Shape("uneven-work", f"{word} counts to {text}", source, where, line)]
+    return []

@@ -65,3 +65,15 @@ def _init(rank: int, state: str, nranks: int = 3) -> Finding:
 def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | None) -> None:
     """A communicator that nobody has joined names who is missing."""
     assert [shape.text for shape in collectives.shapes(findings) if shape.id == "nccl-rank-absent"] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(("ends", "expected"), [
+    pytest.param([(0, Where(rank=0), 10, "step 11/12 loss 1\nstep 12/12 loss 1\ndone"), (1, Where(rank=1), 10, "step 12/13 loss 1")], ("step counts to 12 on rank 0, 13 on rank 1", 1, 10), id="by file"),
+    pytest.param([(0, Where(), 1, "[rank0]: batch 4/20 x\n[rank1]: batch 4/13 x")], ("batch counts to 13 on rank 1, 20 on rank 0", 0, 1), id="by label"),
+    pytest.param([(0, Where(rank=0), 1, "step 3/12"), (1, Where(rank=1), 1, "step 3/12")], None, id="the same"),
+    pytest.param([(0, Where(rank=0), 1, "step 3/12"), (1, Where(rank=1), 1, "batch 3/13")], None, id="of different things"),
+    pytest.param([(0, Where(), 1, "step 3/12\nstep 3/13")], None, id="of nobody in particular"),
+])
+def test_ranks_with_different_numbers_of_steps(ends: list[tuple[int, Where, int, str]], expected: tuple[str, int, int] | None) -> None:
+    """The rank with most to do is named: it is the one that waits."""
+    assert [(shape.text, shape.source, shape.line) for shape in ranks.uneven(ends)] == ([expected] if expected else [])
