@@ -1,7 +1,7 @@
 """A run that becomes slow half way through.
 
 In: the points of a throughput or of a time a step. Out: the shape `slow-down`, if it is one.
-Not here: waiting for data (`facts.shapes.waiting`), a run that stands still (`facts.silence`).
+Not here: waiting for data (`shapes.resources`), a run that stands still (`facts.silence`).
 """
 
 import math

@@ -1,0 +1,51 @@
+"""A policy that no longer learns: rewards without a spread, an entropy that has gone to nothing.
+
+In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
+Not here: the loss (`shapes.course`).
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.facts.series import Point
+from postmortem.facts.shapes.curves import Curves, Found
+
+_FEWEST: Final = 10
+_LASTING: Final = 5
+_NOTHING: Final = 1e-3
+"""Share of its first height below which an entropy is gone."""
+_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+
+
+def rewards(curves: Curves) -> Found:
+    """Rewards whose spread within a group is 0: from the start, or after they had differed."""
+    series = next((one for name, one in curves.by_name.items() if _SPREAD.search(name) and one.points >= 3), None)
+    if series is None:
+        return []
+    points = curves.points(series.name)
+    differing = [index for index, point in enumerate(points) if point.value != 0.0]
+    if not differing:
+        return [("flat-rewards", f"{series.name} is 0 at all {len(points)} records", points[0].line)]
+    last = differing[-1]
+    if len(points) - last > max(3, len(points) // 3):
+        return [("collapse", f"{series.name} {points[last].value:g}, then 0 for {len(points) - last - 1} records", points[last + 1].line)]
+    return []
+
+
+def entropy(curves: Curves) -> Found:
+    """The entropy of a policy that has gone to nothing and stays there."""
+    return _vanished("entropy", curves.points("entropy"))
+
+
+def _vanished(name: str, printed: Sequence[Point]) -> Found:
+    """Find a positive figure that falls to nothing and stays there for the last records."""
+    points = [point for point in printed if math.isfinite(point.value)]
+    if len(points) < _FEWEST or points[0].value <= 0:
+        return []
+    top = max(point.value for point in points[:_LASTING])
+    last = next((index for index in range(len(points) - 1, -1, -1) if abs(points[index].value) >= _NOTHING * top), -1)
+    if len(points) - last - 1 < _LASTING:
+        return []
+    return [("collapse", f"{name} {top:.3g}, then 0 for {len(points) - last - 1} records", points[last + 1].line)]
