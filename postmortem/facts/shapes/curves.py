@@ -14,7 +14,7 @@ from postmortem.model.lines import Where
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
-_STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box)[_/]loss(?:_\w+)?$")
+_STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$")
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
 _JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
 

@@ -1,6 +1,6 @@
 """Gradient norms that explode or are not finite, and learning rates out of the usual.
 
-In: the curves of one process. Out: the shapes `grad-explosion`, `nan-grad-finite-loss`, `high-rate`, `tiny-rate`.
+In: the curves of one process. Out: the shapes `grad-explosion`, `grad-huge-first`, `nan-grad-finite-loss`, `high-rate`, `tiny-rate`.
 Not here: the loss (`shapes.course`, `shapes.nonfinite`).
 """
 
@@ -13,6 +13,7 @@ from postmortem import names
 from postmortem.facts.shapes.curves import Curves, Found, show
 from postmortem.facts.shapes.nonfinite import is_settled
 
+_HUGE_NORM: Final = 1e5
 _TINY_RATE: Final = 1e-8
 """With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
 
@@ -38,8 +39,13 @@ def gradients(curves: Curves) -> Found:
             blown = finite[-1]
         if blown:
             found.append(("grad-explosion", f"grad_norm {usual:.3g} → {blown.value:.3g}", blown.line))
+    first = finite[0] if finite else None
+    if first is not None and points[0] is first and first.value > _HUGE_NORM and first.value > _HUGE_NORM * abs(losses.get(first.line, 1.0)) / 10:
+        found.append(("grad-huge-first", f"the first grad_norm is {show(first)}, beside loss {losses.get(first.line, math.nan):g}", first.line))
     infinite = next((point for point in points if math.isinf(point.value)), None)
-    if infinite and not any(name == "grad-explosion" for name, _, _ in found) and len(points) >= 2:
+    bad = next((point for point in curves.points(names.LOSS) if not math.isfinite(point.value)), None)
+    is_origin = bad is None or (infinite is not None and infinite.line < bad.line)
+    if infinite and is_origin and not any(name == "grad-explosion" for name, _, _ in found) and len(points) >= 2:
         found.append(("grad-explosion", f"grad_norm {show(infinite)}", infinite.line))
     return found
 

@@ -7,10 +7,14 @@ Not here: scalers (`shapes.scaler`), gradients that grow (`shapes.gradients`).
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found, at, show
+
+_WIDE: Final = 5
+"""Steps between two records beyond which a run-up may lie unseen between them."""
 
 
 def nonfinite(curves: Curves) -> Found:
@@ -23,6 +27,8 @@ def nonfinite(curves: Curves) -> Found:
     found: Found = [("nan-loss", f"loss {show(points[bad])}", line)]
     if bad == 0:
         found.append(("nan-first-record", f"first record: {show(points[0])}", line))
+        found += _before_update(curves, points)
+    found += _interval(points, bad) + _without_gradient(curves, points)
     if any(math.isfinite(point.value) for point in points[bad:]):
         found.append(("nan-recovers", "finite again after " + show(points[bad]), line))
     before = [point.value for point in points[:bad]]
@@ -31,6 +37,33 @@ def nonfinite(curves: Curves) -> Found:
     elif len(before) >= 2:
         found.append(("nan-out-of-flat", "loss " + ", ".join(f"{value:.4g}" for value in before[-4:]) + f", then {points[bad].value}", line))
     return found
+
+
+def _before_update(curves: Curves, points: Sequence[Point]) -> Found:
+    """Find a loss that is bad in the first step: it is computed before the first update. A mean over an epoch is not of one step."""
+    is_of_one_step = len(points) == 1 or points[1].step - points[0].step <= 1
+    is_mean = any(point.line == points[0].line for point in curves.points(names.EVAL_LOSS))
+    if points[0].step not in {0.0, 1.0} or not is_of_one_step or is_mean:
+        return []
+    return [("nan-before-update", f"loss {show(points[0])}, computed before the first update", points[0].line)]
+
+
+def _interval(points: Sequence[Point], bad: int) -> Found:
+    """Find a first bad record that stands for several steps, so that what led to it cannot be seen."""
+    before, first = points[bad - 1].step if bad else 0.0, points[bad].step
+    if not first - before >= _WIDE:
+        return []
+    return [("nan-in-interval", f"the record at step {first:g} is the first since step {before:g}: the bad step is one of {first - before:g}", points[bad].line)]
+
+
+def _without_gradient(curves: Curves, points: Sequence[Point]) -> Found:
+    """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all. A NaN that is computed from values has NaN gradients."""
+    norms = {point.line: point.value for point in curves.points(names.GRAD_NORM)}
+    empty = [point for point in points if math.isnan(point.value) and norms.get(point.line) == 0.0]
+    bad = sum(not math.isfinite(point.value) for point in points)
+    if len(empty) < 2 or len(empty) < 0.9 * bad:
+        return []
+    return [("nan-zero-gradient", f"loss nan with grad_norm 0 at {len(empty)} of {bad} bad records", empty[0].line)]
 
 
 def _dropped(curves: Curves) -> Found:

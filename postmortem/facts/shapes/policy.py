@@ -1,4 +1,4 @@
-"""A policy that no longer learns: rewards without a spread, an entropy that has gone to nothing.
+"""A policy that no longer learns, or unlearns: rewards without a spread, an entropy that has gone to nothing, preferred answers that have become unlikely.
 
 In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
 Not here: the loss (`shapes.course`).
@@ -6,9 +6,11 @@ Not here: the loss (`shapes.course`).
 
 import math
 import re
+import statistics
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
 
@@ -16,6 +18,8 @@ _FEWEST: Final = 10
 _LASTING: Final = 5
 _NOTHING: Final = 1e-3
 """Share of its first height below which an entropy is gone."""
+_UNLIKELY: Final = -2.0
+"""Implicit reward below which the preferred answers have lost most of their likelihood: exp(-2 / beta), with beta at most 0.5."""
 _SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 
 
@@ -37,6 +41,18 @@ def rewards(curves: Curves) -> Found:
 def entropy(curves: Curves) -> Found:
     """The entropy of a policy that has gone to nothing and stays there."""
     return _vanished("entropy", curves.points("entropy"))
+
+
+def preferences(curves: Curves) -> Found:
+    """A preference loss that has gone to nothing while the preferred answers, too, have become far less likely than at the start."""
+    losses, chosen = curves.points(names.LOSS), curves.points("rewards/chosen")
+    late = max(3, len(chosen) // 4)
+    if len(losses) < _FEWEST or len(chosen) < _FEWEST:
+        return []
+    loss, reward = (statistics.median(point.value for point in points[-late:]) for points in (losses, chosen))
+    if not (0 <= loss < _NOTHING and reward < _UNLIKELY):
+        return []
+    return [("collapse", f"loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {late} records", chosen[-late].line)]
 
 
 def _vanished(name: str, printed: Sequence[Point]) -> Found:

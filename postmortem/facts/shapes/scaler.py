@@ -1,16 +1,21 @@
 """The loss scaler at work: finding its level or falling to the floor, and steps that it skips.
 
-In: the curves of one process. Out: the shapes `scale-collapse`, `scale-settling`, `rate-standstill`.
+In: the curves of one process. Out: the shapes `scale-collapse`, `scale-settling`, `rate-standstill`, `steps-skipped`.
 Not here: the values that make it skip (`shapes.nonfinite`).
 """
 
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
+
+_MANY: Final = 0.3
+"""Share of skipped steps that no search for a scale explains, once the start of the run is past."""
+_FEWEST_STEPS: Final = 20
 
 
 def scale(curves: Curves) -> Found:
@@ -58,3 +63,20 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
 def _digits(value: float) -> int:
     """Count the significant digits of a figure."""
     return len(repr(value).split("e")[0].replace(".", "").strip("0"))
+
+
+def skipped(curves: Curves) -> Found:
+    """Steps that are counted as skipped, as a share of the later half of the run: the first half may be the search for a scale."""
+    points = [point for point in curves.points(names.SKIPPED_STEPS) if math.isfinite(point.step)]
+    if len(points) >= 2:
+        middle = points[len(points) // 2 - (len(points) == 2)]
+        steps, count = points[-1].step - middle.step, points[-1].value - middle.value
+    else:     # Megatron counts anew at every record
+        points = [point for point in curves.points("skipped_iterations") if math.isfinite(point.step)]
+        if len(points) < 4:
+            return []
+        middle = points[len(points) // 2]
+        steps, count = points[-1].step - middle.step, sum(point.value for point in points[len(points) // 2 + 1:])
+    if steps < _FEWEST_STEPS or not _MANY <= count / steps <= 1.0:
+        return []
+    return [("steps-skipped", f"{count:g} of the last {steps:g} steps skipped ({count / steps:.0%})", middle.line)]
