@@ -12,7 +12,7 @@ from typing import Final
 
 from postmortem import views
 from postmortem.errors import InputError
-from postmortem.facts import collectives, memory, ranks, shapes, silence
+from postmortem.facts import collectives, ending, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
@@ -181,12 +181,14 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     in_logs = [one for one in current if one.finding.source not in dumps]
     failures = order.failures(in_logs, tracebacks, gathered, rules, clock, sources) or order.failures(current, tracebacks, gathered, rules, clock, sources)
     first = failures[0] if failures else None
+    alone = ranks.shapes(gathered.series.values())
     found = (
-        *shapes.shapes(gathered.series.values()), *ranks.shapes(gathered.series.values()), *ranks.uneven(_ends(gathered, sources, begins)), *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+        *alone, *shapes.shapes(gathered.series.values(), gathered.facts, next(iter(alone), None)), *ranks.uneven(_ends(gathered, sources, begins)),
+        *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
-    found_shapes = {one.id: one for one in found}
-    outcome = views.outcome(gathered, current, failures)
+    found_shapes = {one.id: one for one in (*found, ending.shape(gathered.series.values(), gathered.total_steps)) if one is not None}
+    outcome = views.outcome(gathered, current, failures, found_shapes)
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(

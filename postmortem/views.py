@@ -12,6 +12,7 @@ from postmortem import names
 from postmortem.facts.environment import TOLD
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
+from postmortem.facts.silence import STEP
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
 from postmortem.inference.events import ECHOES
@@ -28,6 +29,7 @@ _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
+_DUMPED: Final = "hang.faulthandler"
 ONE_RANK: Final = "one-rank-first"
 _GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
 _BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion", ONE_RANK})
@@ -45,7 +47,7 @@ def frameworks(gathered: Gathered) -> dict[str, str | None]:
     return {name: facts.get(f"framework.{name}") or facts.get(f"package.{aliases.get(name, name)}") for name in ordered}
 
 
-def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure]) -> str:
+def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure], known: Mapping[str, Shape]) -> str:
     """Tell how the run ended: failed, completed, stalled, running, incomplete, or that this is no training log."""
     if _told_of_failure(gathered):
         return "failed"
@@ -61,9 +63,9 @@ def outcome(gathered: Gathered, seen: Sequence[Seen], failures: Sequence[Failure
         return "completed"
     if failures or ended:
         return "failed"
-    is_still = any(one.finding.signature.startswith(_STANDS_STILL) for one in seen)
+    is_still = "same-step" in known or any(one.finding.signature.startswith(_STANDS_STILL) or (one.finding.signature == _DUMPED and _is_last(one, gathered)) for one in seen)
     if is_still or any(gathered.records.values()):
-        return "stalled" if is_still else "running"
+        return "stalled" if is_still else "completed" if "last-step" in known else "running"
     if any(one.finding.role in {"cause", "consequence", "warning"} for one in seen):
         return "unknown"
     return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
@@ -86,7 +88,12 @@ def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Ma
     has_bad = any(name in known for name in ("nan-loss", "hidden-nan", "nan-eval-only", "loss-divergence", "scale-collapse", "zero-loss", "nan-grad-finite-loss", "grad-explosion"))
     if how == "completed":
         marker = next((one.finding for one in seen if one.finding.signature.startswith(_SUCCESS)), None)
+        end = known.get("last-step")
+        if marker is None and end is not None:
+            return [end._replace(id="finished")]
         return [Shape("finished", marker.text[:200] if marker else "", marker.source if marker else source, NOWHERE, marker.line if marker else line)]
+    if how == "stalled" and not any(gathered.records.values()) and all(len({match["step"] for match in STEP.finditer(text)}) < SURVIVED_RECORDS for _, text in gathered.tails.values()):
+        return [Shape("no-record", f"no metric record in {sum(gathered.lines.values())} lines", source, NOWHERE, line)]
     if how in {"running", "stalled"} and not has_bad and any(gathered.records.values()):
         return [Shape("no-failure-shown", f"{sum(gathered.records.values())} metric records up to line {line}, no failure shown", source, NOWHERE, line)]
     return []
@@ -109,6 +116,8 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
 def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, language: str, *, is_numeric: bool) -> FirstFailure | None:
     """Name the first real failure over all sources and processes; of a numerical cause, the first bad value before the exception."""
     bad = sorted((shape for name, shape in case.shapes.items() if name in _BAD_SHAPES), key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+    if bad and "grad-huge-first" in case.shapes:
+        bad.insert(0, case.shapes["grad-huge-first"])
     is_earlier = bool(bad) and (first is None or (is_numeric and (bad[0].source != first.source or bad[0].line < first.line)))
     if is_earlier:
         return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].text)

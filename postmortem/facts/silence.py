@@ -1,11 +1,12 @@
-"""A long silence between the last metric record and the next line of the log, measured by the printed clock.
+"""A run that stands still behind its last metric record, measured by the printed clock: no line for long, or lines that name the same step again and again.
 
-In: the end of a source as text, the line of its last metric record. Out: shape `silence`.
+In: the end of a source as text, the line of its last metric record. Out: shapes `silence`, `same-step`.
 Not here: output that simply ends (nothing shows how long it has been still), time-outs of collectives.
 """
 
 import itertools
 import math
+import re
 import statistics
 from datetime import datetime
 from typing import Final
@@ -17,6 +18,10 @@ from postmortem.reading.prefixes import clean
 _FEWEST: Final = 5
 _TIMES: Final = 30
 _SHORTEST_SECONDS: Final = 10.0
+_AGAIN: Final = 4
+"""Lines with the same step that no program prints while it is working."""
+STEP: Final = re.compile(r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?(?P<step>\d{1,12})(?![\d.])", re.IGNORECASE)
+"""A step as programs print it in any line."""
 
 
 def seconds(time: str | None) -> float:
@@ -36,7 +41,7 @@ def seconds(time: str | None) -> float:
 
 
 def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:
-    """Find a silence behind the last record that is many times as long as the usual distance of the lines before it.
+    """Find a time behind the last record that is many times as long as the usual distance of the lines before it, and in which nothing, or no step, was done.
 
     Args:
         tail: raw number of the first line of the text, and the text.
@@ -44,12 +49,17 @@ def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:
         last_record: raw line of the last metric record.
     """
     first, text = tail
-    stamped = [(number, at) for number, line in enumerate(text.split("\n"), first) if not math.isnan(at := seconds(clean(line[:200]).time))]
+    stamped = [(number, at, line) for number, line in enumerate(text.split("\n"), first) if not math.isnan(at := seconds(clean(line[:200]).time))]
     before, behind = [entry for entry in stamped if entry[0] <= last_record], [entry for entry in stamped if entry[0] > last_record]
     if len(before) < _FEWEST or not behind or before[-1][0] != last_record:
         return None
-    usual = max(statistics.median(other - one for (_, one), (_, other) in itertools.pairwise(before)), (before[-1][1] - before[0][1]) / (len(before) - 1))
+    usual = max(statistics.median(other[1] - one[1] for one, other in itertools.pairwise(before)), (before[-1][1] - before[0][1]) / (len(before) - 1))
+    long = max(_SHORTEST_SECONDS, _TIMES * usual)
+    steps = [match["step"] for _, _, line in behind if (match := STEP.search(line))]
+    stood = behind[-1][1] - before[-1][1]
     gap = behind[0][1] - before[-1][1]
-    if gap < max(_SHORTEST_SECONDS, _TIMES * usual):
-        return None
-    return Shape("silence", f"{gap:.0f} s without a line after the last record, which came every {max(usual, 0.01):.2g} s", source, NOWHERE, last_record)
+    if len(steps) < _AGAIN or len(set(steps)) > 1 or stood < long:
+        if gap < long:
+            return None
+        return Shape("silence", f"{gap:.0f} s without a line after the last record, which came every {max(usual, 0.01):.2g} s", source, NOWHERE, last_record)
+    return Shape("same-step", f"{len(steps)} lines over {stood:.0f} s still name step {steps[0]}; records had come every {max(usual, 0.01):.2g} s", source, NOWHERE, behind[0][0])

@@ -40,11 +40,13 @@ _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
-_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME), (names.MEMORY, "B", _MEMORY))
+_DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
 _STEP: Final = re.compile(
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?)"
-    r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?\d+)?(?![\w.%])",
+    r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w.%])",
 )
 _EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
 _EVAL: Final = re.compile(r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE)
@@ -165,15 +167,23 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values[name] = value
-    for name, literal, pattern in _BESIDE:
-        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
-            values.setdefault(name, value)
+    _look_beside(text, values)
     step, epoch = _STEP.search(text), _EPOCH.search(text)
     if epoch and (value := value_of(epoch["value"])) is not None:
         values["epoch"] = value
-    number = value_of(step["value"]) if step else None
-    record = Record(math.nan if number is None else number, list(values.items()), where)
+    number, total = (value_of(step["value"]), value_of(step["of"] or "")) if step else (None, None)
+    # Beside an epoch, the second figure of 3/20 is the length of the epoch.
+    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None or epoch else total)
     return _Found(record, printed, number is not None, bool(step or epoch), layout, line)
+
+
+def _look_beside(text: str, values: dict[str, float]) -> None:
+    """Read what else is measured on a metric line."""
+    for name, literal, pattern in _BESIDE:
+        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
+            values.setdefault(name, value)
+    if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None:
+        values.setdefault(names.STEP_TIME, value)     # alone it may be the time since the start
 
 
 def _name(shown: str, text: str, start: int) -> str:

@@ -1,13 +1,15 @@
 """Shapes of curves: each picture that separates causes in practice, with the shapes it must and must not have."""
 
 import math
+import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
-from postmortem.facts.shapes import shapes
+from postmortem.facts.shapes import Shape, shapes
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.names import SHAPES
 
@@ -95,7 +97,7 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         # the way of a finite loss
         pytest.param({"loss": [*falling(40), 1.2, 1.9, 2.6, 3.0, 3.3, *[3.4 + 0.02 * math.sin(index) for index in range(20)]]}, {"loss-divergence"}, {"loss-spike", "nan-loss"}, id="divergence without NaN"),
         pytest.param({"loss": [*falling(40), 7.5, 2.0, *falling(20, 0.9, 0.7)]}, {"loss-spike"}, {"loss-divergence"}, id="a spike that recovers"),
-        pytest.param({"loss": [4.21 + 0.005 * math.sin(3 * index) for index in range(40)]}, {"plateau"}, {"loss-falls", "collapse", "loss-spike"}, id="a plateau"),
+        pytest.param({"loss": [4.21 + 0.005 * math.sin(3 * index) for index in range(120)]}, {"plateau"}, {"loss-falls", "collapse", "loss-spike"}, id="a plateau"),
         pytest.param({"loss": [*falling(20), *[0.693147] * 8]}, {"collapse"}, {"nan-loss"}, id="frozen at one value"),
         pytest.param({"loss": [*falling(30), 1.1, 0.9, 1.2, 0.8]}, {"loss-falls"}, {"loss-spike", "loss-divergence"}, id="noise is no spike"),
         pytest.param({"loss": [2.0, 2.1]}, set(), BAD | {"plateau", "loss-falls"}, id="two records say nothing"),
@@ -113,10 +115,48 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         pytest.param({"loss": [1.8e21, 4.6e24, 4.5e24, 4.0e24, 3.5e24, 3.0e24, 2.8e24, 2.7e24]}, {"loss-divergence"}, {"plateau"}, id="exploded in the first record, then frozen"),
         pytest.param({"entropy": [1.3 - 0.05 * index for index in range(20)] + [0.0] * 20}, {"collapse"}, set(), id="the entropy of a policy goes to nothing"),
         pytest.param({"entropy": [1.3 - 0.02 * index for index in range(40)]}, set(), {"collapse"}, id="entropy that only falls"),
-        pytest.param({"loss": [1.386 + 0.002 * math.sin(index) for index in range(16)]}, {"plateau", "plateau-from-start"}, {"loss-falls"}, id="flat from the first record on"),
-        pytest.param({"learning_rate": [3e-10] * 10, "loss": [5.3] * 10}, {"tiny-rate", "plateau"}, {"high-rate"}, id="a rate that moves nothing"),
+        pytest.param({"loss": [1.386 + 0.002 * math.sin(index) for index in range(16)], "epoch": [1.0 + index for index in range(16)]}, {"plateau", "plateau-from-start"}, {"loss-falls"}, id="flat from the first record on"),
+        pytest.param({"loss": [2.303 + 0.002 * math.sin(index) for index in range(60)], "epoch": [0.0] * 60}, set(), {"plateau", "plateau-from-start"}, id="sixty steps of a first epoch are too early"),
+        pytest.param({"learning_rate": [3e-10] * 10, "loss": [5.3] * 10, "epoch": [1.0 + index for index in range(10)]}, {"tiny-rate", "plateau"}, {"high-rate"}, id="a rate that moves nothing"),
         pytest.param({"learning_rate": [0.01] * 10, "loss": falling(10)}, {"high-rate"}, set(), id="a high rate"),
         pytest.param({"learning_rate": [2e-5] * 10, "loss": falling(10)}, set(), {"high-rate"}, id="a usual rate"),
+        # before any update: data or weights, not the rate
+        pytest.param({"loss": [NAN] * 4, "learning_rate": [1e-5] * 4}, {"nan-before-update", "nan-first-record"}, {"nan-at-zero-rate"}, id="NaN in the first step, at a rate"),
+        pytest.param({"loss": [2.1, NAN, NAN]}, {"nan-loss"}, {"nan-before-update"}, id="NaN after one update"),
+        pytest.param({"loss": [NAN, NAN], "eval_loss": [NAN, NAN]}, {"nan-first-record"}, {"nan-before-update"}, id="the mean over an epoch is not the first step"),
+        pytest.param({"loss": [NAN] * 5, "grad_norm": [0.0] * 5}, {"nan-zero-gradient"}, {"hidden-nan", "nan-grad-finite-loss"}, id="a mean over no label has no gradient"),
+        pytest.param({"loss": [NAN] * 5, "grad_norm": [NAN] * 5}, {"nan-loss"}, {"nan-zero-gradient"}, id="a NaN that is computed has NaN gradients"),
+        # spikes
+        pytest.param({"loss": [*falling(40), 4.5, 1.0, *falling(20, 0.9, 0.7)]}, {"loss-spike", "spike-recovers"}, {"loss-divergence", "huge-spike"}, id="a spike that goes back, below the first loss"),
+        pytest.param({"loss": [*falling(40, 5.5, 0.07)[:40], 9.0, 8.4, 0.3, 0.2, 0.12, 0.1, 0.09, 0.09]}, {"loss-spike", "huge-spike", "spike-recovers"}, {"loss-divergence"}, id="a spike above the untrained start"),
+        pytest.param({"loss": [(0.8, 2.2, 0.7, 3.3, 0.9, 1.5)[index % 6] for index in range(60)] + [7.3, 0.8, 1.1, 0.9]}, set(), {"huge-spike"}, id="a curve that leaps all the time"),
+        pytest.param({"loss": [*falling(40), *[6.2 + 0.2 * math.sin(index) for index in range(20)]]}, {"loss-divergence"}, {"spike-recovers"}, id="a rise that stays"),
+        pytest.param({"loss": [3.9, 32.0, *[45.0 - index for index in range(40)], *[4.0] * 20]}, {"loss-divergence"}, {"spike-recovers"}, id="blown up at once, back at its start after two thirds of the run"),
+        pytest.param({"loss": [3.9, 9.5, 8.8, 6.0, 4.1, *falling(50, 3.8, 1.2)]}, {"loss-falls"}, {"loss-divergence"}, id="a spike of the warm-up is over soon"),
+        pytest.param({"loss": [1.47, *[14.0 + math.sin(index) for index in range(60)]]}, set(), {"loss-divergence"}, id="a first record of another kind"),
+        pytest.param({"loss": [*falling(60, 9.0, 3.0), 12.0, 13.0, 12.5, *[12.0 * 0.88**index for index in range(14)]]}, {"loss-spike"}, {"loss-divergence"}, id="on its way back already"),
+        pytest.param({"loss": [0.0001, *[0.002 * index for index in range(1, 30)]], "reward": [0.1] * 30}, set(), {"loss-divergence", "loss-spike"}, id="the surrogate loss of a policy may go anywhere"),
+        pytest.param({"loss": [1.21, 1.48, 1.77, 2.46, *[1.64 + 0.01 * math.sin(index) for index in range(12)]]}, {"collapse"}, {"loss-falls"}, id="level above its start to the end"),
+        pytest.param({"loss": [2.4, 1.9, *[1.64 + 0.01 * math.sin(index) for index in range(12)]]}, set(), {"collapse"}, id="level below its start: converged"),
+        # gradients, skipped steps, figures
+        pytest.param({"loss": [5.76, 5.77, *[28.0] * 20], "grad_norm": [1.3e10, 5.7e9, *[3.0] * 20]}, {"grad-huge-first"}, set(), id="the first gradient is huge"),
+        pytest.param({"loss": [4e6, 3e6, 2e6, 1e6], "grad_norm": [2e6, 1e6, 1e6, 1e6]}, set(), {"grad-huge-first"}, id="a sum instead of a mean: a large loss has a large gradient"),
+        pytest.param({"loss": [*falling(20), NAN, NAN], "grad_norm": [1.0] * 20 + [INF, NAN]}, {"nan-out-of-flat"}, {"grad-explosion"}, id="an infinite norm beside the NaN is no growth before it"),
+        pytest.param({"skipped_steps": [float(index) for index in range(60)]}, {"steps-skipped"}, set(), id="every step skipped"),
+        pytest.param({"skipped_steps": [float(min(index, 14)) for index in range(60)]}, set(), {"steps-skipped"}, id="a search at the start"),
+        pytest.param({"skipped_iterations": [1.0] * 50}, {"steps-skipped"}, set(), id="counted anew at every record"),
+        pytest.param({"loss": [19488.0, 12640.0, 24336.0, 17904.0, 29344.0, 24368.0, 34016.0, INF]}, {"fp16-figures", "fp16-limit"}, {"bf16-figures"}, id="figures of float16 up to its limit"),
+        pytest.param({"loss": [19487.0, 12641.0, 24335.0, 17904.0, 29344.0, 24368.0, 34016.0, INF]}, set(), {"fp16-figures", "fp16-limit"}, id="the same size in float32"),
+        pytest.param({"grad_norm": [0.58984375, 4.25, 5.625, 0.466796875, 0.7734375, 0.341796875, 1.1953125]}, {"bf16-figures"}, {"fp16-figures"}, id="norms of bfloat16"),
+        pytest.param({"grad_norm": [0.5, 4.25, 5.5, 0.75, 1.0, 2.0, 3.5]}, set(), {"bf16-figures", "fp16-figures"}, id="few digits tell nothing"),
+        # waiting, speed, preferences
+        pytest.param({"step_time": [0.135] * 20, "data_time": [0.13] * 20}, {"input-bound", "input-starved"}, set(), id="waiting for data"),
+        pytest.param({"step_time": [0.004] * 20, "data_time": [0.0035] * 20}, {"input-bound"}, {"input-starved"}, id="a toy's steps are short"),
+        pytest.param({"step_time": [0.9] * 20, "data_time": [130.0] * 20}, set(), {"input-bound"}, id="seconds beside milliseconds"),
+        pytest.param({"step_time": [0.02 + 0.004 * index + 0.006 * (index % 2) for index in range(30)]}, {"slow-down"}, set(), id="ever slower"),
+        pytest.param({"step_time": [1.5 * index for index in range(1, 40)]}, set(), {"slow-down"}, id="the time since the start is no time a step"),
+        pytest.param({"loss": [0.69, 0.3, 0.05, *[3e-5] * 17], "rewards/chosen": [0.0, -1.0, -2.0, *[-4.4] * 17]}, {"collapse"}, set(), id="the preferred answers too have become unlikely"),
+        pytest.param({"loss": [0.69 - 0.02 * index for index in range(20)], "rewards/chosen": [-0.1 * index for index in range(20)]}, set(), {"collapse"}, id="a usual preference run"),
         pytest.param({}, set(), set(SHAPES), id="nothing"),
     ],
 )
@@ -153,6 +193,78 @@ def test_processes_are_judged_apart() -> None:
     assert found["nan-loss"].where == Where(rank=1)
     assert "hidden-nan" not in found
     assert found["loss-falls"].where == Where(rank=0)
+
+
+def steps_of(where: Where, loss: list[float], every: int = 1, name: str = "loss") -> Series:
+    """A loss that is recorded every so many steps, from the first such step on."""
+    one = Series(name, "test", where.rank or 0, where)
+    for index, value in enumerate(loss, 1):
+        one.append(float(index * every), value, index)
+    one.settle()
+    return one
+
+
+@pytest.mark.parametrize(("count", "noise"), [(300, 0.8), (100, 0.3), (30, 0.8), (12, 0.3)])
+def test_noise_is_no_divergence(count: int, noise: float) -> None:
+    """Losses of single samples leap by the factor of two or three all the time, around a level that does not change: of a hundred such curves next to none diverges, and none leaps hugely."""
+    dice = random.Random(7)
+    found = [{shape.id for shape in shapes(curves(loss=[0.9 * math.exp(dice.gauss(0, noise)) for _ in range(count)]))} for _ in range(100)]
+    assert sum("loss-divergence" in one for one in found) <= 3
+    assert sum("huge-spike" in one for one in found) <= 3
+
+
+def test_a_wide_interval_hides_what_led_to_the_nan() -> None:
+    """The text names the steps among which the bad one is; records of each step hide nothing."""
+    found = {shape.id: shape for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN], every=10)])}
+    assert "one of 10" in found["nan-in-interval"].text
+    assert "nan-in-interval" not in {shape.id for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN])])}
+
+
+def test_the_process_that_went_wrong_first_shows_how() -> None:
+    """The average over the ranks carries NaN to the others: their curves tell nothing of how it came."""
+    climb, flat = [0.5, 0.7, 1.1, 2.9, NAN, NAN], [0.5, 0.5, 0.5, 0.5, 0.5, NAN]
+    series = [steps_of(Where(rank=0), flat), steps_of(Where(rank=1), climb)]
+    assert "nan-out-of-flat" in {shape.id for shape in shapes(series)}
+    found = {shape.id: shape for shape in shapes(series, origin=Shape("one-rank-first", "", 1, Where(rank=1), 5))}
+    assert found["nan-after-runup"].where == found["nan-loss"].where == Where(rank=1)
+    assert "nan-out-of-flat" not in found
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "loss", "name"),
+    [
+        pytest.param("32000", [16.2, 15.0, 14.1], "first-loss-high", id="worse than guessing"),
+        pytest.param("32000", [10.4, 9.0, 8.1], None, id="an untrained head"),
+        pytest.param("32000", [1.6, 1.5, 1.4], None, id="fine-tuning"),
+        pytest.param("32000", [0.05, 0.04, 0.04], "first-loss-low", id="nothing left to predict"),
+        pytest.param("4", [3.0, 2.9, 2.8], None, id="too few classes to tell"),
+        pytest.param(None, [16.2, 15.0, 14.1], None, id="the vocabulary is not printed"),
+    ],
+)
+def test_the_first_loss_against_guessing(vocabulary: str | None, loss: list[float], name: str | None) -> None:
+    """The logarithm of the vocabulary is what a model gives that knows nothing."""
+    facts = FactStore()
+    if vocabulary is not None:
+        facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
+    found = {shape.id: shape for shape in shapes([steps_of(NOWHERE, loss)], facts)}
+    assert {one for one in found if one.startswith("first-loss")} == ({name} if name else set())
+    assert name is None or "ln(32000) = 10.37" in found[name].text
+    late = Series("loss", "test", 0, NOWHERE)
+    late.append(500.0, loss[0], 1)
+    late.settle()
+    assert not [shape for shape in shapes([late], facts) if shape.id.startswith("first-loss")]
+
+
+def test_rising_memory_is_carried_on_to_the_full_device() -> None:
+    """Slope and step: 40 MiB a step from 1000 MiB fill 2 GiB at step 26."""
+    one = Series("memory", "test", 0, NOWHERE, "MiB")
+    for index in range(20):
+        one.append(float(index), 1000.0 + 40 * index, index + 1)
+    one.settle()
+    facts = FactStore()
+    facts.add("gpu_memory_gib", "2", 2, 0, 1)
+    assert {shape.id: shape.text for shape in shapes([one], facts)}["memory-rising"].endswith("40 a step: 2 GiB are full at step 26")
+    assert {shape.id: shape.text for shape in shapes([one])}["memory-rising"].endswith("40 a step")
 
 
 def test_several_records_on_one_line() -> None:

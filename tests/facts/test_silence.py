@@ -31,6 +31,22 @@ def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: st
     assert (one is not None and found in one.text and one.line == last) if found else one is None
 
 
+@pytest.mark.parametrize(
+    ("behind", "is_still"),
+    [
+        pytest.param([f"09:14:{second} monitor: step=29 load 0.1" for second in (41, 47, 52)] + [f"09:15:{second} monitor: step=29 load 0.1" for second in (10, 20)], True, id="a monitor that names the same step"),
+        pytest.param([f"09:14:{second} monitor: step={second} load 0.1" for second in (41, 47, 52)] + [f"09:15:{second} monitor: step={second} load 0.1" for second in (10, 20)], False, id="a monitor whose step goes on"),
+        pytest.param([f"09:15:0{second} saving shard {second}" for second in range(6)], False, id="lines without a step"),
+        pytest.param([f"09:14:{second} evaluating step 29" for second in (40, 41, 42, 43)], False, id="four seconds are not long"),
+    ],
+)
+def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool) -> None:
+    """Many times the usual distance of the records, and all lines name one step."""
+    first, text = tail(*STEADY)
+    one = shape((first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129)
+    assert (one is not None and one.id == "same-step" and "step 29" in one.text and one.line == 130) if is_still else one is None
+
+
 @pytest.mark.parametrize(("one", "other", "apart"), [
     ("2026-03-02T09:14:10", "2026-03-02T09:15:10.500", 60.5), ("T09:14:10", "T09:14:12", 2.0), ("--03-02T09:14:10", "--03-02T09:14:11", 1.0), ("+12.5s", "+20.0s", 7.5),
 ], ids=["full", "no date", "no year", "uptime"])

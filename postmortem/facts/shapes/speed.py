@@ -1,9 +1,10 @@
 """A run that becomes slow half way through.
 
 In: the points of a throughput or of a time a step. Out: the shape `slow-down`, if it is one.
-Not here: waiting for data (`facts.shapes.waiting`), a run that stands still (`facts.silence`).
+Not here: waiting for data (`shapes.resources`), a run that stands still (`facts.silence`).
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -15,10 +16,12 @@ _FEWEST: Final = 20
 _SLOWED: Final = 0.5
 _USUAL: Final = 0.7
 _NEARLY_ALL: Final = 0.9
+_PARTS: Final = 5
+_DWINDLED: Final = 0.4
 
 
 def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> list[tuple[str, str, int]]:
-    """Find a steady speed that falls to less than half and stays there; the first tenth of the records holds compilation, caches and warm-up.
+    """Find a speed that falls to less than half and stays there; the first tenth of the records holds compilation, caches and warm-up.
 
     Args:
         name: of the series, for the text.
@@ -29,6 +32,13 @@ def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> lis
     if len(points) < _FEWEST:
         return []
     rates = [1 / point.value if is_time else point.value for point in points]
+    # Time since the start, printed beside each record, grows at every one of them and is no time a step.
+    is_clock = all(other < one for one, other in itertools.pairwise(rates))
+    return [] if is_clock else _breaks(name, points, rates) or _dwindles(name, points, rates)
+
+
+def _breaks(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, str, int]]:
+    """Find a steady speed that falls at some record and stays low."""
     tenth, third, quarter = len(rates) // 10, len(rates) // 3, len(rates) // 4
     early, late = rates[tenth:third], rates[-quarter:]
     usual = statistics.median(early)
@@ -39,3 +49,13 @@ def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> lis
     start = next(index for index in range(tenth, len(rates)) if rates[index] < _USUAL * usual)
     before, now = (statistics.median(point.value for point in part) for part in (points[tenth:third], points[-quarter:]))
     return [("slow-down", f"{name} {before:.4g} → {now:.4g}", points[start].line)]
+
+
+def _dwindles(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, str, int]]:
+    """Find a speed that becomes ever lower from part to part of the run."""
+    size = len(rates) // _PARTS
+    parts = [statistics.median(rates[index * size:(index + 1) * size]) for index in range(_PARTS)]
+    if not all(other < one for one, other in itertools.pairwise(parts)) or parts[-1] > _DWINDLED * parts[0]:
+        return []
+    first, last = (statistics.median(point.value for point in part) for part in (points[:size], points[-size:]))
+    return [("slow-down", f"{name} {first:.4g} → {last:.4g}, lower speed in each of {_PARTS} parts of the run", points[size].line)]

@@ -1,0 +1,72 @@
+"""The series of one process side by side, as the shapes look at them.
+
+In: series. Out: `Curves`, `Shape`, the words for a point. Not here: any shape.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.model.lines import Where
+
+_LONG: Final = 20_000
+"""Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
+_STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$")
+"""Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
+_JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
+
+Found = list[tuple[str, str, int]]
+"""Shapes of one process: id, the figures that show it, raw line."""
+
+
+class Shape(NamedTuple):
+    """A shape seen in one or more series."""
+
+    id: str
+    text: str
+    """The figures that show it, language-neutral."""
+    source: int
+    where: Where
+    line: int
+
+
+class Curves:
+    """The series of one process in one source, by name; of long ones, the same few lines of all."""
+
+    def __init__(self, series: Iterable[Series]) -> None:
+        """Pick the longest series of each name."""
+        self.by_name: dict[str, Series] = {}
+        for one in series:
+            known = self.by_name.get(one.name)
+            if known is None or one.points > known.points:
+                self.by_name[one.name] = one
+        stand_in = None if names.LOSS in self.by_name else next((name for name in self.by_name if _STAND_IN.search(name)), None)
+        if stand_in is not None:
+            self.by_name[names.LOSS] = self.by_name[stand_in]
+        self._points: dict[str, list[Point]] = {}
+        long = [one for one in self.by_name.values() if len(one.values) > _LONG]
+        self._lines = {point.line for one in long if one.name in _JOINED for point in one.samples(_LONG // 4)} if long else None
+
+    def points(self, name: str) -> list[Point]:
+        """Give the points of a series; empty without one."""
+        if name not in self._points:
+            self._points[name] = self._chosen(self.by_name[name]) if name in self.by_name else []
+        return self._points[name]
+
+    def _chosen(self, series: Series) -> list[Point]:
+        if self._lines is None or len(series.values) <= _LONG:
+            return list(series.kept())
+        return [Point(series.steps[index], series.values[index], line) for index, line in enumerate(series.lines) if line in self._lines] or series.samples(_LONG // 4)
+
+
+def show(point: Point) -> str:
+    """Give the value of a point and its place."""
+    return f"{point.value:g} at {at(point)}"
+
+
+def at(point: Point) -> str:
+    """Name the place of a point: its step, else its raw line."""
+    return f"line {point.line}" if math.isnan(point.step) else f"step {point.step:g}"

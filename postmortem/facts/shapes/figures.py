@@ -1,0 +1,63 @@
+"""The precision that printed figures betray: a number of 16 bits, printed in full, is one of few.
+
+In: the curves of one process. Out: the shapes `fp16-figures`, `fp16-limit`, `bf16-figures`.
+Not here: what the log says of its precision (`facts.environment`).
+"""
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.shapes.curves import Curves, Found, at
+
+_FEWEST: Final = 6
+_TELLING: Final = 4
+"""Figures that would hardly be exact by chance."""
+_LARGEST_HALF: Final = 65504
+_WHOLE_STEPS: Final = 4096
+"""From here on float16 knows only every fourth whole number, or fewer."""
+
+
+def figures(curves: Curves) -> Found:
+    """Losses or gradient norms that all are exact in float16 or in bfloat16."""
+    for name in (names.LOSS, names.GRAD_NORM):
+        points = [point for point in curves.points(name)[:400] if math.isfinite(point.value) and point.value != 0.0]
+        values = [point.value for point in points]
+        if len(values) < _FEWEST:
+            continue
+        shown = next((point for point in points if _digits(point.value) >= 5), points[0])
+        if all(map(_is_bf16, values)):
+            return [("bf16-figures", f"{name} {shown.value!r} at {at(shown)}: all {len(values)} values are exact in bfloat16", shown.line)] if _is_telling(values, 5) else []
+        if all(map(_is_fp16, values)) and _is_telling(values, 6):
+            return [("fp16-figures", f"{name} {shown.value!r} at {at(shown)}: all {len(values)} values are exact in float16", shown.line), *_limit(curves, name)]
+    return []
+
+
+def _limit(curves: Curves, name: str) -> Found:
+    """Find a figure that is infinite where it would pass the largest number of float16."""
+    points = curves.points(name)
+    bad = next((index for index, point in enumerate(points) if math.isinf(point.value)), 0)
+    top = max((point.value for point in points[:bad] if math.isfinite(point.value)), default=0.0)
+    return [("fp16-limit", f"{name} up to {top:g}, then {points[bad].value} at {at(points[bad])}; the largest float16 is {_LARGEST_HALF}", points[bad].line)] if top >= _LARGEST_HALF / 4 else []
+
+
+def _is_telling(values: Sequence[float], digits: int) -> bool:
+    return len({value for value in values if _digits(value) >= digits or (value >= _WHOLE_STEPS and value.is_integer() and _digits(value) >= 4)}) >= _TELLING
+
+
+def _digits(value: float) -> int:
+    """Count the significant digits of a figure."""
+    return len(repr(value).split("e")[0].lstrip("-").replace(".", "").strip("0"))
+
+
+def _is_fp16(value: float) -> bool:
+    return abs(value) <= _LARGEST_HALF and struct.unpack("<e", struct.pack("<e", value))[0] == value
+
+
+def _is_bf16(value: float) -> bool:
+    if abs(value) > 3e38:
+        return False
+    raw = struct.pack(">f", value)
+    return struct.unpack(">f", raw)[0] == value and raw[2:] == bytes(2)

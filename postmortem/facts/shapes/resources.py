@@ -1,0 +1,82 @@
+"""Memory and time: what a run uses, and what it waits for.
+
+In: the curves of one process. Out: the shapes `memory-*`, `input-bound`, `input-starved`, `slow-down`.
+Not here: the arithmetic of an out-of-memory line (`facts.memory`), a run that stands still (`facts.silence`).
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.facts.shapes.curves import Curves, Found
+from postmortem.facts.shapes.speed import slowed
+
+_MOSTLY: Final = 0.5
+"""Share of a step beyond which waiting for data is most of it."""
+_NEARLY_ALL: Final = 0.8
+_NOT_SHORT: Final = 0.05
+"""Seconds below which a step is a toy's, and waiting says nothing."""
+_SEVERAL: Final = 8
+_WHOLE: Final = 1.2
+"""A share beyond which the two figures are of different units."""
+_PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
+"""Programs divide by 1024 whatever they call it."""
+
+
+def memory(curves: Curves, capacity: float | None = None) -> Found:
+    """Memory that rises over the run, with its slope and the step at which it would fill the device.
+
+    Args:
+        curves: of one process.
+        capacity: memory of the device in GiB, or None if it is not known.
+    """
+    points = [point for point in curves.points(names.MEMORY) if math.isfinite(point.value)]
+    values = [point.value for point in points]
+    if len(values) < 5:
+        return []
+    rising = sum(other > one for one, other in itertools.pairwise(values))
+    falling = sum(other < one for one, other in itertools.pairwise(values))
+    if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
+        unit = curves.by_name[names.MEMORY].unit
+        return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} {unit}".rstrip() + f" over {len(values)} records" + _slope(points, unit, capacity), points[0].line)]
+    late = values[len(values) // 2:]
+    if len(late) >= 8 and 0 < max(late) < 1.25 * min(late) and late[-1] < 1.1 * statistics.median(late):
+        return [("memory-flat", f"memory {min(late):g} to {max(late):g} over {len(late)} records", points[-1].line)]
+    return []
+
+
+def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> str:
+    """Say how much is added a step, and where that leads."""
+    steps = points[-1].step - points[0].step
+    if not 0 < steps < math.inf:
+        return ""
+    slope = (points[-1].value - points[0].value) / steps
+    text = f", {slope:.3g} a step"
+    if capacity is None or unit not in _PER_GIB:
+        return text
+    full = points[-1].step + (capacity * _PER_GIB[unit] - points[-1].value) / slope
+    return f"{text}: {capacity:g} GiB are full at step {full:.0f}" if full > points[-1].step else text
+
+
+def speed(curves: Curves) -> Found:
+    """Steps that take twice as long, or more, from some record on, as throughput or as time a step."""
+    return slowed(names.THROUGHPUT, curves.points(names.THROUGHPUT)) or slowed(names.STEP_TIME, curves.points(names.STEP_TIME), is_time=True)
+
+
+def waiting(curves: Curves) -> Found:
+    """Steps that consist mostly of waiting for data."""
+    steps, waits = curves.points(names.STEP_TIME), {point.line: point.value for point in curves.points(names.DATA_TIME)}
+    pairs = [(point, waits[point.line]) for point in steps if point.value > 0 and point.line in waits]
+    late = pairs[1:] or pairs
+    if len(pairs) < 3 or not _MOSTLY <= statistics.median(wait / point.value for point, wait in late) < _WHOLE:
+        return []
+    whole, part = statistics.median(point.value for point, _ in late), statistics.median(wait for _, wait in late)
+    found = [("input-bound", f"data time {part:.4g} of {whole:.4g} a step ({part / whole:.0%}), medians of {len(late)} records", late[0][0].line)]
+    seconds = whole / 1000 if curves.by_name[names.STEP_TIME].unit == "ms" else whole
+    if part >= _NEARLY_ALL * whole and seconds >= _NOT_SHORT and len(late) >= _SEVERAL:
+        found.append(("input-starved", found[0][1], late[0][0].line))
+    return found
