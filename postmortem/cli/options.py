@@ -18,7 +18,7 @@ from postmortem.library import Report
 from postmortem.names import LANGUAGES
 from postmortem.report import FORMS
 
-_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".txt": "terminal", ".log": "terminal", "": "terminal"}
+_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "terminal", ".log": "terminal", "": "terminal"}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

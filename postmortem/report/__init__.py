@@ -14,6 +14,9 @@ _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal", "render_terminal"),
     "html": ("postmortem.report.html", "render_html"),
     "json": ("postmortem.report.wire", "render_json"),
+    "jsonl": ("postmortem.report.wire", "render_jsonl"),
+    "sarif": ("postmortem.report.sarif", "render_sarif"),
+    "github": ("postmortem.report.github", "render_github"),
     "markdown": ("postmortem.report.markdown", "render_markdown"),
 }
 FORMS: Final = tuple(_RENDERERS)

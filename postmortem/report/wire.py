@@ -22,14 +22,20 @@ from postmortem.report.redacted import redact as hide
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # Valid in JSON, but a terminal obeys some of them and an editor reorders text by others: written as escapes.
-_STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
     wire = to_wire(diagnosis, Redactor() if redact else None)
     text = json.dumps(wire, allow_nan=False, ensure_ascii=False, indent=1)
-    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
+    """Write the JSON report on one line, so that the reports of many jobs make a file of JSON Lines."""
+    text = json.dumps(to_wire(diagnosis, Redactor() if redact else None), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def schema_text() -> str:
@@ -70,7 +76,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "redactions": _redactions(redactor),
         "warnings": list(shown.warnings),
     }
-    return {key: _plain(value) for key, value in wire.items()}
+    return {key: plain_json(value) for key, value in wire.items()}
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -133,7 +139,7 @@ def _step(step: float | None) -> float | None:
     return int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
 
 
-def _plain(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
     """Turn a value into what strict JSON can hold."""
     if value is None or isinstance(value, bool | int):
         return value
@@ -142,7 +148,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
-        return {_plain(str(key)): _plain(one) for key, one in value.items()}
+        return {plain_json(str(key)): plain_json(one) for key, one in value.items()}
     if isinstance(value, tuple | list | set | frozenset):
-        return [_plain(one) for one in value]
-    return _plain(str(value))
+        return [plain_json(one) for one in value]
+    return plain_json(str(value))

@@ -28,7 +28,7 @@ INPUTS = [
 
 
 @pytest.mark.parametrize(("one", "kind", "said"), INPUTS)
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "json"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in {"json", "jsonl"}])
 def test_an_input_that_is_no_log_is_named(one: Diagnosis, kind: str, said: str, form: str) -> None:
     """The report says what the input is and what to pass; nothing about ranks, launchers and candidates."""
     text = render(one, form)

@@ -1,0 +1,134 @@
+"""SARIF 2.1.0, for code-scanning pages, editors and other programs that take results in one form.
+
+In: a `Diagnosis`. Out: strict JSON. Not here: judging.
+The verdict is one result of kind `fail` (a healthy run: `pass`; an abstention: `open`), the other candidates are `open`; a cause is a rule with its explanation and fixes.
+A result points to the first failure with the real log line, and its evidence stands as related places. The fingerprint holds cause and signatures, no line
+numbers: the same failure in another run has the same one.
+Source: OASIS Static Analysis Results Interchange Format 2.1.0, Errata 01.
+"""
+
+import hashlib
+import json
+from pathlib import PurePosixPath
+from typing import Any, Final
+from urllib.parse import quote
+
+from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
+from postmortem.reading.redaction import Redactor
+from postmortem.report.plain import one_line, safe
+from postmortem.report.presentable import input_kind, presentable
+from postmortem.report.redacted import redact as hide
+from postmortem.report.wire import STEERING, plain_json, tool_version
+from postmortem.report.words import Words
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT: Final = "postmortem/cause/v1"
+_CANDIDATES: Final = 5
+_PLACES: Final = 20
+_LONGEST: Final = 1000
+_FAILED: Final = frozenset({"failed", "stalled"})
+
+
+def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
+    """Write the report as a SARIF log with one run."""
+    shown = presentable(diagnosis)
+    shown = hide(shown, Redactor()) if redact else shown
+    text = json.dumps(plain_json(_log(shown, Words(shown.language))), allow_nan=False, ensure_ascii=False, indent=1)
+    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+
+
+def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
+    """Give what is the same for the same failure in another run: the cause and the signatures that speak for it."""
+    named = next((one for one in diagnosis.causes if one.id == cause), None)
+    told = sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
+    return hashlib.sha256("\n".join([cause, *told]).encode()).hexdigest()
+
+
+def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
+    causes = diagnosis.causes[: 1 if input_kind(diagnosis) else _CANDIDATES]
+    driver = {
+        "name": "postmortem", "version": tool_version(), "semanticVersion": _semantic(tool_version()), "language": "zh-CN" if words.language == "zh" else "en-US",
+        "rules": [_rule(cause) for cause in causes],
+    }  # fmt: skip
+    exit_status = diagnosis.environment.exit_status
+    invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | ({"exitCode": exit_status} if isinstance(exit_status, int) else {})
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "artifacts": [{"location": {"uri": _uri(one.path)}, "length": one.bytes, "mimeType": "text/plain"} for one in diagnosis.sources],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(diagnosis, cause, index, words) for index, cause in enumerate(causes)],
+        "properties": {"outcome": diagnosis.outcome, "knowledgeBase": diagnosis.knowledge_base},
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _semantic(version: str) -> str:
+    """Write a Python version as SemVer, which a local part or a development release is not."""
+    numbers = ([*version.split("+", maxsplit=1)[0].split(".dev", maxsplit=1)[0].split("."), "0", "0"])[:3]
+    return ".".join(number if number.isdigit() else "0" for number in numbers)
+
+
+def _rule(cause: Cause) -> dict[str, Any]:
+    steps = [f"{index}. {safe(fix.title)}" for index, fix in enumerate(cause.fixes, 1)]
+    rule: dict[str, Any] = {
+        "id": cause.id, "name": "".join(part.capitalize() for part in cause.id.replace("-", ".").split(".")), "shortDescription": {"text": one_line(cause.title, 300) or cause.id},
+        "properties": {"tags": [cause.category]},
+    }  # fmt: skip
+    if cause.explanation:
+        rule["fullDescription"] = {"text": safe(cause.explanation)}
+    if steps:
+        rule["help"] = {"text": "\n".join(steps)}
+    return rule
+
+
+def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
+    is_verdict = cause.id == diagnosis.verdict.cause
+    kind = ("pass" if cause.id.startswith("healthy.") else "fail") if is_verdict else "open"
+    is_answer = is_verdict or (index == 0 and diagnosis.verdict.cause is None)
+    said = diagnosis.verdict.summary if is_answer else f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
+    result: dict[str, Any] = {
+        "ruleId": cause.id, "ruleIndex": index, "kind": kind, "level": "error" if kind == "fail" else "none", "message": {"text": safe(said).strip() or cause.id},
+        "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)}, "rank": round(100 * cause.probability, 1),
+        "properties": {"probability": cause.probability, "status": diagnosis.verdict.status if is_verdict else "hypothesis"},
+    }  # fmt: skip
+    evidence = [item for item in sorted(cause.evidence, key=lambda item: -abs(item.weight)) if item.source is not None and item.line is not None][:_PLACES]
+    first = diagnosis.first_failure
+    if is_verdict and first is not None:
+        result["locations"] = [_place(diagnosis, first.source, first.line, first.line, _line(diagnosis, first.source, first.line) or first.why)]
+    elif evidence:
+        result["locations"] = [_of_evidence(diagnosis, evidence[0])]
+    if evidence:
+        result["relatedLocations"] = [_of_evidence(diagnosis, item) | {"id": number, "message": {"text": one_line(item.text, _LONGEST) or item.id}} for number, item in enumerate(evidence)]
+    return result
+
+
+def _of_evidence(diagnosis: Diagnosis, item: Evidence) -> dict[str, Any]:
+    source, line = item.source or 0, item.line or 1
+    return _place(diagnosis, source, line, item.end_line or line, _line(diagnosis, source, line))
+
+
+def _place(diagnosis: Diagnosis, source: int, line: int, end: int, text: str) -> dict[str, Any]:
+    region: dict[str, Any] = {"startLine": max(1, line)} | ({"endLine": end} if end > line >= 1 else {})
+    if text:
+        region["snippet"] = {"text": text}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(diagnosis.sources[source].path), "index": source}, "region": region}}
+
+
+def _line(diagnosis: Diagnosis, source: int, line: int) -> str:
+    """Give the log's own line, if it was kept."""
+    excerpt = diagnosis.excerpt
+    if excerpt is not None and excerpt.source == source and 0 <= line - excerpt.first_line < len(excerpt.lines):
+        return one_line(excerpt.lines[line - excerpt.first_line], _LONGEST)
+    return next((one_line(hit.text, _LONGEST) for hit in diagnosis.signatures if (hit.source, hit.line) == (source, line)), "")
+
+
+def _uri(path: str) -> str:
+    """Write a path as a URI reference; standard input has a name of its own."""
+    if path == "-":
+        return "stdin"
+    if "://" in path:
+        return quote(path, safe=":/?&=%#@+,;~")
+    posix = path.replace("\\", "/")
+    return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(posix, safe="/~")
+
