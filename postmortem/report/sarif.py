@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
 from postmortem.reading.redaction import Redactor
+from postmortem.report import parts
 from postmortem.report.plain import one_line, safe
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
@@ -86,7 +87,10 @@ def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dic
     is_verdict = cause.id == diagnosis.verdict.cause
     kind = ("pass" if cause.id.startswith("healthy.") else "fail") if is_verdict else "open"
     is_answer = is_verdict or (index == 0 and diagnosis.verdict.cause is None)
-    said = diagnosis.verdict.summary if is_answer else f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
+    if is_answer:
+        said = diagnosis.verdict.summary if is_verdict else f"{parts.title(diagnosis, words)}{words('stop')}{diagnosis.verdict.summary}"
+    else:
+        said = f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
     result: dict[str, Any] = {
         "ruleId": cause.id, "ruleIndex": index, "kind": kind, "level": "error" if kind == "fail" else "none", "message": {"text": safe(said).strip() or cause.id},
         "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)}, "rank": round(100 * cause.probability, 1),
