@@ -32,7 +32,7 @@ _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 ONE_RANK: Final = "one-rank-first"
 _GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
-_BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion", ONE_RANK})
+_BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion", "huge-spike", "collapse", "zero-loss", "plateau-from-start", ONE_RANK})
 
 
 def frameworks(gathered: Gathered) -> dict[str, str | None]:

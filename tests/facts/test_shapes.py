@@ -59,6 +59,10 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         pytest.param({"loss": [0.0] * 6, "eval_loss": [None] * 5 + [NAN]}, {"hidden-nan"}, {"nan-eval-only", "zero-loss"}, id="hidden NaN, betrayed by the evaluation"),
         pytest.param({"loss": [0.0] * 6, "grad_norm": [0.0] * 6}, {"zero-loss"}, {"hidden-nan"}, id="labels all masked"),
         pytest.param({"loss": [0.0] * 8}, {"zero-loss"}, {"hidden-nan"}, id="exactly 0 throughout"),
+        pytest.param({"loss": [*falling(20, 2.5, 0.2), 0.0, *falling(20, 0.2, 0.1), 0.0, 0.1]}, set(), {"zero-loss"}, id="a batch that is learnt now and then"),
+        pytest.param({"loss": [2.0, 0.5, 0.1, 0.02, 0.004, 0.0008, 0.0001, 0.0, 0.0, 0.0, 0.0]}, {"loss-falls"}, {"hidden-nan", "zero-loss"}, id="learnt to the last printed digit"),
+        pytest.param({"loss": [0.06, 0.0, 0.0, 0.0, 210.0, NAN]}, {"nan-loss"}, {"zero-loss"}, id="zeros before a NaN are no masked labels"),
+        pytest.param({"loss": [1.2, 0.0, 1.1, 0.9, 0.0, 0.0, 1.0, 0.8]}, {"zero-loss"}, {"hidden-nan"}, id="three batches of eight without a label"),
         pytest.param({"loss": [0.0, 0.0, 0.0001, 0.0002, 0.0], "grad_norm": [0.5, 0.6, 0.4, 0.5, 0.6], "reward": [0.1, 0.2, 0.3, 0.3, 0.4]}, set(), {"zero-loss", "hidden-nan"}, id="GRPO begins at 0: a gradient flows"),
         # fp16 overflow or learning rate?
         pytest.param({"loss": [NAN] * 5, "learning_rate": [0.0, 1e-6, 2e-6, 3e-6, 4e-6]}, {"nan-loss", "nan-first-record", "nan-at-zero-rate"}, {"nan-after-runup", "nan-out-of-flat", "hidden-nan"}, id="NaN at once, before any rate"),

@@ -13,6 +13,10 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found, at, show
 
+_OFTEN: Final = 0.2
+"""Share of records with a loss of exactly 0 that are more than chance."""
+_NEARLY: Final = 0.01
+"""A loss from which the next record may be 0 without anything being wrong."""
 _WIDE: Final = 5
 """Steps between two records beyond which a run-up may lie unseen between them."""
 
@@ -100,13 +104,20 @@ def hidden(curves: Curves) -> Found:
         return []
     if any(0 < value < math.inf for value in norms.values()) or any("reward" in name for name in curves.by_name):
         return []   # a gradient flows: the loss of a policy starts at 0
+    first = points.index(zeros[0])
+    if first and 0 < points[first - 1].value < _NEARLY:
+        return []   # it has been learnt to the last printed digit
     evals = curves.points(names.EVAL_LOSS)
     started = next((point for point in points if point.value != 0.0), None)
-    tail_is_zero = all(point.value == 0.0 for point in points[points.index(zeros[0]):])
+    tail_is_zero = all(point.value == 0.0 for point in points[first:])
     is_hidden = not norms and tail_is_zero and (any(math.isnan(point.value) for point in evals) or (started is not None and started.value > 0.1 and started.line < zeros[0].line))
     if is_hidden:
         return [("hidden-nan", f"loss {started.value if started else ''} drops to exactly 0.0 and stays", zeros[0].line)]
-    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)] if len(zeros) >= 2 or len(points) <= 2 else []
+    if any(not math.isfinite(point.value) for point in points):
+        return []
+    longest = max(len(list(run)) for is_zero, run in itertools.groupby(points, key=lambda point: point.value == 0.0) if is_zero)
+    is_often = longest >= 3 or len(zeros) >= _OFTEN * len(points)     # a loss that is learnt may be 0 for a batch
+    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)] if is_often and (len(zeros) >= 2 or len(points) <= 2) else []
 
 
 def zero_rate(curves: Curves) -> Found:
