@@ -113,11 +113,17 @@ def hidden(curves: Curves) -> Found:
     is_hidden = not norms and tail_is_zero and (any(math.isnan(point.value) for point in evals) or (started is not None and started.value > 0.1 and started.line < zeros[0].line))
     if is_hidden:
         return [("hidden-nan", f"loss {started.value if started else ''} drops to exactly 0.0 and stays", zeros[0].line)]
-    if any(not math.isfinite(point.value) for point in points):
-        return []
+    return _masked(points, zeros)
+
+
+def _masked(points: Sequence[Point], zeros: Sequence[Point]) -> Found:
+    """Find zeros that come in a row, or often; a loss that is learnt may be 0 for a batch, and one that is not finite as well is another matter."""
     longest = max(len(list(run)) for is_zero, run in itertools.groupby(points, key=lambda point: point.value == 0.0) if is_zero)
-    is_often = longest >= 3 or len(zeros) >= _OFTEN * len(points)     # a loss that is learnt may be 0 for a batch
-    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)] if is_often and (len(zeros) >= 2 or len(points) <= 2) else []
+    is_often = longest >= 3 or len(zeros) >= _OFTEN * len(points)
+    is_short = len(zeros) < 2 < len(points)
+    if is_short or not is_often or any(not math.isfinite(point.value) for point in points):
+        return []
+    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)]
 
 
 def zero_rate(curves: Curves) -> Found:
