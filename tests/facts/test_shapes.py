@@ -69,6 +69,7 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         pytest.param({"loss": [2.1, NAN, NAN], "learning_rate": [1e-6, 2e-6, 3e-6]}, {"nan-loss"}, {"nan-first-record", "nan-at-zero-rate"}, id="NaN at a rate"),
         pytest.param({"loss": [40.0, 22.0, 68.0, 1266.0, 1.4e6, NAN]}, {"nan-loss", "nan-after-runup"}, {"nan-out-of-flat", "nan-first-record"}, id="a finite run-up is divergence"),
         pytest.param({"loss": [*falling(40), 1.6, 2.9, 6.2, 11.0, NAN, NAN]}, {"nan-loss", "nan-after-runup"}, {"nan-out-of-flat", "nan-recovers"}, id="a run-up out of a falling curve"),
+        pytest.param({"loss": [1.4, 1.1, 1.9, 1.5, 1.8, NAN]}, {"nan-out-of-flat"}, {"nan-after-runup"}, id="five noisy records are no climb"),
         pytest.param({"loss": [*falling(40), NAN, NAN, NAN]}, {"nan-loss", "nan-out-of-flat", "loss-falls"}, {"nan-after-runup", "nan-first-record", "loss-divergence"}, id="out of a calm, falling curve"),
         pytest.param({"loss": [0.4 + 0.1 * math.sin(5 * index) for index in range(40)] + [NAN]}, {"nan-out-of-flat"}, {"nan-after-runup"}, id="out of a flat, noisy curve"),
         pytest.param({"loss": [*falling(20), NAN, *falling(20, 0.9, 0.7)]}, {"nan-loss", "nan-recovers"}, {"nan-first-record"}, id="one bad record, then as before"),

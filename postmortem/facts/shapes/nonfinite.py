@@ -87,7 +87,8 @@ def _is_runup(values: Sequence[float]) -> bool:
     if len(values) < 8:
         best = min(values)
         rising = sum(other > one for one, other in itertools.pairwise(values))
-        return best > 0 and values[-1] > 1.25 * values[0] and values[-1] > 1.25 * best and rising >= (len(values) - 1) / 2
+        is_climb = values[-1] > 3 * best or all(other > one for one, other in itertools.pairwise(values[-3:]))
+        return best > 0 and values[-1] > 1.25 * values[0] and values[-1] > 1.25 * best and rising >= (len(values) - 1) / 2 and is_climb
     recent, usual = values[-5:], values[-30:-5]
     ceiling = max(usual)
     return max(recent) > 1.8 * ceiling or (sum(value > 1.15 * ceiling for value in recent) >= 2 and max(recent) > 1.3 * ceiling)
