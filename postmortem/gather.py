@@ -253,7 +253,7 @@ class Gathering:
             for name, value in (*groups.items(), *(rule.raw.get("set") or {}).items()):
                 if name == "total_steps" and value.replace(",", "").isdigit():
                     self.result.total_steps = float(value.replace(",", ""))
-                self.result.facts.add(name, value, strength, self.source, view.number)
+                self.result.facts.add(name, value, strength, self.source, view.number, view.cleaned.time)
             if rule.framework:
                 self._recognise(rule.framework)
 

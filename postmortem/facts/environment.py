@@ -16,6 +16,7 @@ _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
 TOLD: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
+_MOST_CHECKPOINTS: Final = 1000
 _SAME_LIST: Final = 4
 """Lines between two GPUs of one list; a name that comes again later is another rank's dump."""
 
@@ -27,6 +28,8 @@ class Fact(NamedTuple):
     strength: int
     source: int
     line: int
+    time: str | None = None
+    """As the line prints it."""
 
 
 class FactStore:
@@ -42,17 +45,19 @@ class FactStore:
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
 
-    def add(self, name: str, value: str, strength: int, source: int, line: int) -> None:
-        """Take one captured group; names are those of `patterns/README.md`, value an arbitrary printed text."""
+    def add(self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None) -> None:
+        """Take one captured group; names are those of `patterns/README.md`, value an arbitrary printed text, time that of its line."""
         value = value.strip().strip("'\"`,;")
         if not value or len(self.facts) > _MOST:
             return
         kind, _, rest = name.partition("_")
-        fact = Fact(value[:400], strength, source, line)
+        fact = Fact(value[:400], strength, source, line, time)
         if kind == "gpu":
             self._gpu(rest, fact)
         elif name == "checkpoint":
-            self.checkpoints = [*self.checkpoints[-49:], fact]
+            self.checkpoints.append(fact)
+            if len(self.checkpoints) > _MOST_CHECKPOINTS:
+                del self.checkpoints[1:_MOST_CHECKPOINTS // 2:2]     # the older ones are thinned
         elif kind in {"package", "setting", "env", "framework"}:
             self._put(f"{kind}.{rest.replace('_', '-') if kind == 'package' else rest}", fact)
         else:

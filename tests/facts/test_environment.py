@@ -138,7 +138,7 @@ def test_what_is_kept_is_bounded() -> None:
             store.add(name, value * (1 if line else 5000), 1, 0, line)
     assert len(store.facts) <= 2001
     assert len(store.gpus) <= 2001
-    assert len(store.checkpoints) <= 50
+    assert len(store.checkpoints) <= 1000
     assert max(len(fact.value) for fact in store.facts.values()) <= 400
     store = store_of(("env_world_size", "9" * 399), ("env_exit_status", "1e999"), ("gpu_name", "T4"), ("gpu_count", "9" * 399), ("gpu_memory_mib", "9" * 399))
     assert environment(store, TABLE).world_size is None
