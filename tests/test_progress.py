@@ -54,6 +54,14 @@ def test_the_checkpoint_to_go_back_to(tmp_path: Path, saved: tuple[int, ...], st
     assert sentence is None or sentence in shown
 
 
+def test_a_checkpoint_that_was_deleted_is_gone(tmp_path: Path) -> None:
+    """With save_total_limit the last good one may be the first to go."""
+    lines = [line for step in (100, 200, 300) for line in (f"{{'loss': {'nan' if step > 100 else '1.5'}, 'grad_norm': 1.0, 'learning_rate': 1e-05, 'epoch': 0.{step}}}", f"Saving model checkpoint to out/checkpoint-{step}")]
+    lines.insert(5, "Deleting older checkpoint [out/checkpoint-100] due to args.save_total_limit")
+    done = diagnosed(tmp_path, "\n".join(lines) + "\n").progress
+    assert (done.last_checkpoint, done.checkpoint_before_first_bad, done.resume_from) == ("out/checkpoint-300", "no", None)
+
+
 def test_the_time_that_was_lost(tmp_path: Path) -> None:
     """From the first bad value to the last line: 25 minutes by the log's own clock."""
     diagnosis = diagnosed(tmp_path, run())

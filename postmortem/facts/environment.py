@@ -58,6 +58,8 @@ class FactStore:
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
                 del self.checkpoints[1:_MOST_CHECKPOINTS // 2:2]     # the older ones are thinned
+        elif name == "checkpoint_deleted":
+            self.checkpoints = [one for one in self.checkpoints if one.value != fact.value]
         elif kind in {"package", "setting", "env", "framework"}:
             self._put(f"{kind}.{rest.replace('_', '-') if kind == 'package' else rest}", fact)
         else:
