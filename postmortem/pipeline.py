@@ -184,7 +184,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     alone = ranks.shapes(gathered.series.values())
     found = (
         *alone, *shapes.shapes(gathered.series.values(), gathered.facts, next(iter(alone), None)), *ranks.uneven(_ends(gathered, sources, begins)),
-        *memory.shapes(((one.finding, one.records_before) for one in current), gathered.facts.gpu_memory), *collectives.shapes(one.finding for one in current),
+        *memory.shapes(((one.finding, one.records_before) for one in current), gathered.facts.cards.largest_gib()), *collectives.shapes(one.finding for one in current),
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in (*found, ending.shape(gathered.series.values(), gathered.total_steps)) if one is not None}
