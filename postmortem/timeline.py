@@ -5,19 +5,21 @@ Not here: choosing the failure (`views`), showing events (`report`).
 """
 
 import bisect
+import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from postmortem import names
-from postmortem.facts import checkpoints
+from postmortem.facts import checkpoints, clock
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
 from postmortem.inference import case as cases
+from postmortem.inference.clock import seconds
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.prefixes import time_basis
 
 _MOST: Final = 60
 _MOST_TEXT: Final = 400
@@ -51,7 +53,9 @@ class _Entry(NamedTuple):
     event: Event
 
 
-def timeline(case: cases.Case, gathered: Gathered, failure: FirstFailure | None, done: Progress, language: str, logs: Collection[int]) -> tuple[Event, ...]:
+def timeline(
+    case: cases.Case, gathered: Gathered, failure: FirstFailure | None, done: Progress, language: str, logs: Collection[int], apart: Mapping[int, float] = MappingProxyType({}),
+) -> tuple[Event, ...]:
     """List what happened, at most _MOST events.
 
     Args:
@@ -61,44 +65,44 @@ def timeline(case: cases.Case, gathered: Gathered, failure: FirstFailure | None,
         done: names the checkpoint that is kept whatever else is left out.
         language: of the texts.
         logs: indexes of the sources that are logs; what a dump says did not happen at a time.
+        apart: seconds by which the clock of a source is ahead.
     """
     words = _WORDS[language]
-    entries = [*_records(gathered, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure), *_seen(case, gathered, words)]
+    main = failure.source if failure is not None else min(logs, default=None)
+    entries = [*_records(gathered, main, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure), *_seen(case, gathered, words)]
     if failure is not None:
         event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", f"{words['failure']}: {failure.why}")
         entries.append(_Entry(_FAILURE, event))
     entries = list({(entry.event.source, entry.event.line, entry.event.text): entry for entry in entries if entry.event.source in logs}.values())
     taken = {(entry.event.source, entry.event.line) for entry in entries}
-    entries += [entry for entry in _ends(gathered, failure, words, logs) if (entry.event.source, entry.event.line) not in taken]
+    entries += [entry for entry in _ends(gathered, main, words) if (entry.event.source, entry.event.line) not in taken]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
-    return tuple(_ordered([entry.event for entry in kept]))
+    return tuple(_ordered([entry.event for entry in kept], gathered, apart))
 
 
-def _ordered(events: list[Event]) -> list[Event]:
-    """Sort by the printed time that stands nearest before, where every source prints times in full; else by source and line."""
-    stamps: dict[int, list[tuple[int, str]]] = {}
-    for event in events:
-        known = stamps.setdefault(event.source, [])
-        if event.time is not None and time_basis(event.time) == "full":
-            known.append((event.line, event.time))
+def _ordered(events: list[Event], gathered: Gathered, apart: Mapping[int, float]) -> list[Event]:
+    """Sort by the printed time that stands nearest before, where every source prints its days; else by source and line."""
+    stamps: dict[int, list[tuple[int, float]]] = {}
+    for source in {event.source for event in events}:
+        times = [(1, time) for time in map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40]) if time][:1]
+        times += [(event.line, event.time) for event in events if event.source == source and event.time]
+        stamps[source] = sorted((line, told[0] - apart.get(source, 0.0)) for line, time in times if (told := seconds(time)) is not None and told[1])
     is_timed = len(stamps) > 1 and all(stamps.values())
-    for known in stamps.values():
-        known.sort()
 
-    def key(event: Event) -> tuple[str, int, int]:
+    def key(event: Event) -> tuple[float, int, int]:
         known = stamps[event.source]
-        at = known[max(0, bisect.bisect_right(known, (event.line, "￿")) - 1)][1] if is_timed else ""
+        at = known[max(0, bisect.bisect_right(known, (event.line, math.inf)) - 1)][1] if is_timed else 0.0
         return (at, event.source, event.line)
 
     return sorted(events, key=key)
 
 
-def _records(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
+def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
     for source, (line, _) in gathered.first_record.items():
-        last = gathered.last_record[source][0]
-        yield _Entry(_FRAME, Event(source, NOWHERE, line, None, _number(gathered.step_at(source, line)), "context", words["first"]))
+        last, weight = gathered.last_record[source][0], _FRAME if source == main else _ASIDE
+        yield _Entry(weight, Event(source, NOWHERE, line, None, _number(gathered.step_at(source, line)), "context", words["first"]))
         if last != line:
-            yield _Entry(_FRAME, Event(source, NOWHERE, last, None, _number(gathered.step_at(source, last)), "context", words["last"]))
+            yield _Entry(weight, Event(source, NOWHERE, last, None, _number(gathered.step_at(source, last)), "context", words["last"]))
 
 
 def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iterator[_Entry]:
@@ -158,9 +162,8 @@ def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Ite
         yield _Entry(weight, Event(finding.source, finding.where, finding.line, finding.time, _number(gathered.step_at(finding.source, finding.line)), role, text))
 
 
-def _ends(gathered: Gathered, failure: FirstFailure | None, words: Mapping[str, str], logs: Collection[int]) -> Iterator[_Entry]:
+def _ends(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
     """How the processes ended, as far as a line says so, and where the log ends."""
-    main = failure.source if failure is not None else min(logs, default=None)
     for name, key in (("env.signal", "signal"), ("env.exit_status", "exit")):
         fact = gathered.facts.facts.get(name)
         if fact is not None and main is not None:

@@ -99,7 +99,7 @@ def test_two_files_go_by_the_clock(tmp_path: Path) -> None:
     worker.insert(9, stamp.format(9, "engine") + "[Torch] Saved out/global_step90/mp_rank_00_model_states.pt.")
     diagnosis = diagnosed(tmp_path, "\n".join(worker) + "\n", launcher="\n".join(launcher) + "\n")
     order = [(event.source, event.line) for event in diagnosis.timeline]
-    assert order.index((1, 1)) < order.index((0, 10)) < order.index((1, 2)) < order.index((1, 3))
+    assert order.index((0, 1)) < order.index((1, 1)) < order.index((0, 10)) < order.index((1, 2)) < order.index((1, 3))
 
 
 def test_a_long_log_keeps_what_matters(tmp_path: Path) -> None:

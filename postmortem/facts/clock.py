@@ -27,7 +27,13 @@ class Stamp(NamedTuple):
 
 def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
     """Read the clocks of consecutive raw lines, the first of which has the number `first`."""
-    return [Stamp(number, time) for number, line in enumerate(lines, first) if (time := clean(line[:_PREFIX]).time) is not None and not math.isnan(seconds(time))]
+    return [Stamp(number, time) for number, line in enumerate(lines, first) if (time := time_of(line)) is not None]
+
+
+def time_of(line: str) -> str | None:
+    """Give the time that a raw line prints, if it can be read."""
+    time = clean(line[:_PREFIX]).time
+    return None if time is None or math.isnan(seconds(time)) else time
 
 
 def time_at(known: Sequence[Stamp], line: int) -> str | None:
