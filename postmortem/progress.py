@@ -102,7 +102,7 @@ def _lost(gathered: Gathered, failure: FirstFailure | None, stamps: Iterable[clo
     if failure is None:
         return None
     near = list(stamps)
-    ends = [stamp.time for stamp in near if stamp.line >= failure.line]
+    ends = [stamp.time for stamp in near if stamp.line > failure.line]
     ends += [stamp.time for source in logs if source != failure.source for stamp in _end_of(gathered, source) if time_basis(stamp.time) == "full"]
     seconds = clock.seconds_behind(near, failure.line, ends)
     return None if seconds is None else round(seconds, 3)

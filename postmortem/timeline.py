@@ -23,6 +23,8 @@ from postmortem.model.lines import NOWHERE
 
 _MOST: Final = 60
 _MOST_TEXT: Final = 400
+_SAME_TEXT: Final = 100
+"""Characters in which two entries of one line agree if they tell the same."""
 _MOST_CHECKPOINTS: Final = 6
 _FAILURE, _BAD, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE = 9, 8, 7, 6, 6, 5, 4, 2
 """What is kept where there is too much: the failure first, notes aside last."""
@@ -73,7 +75,7 @@ def timeline(
     if failure is not None:
         event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", f"{words['failure']}: {failure.why}")
         entries.append(_Entry(_FAILURE, event))
-    entries = list({(entry.event.source, entry.event.line, entry.event.text): entry for entry in entries if entry.event.source in logs}.values())
+    entries = list({(entry.event.source, entry.event.line, entry.event.text[:_SAME_TEXT]): entry for entry in entries if entry.event.source in logs}.values())
     taken = {(entry.event.source, entry.event.line) for entry in entries}
     entries += [entry for entry in _ends(gathered, main, words) if (entry.event.source, entry.event.line) not in taken]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]

@@ -150,7 +150,7 @@ def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
         bad = words("progress.the-failure")
     else:
         return words("progress.checkpoint", value=last)
-    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from != state.last_checkpoint
+    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from not in {None, state.last_checkpoint}
     return words.either("progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad).format(last=last, good=good, bad=bad)
 
 
