@@ -16,7 +16,7 @@ from postmortem.inference.case import Case
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.reading.prefixes import time_basis
 
-_GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
+_GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion", "grad-huge-first", "one-rank-first"})
 _WHILE_SAVING: Final = frozenset({"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"})
 """What ends a run in the middle of a saving: the checkpoint that was last begun is not whole."""
 
@@ -77,7 +77,8 @@ def _first_bad(gathered: Gathered, case: Case, failure: FirstFailure | None, sta
     shapes = sorted((shape.source, shape.line) for name, shape in case.shapes.items() if name in _GONE_WRONG)
     if not shapes:
         return None
-    source, line = shapes[0]
+    told = (failure.source, failure.line) if failure is not None else None
+    source, line = told if told is not None and told in shapes else shapes[0]      # of several ranks, the one that went first
     return _place(gathered, source, line, stamps if failure is not None and failure.source == source else ())
 
 

@@ -41,7 +41,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 _TURNS: Final = frozenset({
     "hidden-nan", "nan-loss", "nan-component", "nan-grad-finite-loss", "nan-eval-only", "nan-recovers", "zero-loss", "loss-spike", "loss-divergence", "grad-explosion", "scale-collapse",
-    "collapse", "flat-rewards", "memory-rising", "slow-down", "silence", "ranks-differ",
+    "collapse", "flat-rewards", "memory-rising", "slow-down", "silence", "ranks-differ", "rank-behind", "one-rank-first", "spike-recovers", "steps-skipped", "same-step", "grad-huge-first",
 })
 """Shapes that happen at a place of the run and are worth telling."""
 _BAD_TURNS: Final = frozenset({"hidden-nan", "nan-loss", "loss-divergence", "grad-explosion", "scale-collapse", "nan-eval-only"})
