@@ -148,6 +148,10 @@ def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | 
 def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
     """Each signature once a source, with how often it came."""
     shown: set[tuple[str, int]] = set()
+    counts: dict[tuple[str, int], tuple[int, int]] = {}
+    for (signature, source, _), kept in gathered.findings.items():
+        count, last = counts.get((signature, source), (0, 0))
+        counts[signature, source] = (count + kept.count, max(last, kept.last_line))
     for event in case.events:
         finding = event.finding
         is_aside = finding.role == "harmless" or (finding.role == "context" and not _TOLD.search(finding.signature))
@@ -156,10 +160,9 @@ def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Ite
         shown.add((finding.signature, finding.source))
         role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
         text = finding.text.splitlines()[0][:_MOST_TEXT]
-        kept = [kept for (signature, source, _), kept in gathered.findings.items() if (signature, source) == (finding.signature, finding.source)]
-        count = sum(one.count for one in kept)
+        count, last = counts.get((finding.signature, finding.source), (1, 0))
         if count > 1:
-            text = words["times"].format(text=text, count=count, line=max(one.last_line for one in kept))
+            text = words["times"].format(text=text, count=count, line=last)
         weight = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}.get(role, _FRAME)
         yield _Entry(weight, Event(finding.source, finding.where, finding.line, finding.time, _number(gathered.step_at(finding.source, finding.line)), role, text))
 

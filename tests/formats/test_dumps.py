@@ -46,6 +46,8 @@ EXPECTED: dict[str, dict[str, object]] = {
     "bnb-mid": {"gpus": (Gpu("GPU", 1, None, 8.6),)},
     "bnb-new": {"python": "3.12.3", "cuda": "12.8", "gpus": (Gpu("GPU", 1, None, 8.9),), "bitsandbytes": "0.48.1", "torch": "2.8.0+cu128"},
     "lightning": {"python": "3.10.12", "os": "Linux", "cuda": "11.8", "gpus": gpu(("A100 (40 GB)", 40, 8.0), 2), "torch": "2.1.0+cu118", "pytorch-lightning": "2.1.0", "transformers": "4.35.0"},
+    "lightning-old": {"python": "3.8.5", "os": "Linux", "cuda": "10.1", "gpus": gpu(("V100 (32 GB)", 32, 7.0), 2), "torch": "1.7.0+cu101", "pytorch-lightning": "1.1.0", "numpy": "1.19.2"},
+    "mmcv": {"python": "3.8.10", "os": "linux", "cuda": "11.1", "gpus": gpu(("GeForce RTX 2080 Ti", 11, 7.5), 2), "torch": "1.9.0+cu111", "mmcv": "1.3.9", "mmdet": "2.14.0+c1d8a0e", "gcc": "7.5.0"},
     "unsloth": {"cuda": "12.1", "gpus": gpu(("T4", 16, 7.5), 1, 14.748), "torch": "2.3.1+cu121", "unsloth": "2024.8"},
 }
 LOG = "".join(f"{{'loss': {2 - step / 10:.4f}, 'grad_norm': 1.5, 'learning_rate': 5e-05, 'epoch': {step / 10:.1f}}}\n" for step in range(1, 9))
