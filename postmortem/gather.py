@@ -243,7 +243,7 @@ class Gathering:
         self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
 
     def _fact(self, rule: Format, view: View) -> None:
-        text = view.cleaned.text
+        text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
         matches = rule.pattern().finditer(text, timeout=TIMEOUT) if rule.raw.get("each") else filter(None, [rule.search(text)])
         strength = int(rule.raw.get("strength", 1))
         for match in matches:
@@ -253,7 +253,7 @@ class Gathering:
             for name, value in (*groups.items(), *(rule.raw.get("set") or {}).items()):
                 if name == "total_steps" and value.replace(",", "").isdigit():
                     self.result.total_steps = float(value.replace(",", ""))
-                self.result.facts.add(name, value, strength, self.source, view.number)
+                self.result.facts.add(name, value, strength, self.source, view.number, view.cleaned.time)
             if rule.framework:
                 self._recognise(rule.framework)
 

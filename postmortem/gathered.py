@@ -3,6 +3,7 @@
 In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them (`gather`), weighing them (`inference`).
 """
 
+import bisect
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -96,6 +97,13 @@ class Gathered:
         if where == NOWHERE:
             return self.records.get(source, 0)
         return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
+
+    def step_at(self, source: int, line: int) -> float | None:
+        """Give the step of the metric record in a line; None if there is none, or it has no step."""
+        for series in self.series.values():
+            if series.source == source and (index := bisect.bisect_left(series.lines, line)) < len(series.lines) and series.lines[index] == line and not math.isnan(series.steps[index]):
+                return series.steps[index]
+        return None
 
     def merge(self, other: "Gathered") -> None:
         """Take in another part: of other sources, or a later part of the same."""

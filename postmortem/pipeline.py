@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from postmortem import views
+from postmortem import progress, timeline, views
 from postmortem.errors import InputError
 from postmortem.facts import collectives, ending, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
@@ -184,7 +184,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     alone = ranks.shapes(gathered.series.values())
     found = (
         *alone, *shapes.shapes(gathered.series.values(), gathered.facts, next(iter(alone), None)), *ranks.uneven(_ends(gathered, sources, begins)),
-        *memory.shapes((one.finding, one.records_before) for one in current), *collectives.shapes(one.finding for one in current),
+        *memory.shapes(((one.finding, one.records_before) for one in current), gathered.facts.cards.largest_gib()), *collectives.shapes(one.finding for one in current),
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in (*found, ending.shape(gathered.series.values(), gathered.total_steps)) if one is not None}
@@ -228,8 +228,12 @@ def _assemble(
 ) -> Diagnosis:
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
-    progress = views.progress(gathered, case, first)
-    known = views.known_numbers(gathered, case, sources, progress)
+    excerpt = views.excerpt(gathered, sources, failure, case)
+    logs = [index for index, source in enumerate(sources) if source.kind not in {"environment", "ignored"}]
+    clocks = progress.clocks(gathered, failure, excerpt)
+    failure = progress.dated(failure, clocks)
+    done = progress.progress(gathered, case, failure, ranked[0].id, clocks, logs)
+    known = views.known_numbers(gathered, sources, done)
     answer = judging.verdict(ranked, case, knowledge, language)
     notes = [*warnings, *(f"the clock of {sources[source].path} is {ahead:+.0f} s off the others' (the same steps stand in them); corrected for the order" for source, ahead in apart.items()), *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
@@ -244,9 +248,9 @@ def _assemble(
             for one in ranked
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
-        timeline=views.timeline(case, gathered, failure, language), series=tuple(views.series_view(one) for one in series if one.points),
-        environment=case.environment, settings=dict(case.settings), progress=progress, warnings=tuple(notes),
-        excerpt=views.excerpt(gathered, sources, failure, case), language=language,
+        timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one) for one in series if one.points),
+        environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(notes),
+        excerpt=excerpt, language=language,
     )
 
 

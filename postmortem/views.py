@@ -1,7 +1,7 @@
-"""The parts of a diagnosis that are read off the evidence without judging causes: outcome, timeline, progress, excerpt.
+"""The parts of a diagnosis that are read off the evidence without judging causes: outcome, first failure, series, excerpt.
 
 In: gathered evidence and the case. Out: values of `model.diagnosis`.
-Not here: causes (`inference`), rendering (`report`).
+Not here: causes (`inference`), the order of events (`timeline`), how far the run came (`progress`), rendering (`report`).
 """
 
 import math
@@ -18,20 +18,18 @@ from postmortem.inference.case import Case
 from postmortem.inference.events import ECHOES
 from postmortem.inference.order import SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import Event, Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
 
-_MOST_EVENTS: Final = 60
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 ONE_RANK: Final = "one-rank-first"
-_GONE_WRONG: Final = frozenset({"hidden-nan", "nan-loss", "nan-at-zero-rate", "nan-after-runup", "loss-divergence", "grad-explosion"})
 _BAD_SHAPES: Final = frozenset({"hidden-nan", "nan-loss", "scale-collapse", "nan-eval-only", "loss-divergence", "grad-explosion", "huge-spike", "collapse", "zero-loss", "plateau-from-start", ONE_RANK})
 
 
@@ -132,37 +130,6 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
     return FirstFailure(one.source, one.where, one.exception_line, one.time, ": ".join(said))
 
 
-def timeline(case: Case, gathered: Gathered, failure: FirstFailure | None, language: str) -> tuple[Event, ...]:
-    """List what happened, in order: the records' ends, what was seen, the failure."""
-    words = {"en": ("first metric record", "last metric record", "first failure"), "zh": ("第一条指标", "最后一条指标", "首个故障")}[language]
-    events: list[tuple[int, int, Event]] = []
-    for source, (line, _) in gathered.first_record.items():
-        events.append((source, line, Event(source, NOWHERE, line, None, _step_at(gathered, source, first=True), "context", words[0])))
-        last = gathered.last_record[source][0]
-        if last != line:
-            events.append((source, last, Event(source, NOWHERE, last, None, _step_at(gathered, source, first=False), "context", words[1])))
-    shown: set[tuple[str, int]] = set()
-    for event in case.events:
-        finding = event.finding
-        if finding.role == "harmless" or (finding.signature, finding.source) in shown:
-            continue
-        shown.add((finding.signature, finding.source))
-        events.append((finding.source, finding.line, Event(finding.source, finding.where, finding.line, finding.time, None, finding.role, finding.text.splitlines()[0][:_MOST_TEXT])))
-    if failure is not None:
-        events.append((failure.source, failure.line, Event(failure.source, failure.where, failure.line, failure.time, None, "cause", f"{words[2]}: {failure.why}")))
-    events.sort(key=lambda one: (one[0], one[1]))
-    return tuple(event for _, _, event in events[:_MOST_EVENTS])
-
-
-def _step_at(gathered: Gathered, source: int, *, first: bool) -> float | None:
-    for series in gathered.series.values():
-        if series.source == source and series.name == names.LOSS:
-            point = series.first if first else series.last
-            if point is not None:
-                return _known(point.step)
-    return None
-
-
 def series_view(series: Series) -> SeriesView:
     """Give a series as the report shows it."""
     first, last = series.first or Point(math.nan, math.nan, 0), series.last or Point(math.nan, math.nan, 0)
@@ -181,29 +148,12 @@ def _known(step: float) -> float | None:
     return int(step) if float(step).is_integer() else step
 
 
-def progress(gathered: Gathered, case: Case, first: Failure | None) -> Progress:
-    """Tell how far the run came and whether a checkpoint stands before the first bad value."""
-    loss = next((series for series in gathered.series.values() if series.name == names.LOSS), None)
-    bad_line = _first_bad_line(case)
-    good = [point for point in loss.kept() if math.isfinite(point.value) and (bad_line is None or point.line < bad_line)] if loss else []
-    checkpoints = gathered.facts.checkpoints
-    limit = bad_line if bad_line is not None else first.line if first is not None else None
-    before = "unknown" if limit is None or not checkpoints else "yes" if any(fact.line < limit for fact in checkpoints) else "no"
-    return Progress(_known(good[-1].step) if good else None, checkpoints[-1].value if checkpoints else None, before)
-
-
-def _first_bad_line(case: Case) -> int | None:
-    return min((shape.line for name, shape in case.shapes.items() if name in _GONE_WRONG), default=None)
-
-
-def known_numbers(gathered: Gathered, case: Case, sources: Sequence[Source], done: Progress) -> dict[str, str]:
+def known_numbers(gathered: Gathered, sources: Sequence[Source], done: Progress) -> dict[str, str]:
     """Collect what fixes may name beside the settings: the log, checkpoints, the largest printed rate."""
-    bad_line = _first_bad_line(case)
-    good = [fact.value for fact in gathered.facts.checkpoints if bad_line is None or fact.line < bad_line]
     rates = [series.max for series in gathered.series.values() if series.name == names.LEARNING_RATE and math.isfinite(series.max)]
     found = {
         "log": next((source.path for source in sources if source.kind == "log" and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
-        "good_checkpoint": good[-1] if good else "", "checkpoint_before_first_bad": done.checkpoint_before_first_bad, "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
+        "good_checkpoint": done.resume_from or "", "checkpoint_before_first_bad": done.checkpoint_before_first_bad, "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
     }
     return {name: value for name, value in found.items() if value}
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from postmortem.facts.environment import number
+from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from postmortem.facts.environment import number
+from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where

@@ -226,8 +226,13 @@ class Progress:
     last_good_step: float | None = None
     last_checkpoint: str | None = None
     checkpoint_before_first_bad: str = "unknown"
-    """yes | no | unknown"""
+    """yes | no | unknown; without a bad value: before the first failure"""
     seconds_after_failure: float | None = None
+    """By the printed clock, from the first failure to the end of the log."""
+    resume_from: str | None = None
+    """The last checkpoint from before anything went wrong."""
+    first_bad: tuple[float | None, int] | None = None
+    """(step, raw line) of the first value that is not finite, or of where the curve goes wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.chart import described, svg
 from postmortem.report.curves import chosen, detail, fault
-from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight
+from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
@@ -66,6 +66,7 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "share": percent,
         "number": number,
         "weight": weight,
+        "when": when,
         "paragraphs": parts.paragraphs,
         "cause": cause,
         "evidence": _evidence(diagnosis, cause, words) if cause is not None else [],
@@ -153,7 +154,7 @@ def _first(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
     if first is None:
         return None
     spot = _spot(diagnosis, first.source, (first.line, None), words)
-    return {"spot": spot, "process": process(first.where, words), "time": first.time or "", "why": first.why}
+    return {"spot": spot, "process": process(first.where, words), "time": when(first.time), "why": first.why}
 
 
 def _attempt(diagnosis: Diagnosis, index: int, words: Words) -> str:

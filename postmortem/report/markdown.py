@@ -24,6 +24,7 @@ _EVIDENCE_SHOWN: Final = 6
 _OTHERS_SHOWN: Final = 3
 _QUOTED: Final = 300
 _WARNINGS_SHOWN: Final = 5
+_EVENTS_SHOWN: Final = 15
 
 
 def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -36,7 +37,7 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     cause = parts.main_cause(shown)
     if cause is not None:
         blocks += [*_evidence(shown, cause, words), *_fixes(cause.fixes, words)]
-    blocks += [*_others(shown, words), *_harmless(shown, words), *_environment(shown, words)]
+    blocks += [*_others(shown, words), *_harmless(shown, words), *_timeline(shown, words), *_environment(shown, words)]
     made = words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
     blocks.append("<sub>" + prose(" · ".join(part for part in (made, parts.hidden(redactor, words)) if part)) + "</sub>")
     return "\n\n".join(blocks) + "\n"
@@ -136,6 +137,13 @@ def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     because = words("colon") + prose(hit.because) if hit.because else ""
     return f"- {prose(hit.title or hit.text)}{words('bracketed', text=code(parts.spot(diagnosis, hit, words)))}{because}"
+
+
+def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    events = parts.milestones(diagnosis, _EVENTS_SHOWN)
+    if len(events) >= 3:
+        rows = ["  ".join(parts.milestone(diagnosis, event, words)) for event in events]
+        yield f"<details><summary>{words('timeline')}</summary>\n\n{fence(chr(10).join(rows), 'text')}\n\n</details>"
 
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

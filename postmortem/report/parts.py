@@ -3,11 +3,12 @@
 In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not here: layout, judging.
 """
 
+import re
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Gpu, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Gpu, SeriesView, SignatureHit, Source
 from postmortem.reading.redaction import KINDS, Redactor
-from postmortem.report.plain import number, one_line, percent, place, process, safe
+from postmortem.report.plain import number, one_line, percent, place, process, safe, when
 from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
@@ -16,6 +17,7 @@ _TELLING_PACKAGES: Final = (
     "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
 )  # fmt: skip
 _PACKAGES_SHOWN: Final = 6
+_COUNTED: Final = re.compile(r"\d+ [a-z]+")
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -102,9 +104,27 @@ def first_failure(diagnosis: Diagnosis, words: Words) -> str:
     first = diagnosis.first_failure
     if first is None:
         return ""
-    parts = [place(diagnosis, first.source, (first.line, None), words), process(first.where, words), one_line(first.time or "", 40)]
+    parts = [place(diagnosis, first.source, (first.line, None), words), process(first.where, words), when(first.time)]
     said = (words("joint").join(part for part in parts if part), one_line(first.why, 400))
     return words("colon").join(part for part in said if part)
+
+
+def milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
+    """Choose events of the timeline for a short form: the first, the last, and those around the first failure."""
+    events, first = diagnosis.timeline, diagnosis.first_failure
+    if len(events) <= most:
+        return events
+    middle = next((index for index, event in enumerate(events) if first is not None and (event.source, event.line) == (first.source, first.line)), len(events) - 1)
+    begin = max(1, min(middle - (most - 2) // 2, len(events) - most + 1))
+    return (events[0], *events[begin:begin + most - 2], events[-1])
+
+
+def milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
+    """Say where and when an event was, and what it was."""
+    parts = [place(diagnosis, event.source, (event.line, None), words), process(event.where, words), when(event.time)]
+    if event.step is not None:
+        parts.append(words("at-step", value=number(event.step)))
+    return "  ".join(part for part in parts if part), one_line(event.text, 200)
 
 
 def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
@@ -113,11 +133,44 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     if state.last_good_step is not None:
         said.append(words("progress.step", value=number(state.last_good_step)))
     if state.last_checkpoint:
-        checkpoint = words("progress.checkpoint", value=one_line(state.last_checkpoint, 300))
-        said.append(checkpoint + words("joint") + words.either("progress.before", state.checkpoint_before_first_bad))
+        said.append(_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
-        said.append(words("progress.after", value=number(state.seconds_after_failure)))
+        said.append(words("progress.after", value=duration(state.seconds_after_failure, words)))
     return tuple(said)
+
+
+def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
+    """Say which checkpoint to go back to, if any can be named."""
+    state = diagnosis.progress
+    last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
+    if state.first_bad is not None:
+        step, line = state.first_bad
+        bad = words("progress.first-bad", place=words("at-line", value=line) if step is None else words("at-step", value=number(step)))
+    elif diagnosis.first_failure is not None:
+        bad = words("progress.the-failure")
+    else:
+        return words("progress.checkpoint", value=last)
+    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from not in {None, state.last_checkpoint}
+    return words.either("progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad).format(last=last, good=good, bad=bad)
+
+
+def _named(checkpoint: str | None, words: Words) -> str:
+    """Name a checkpoint; Megatron's is a bare number, mmengine's a count."""
+    name = one_line(checkpoint or "", 300)
+    if name.isdigit():
+        return words("at-step", value=name)
+    return words("progress.at", value=name) if _COUNTED.fullmatch(name) else name
+
+
+def duration(seconds: float, words: Words) -> str:
+    """Write a stretch of time in its two largest units."""
+    whole = round(seconds)
+    if whole < 120:
+        return words("duration.seconds", value=number(seconds, 3) if seconds < 10 else whole)
+    units = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
+    counts = [(name, whole // size % (86400 * 10**6 if name == "days" else {"hours": 24, "minutes": 60, "seconds": 60}[name])) for name, size in units]
+    first = next(index for index, (_, count) in enumerate(counts) if count)
+    return " ".join(words(f"duration.{name}", value=count) for name, count in counts[first:first + 2] if count)
 
 
 def step_and_line(step: float | None, line: int, words: Words) -> str:

@@ -83,6 +83,11 @@ def _powers(values: Sequence[float]) -> tuple[str, ...]:
     return tuple(f"{value:.{decimals}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e") if value else "0" for value in values)
 
 
+def when(time: str | None) -> str:
+    """Write a printed time without the marks for what it lacks: `11-19T22:04:11`, `22:04:11`."""
+    return one_line((time or "").removeprefix("--").removeprefix("T"), 40)
+
+
 def weight(value: float) -> str:
     """Write a weight with its sign."""
     return f"{value:+.1f}"

@@ -31,6 +31,7 @@ _CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 _LISTED: Final = 12
 _OTHERS_SHOWN: Final = 5
 _HARMLESS_SHOWN: Final = 5
+_EVENTS_SHOWN: Final = 10
 
 
 class _Paper:
@@ -95,6 +96,7 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     _others(paper, shown)
     _harmless(paper, shown)
     _curves(paper, shown)
+    _timeline(paper, shown)
     _run(paper, shown)
     _listed(paper, "unchecked", shown.verdict.not_checked)
     _listed(paper, "change-mind", shown.verdict.would_change)
@@ -240,6 +242,20 @@ def _curve(paper: _Paper, series: SeriesView, label_width: int) -> None:
     room = max(8, min(60, paper.measure - label_width - cell_len(ends) - 4))
     text = Text(sparkline(series, room)).append(f"  {ends}", style="dim")
     paper.say(text, label, label_width)
+
+
+def _timeline(paper: _Paper, diagnosis: Diagnosis) -> None:
+    """Write the turning points; a failure that stands alone has been told above."""
+    events = parts.milestones(diagnosis, _EVENTS_SHOWN)
+    if len(events) < 3:
+        return
+    paper.heading("timeline")
+    for event in events:
+        where, what = parts.milestone(diagnosis, event, paper.words)
+        style = "bold" if event.role == "cause" else ""
+        paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
+    if len(diagnosis.timeline) > len(events):
+        paper.say(Text(paper.words("timeline.more", count=len(diagnosis.timeline) - len(events)), style="dim"), indent=4)
 
 
 def _run(paper: _Paper, diagnosis: Diagnosis) -> None:

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, Fix, SeriesView, SignatureHit, Source, Verdict
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, Fix, Progress, SeriesView, SignatureHit, Source, Verdict
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
 from postmortem.reading.redaction import Redactor
@@ -72,7 +72,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "series": [_series(one) for one in shown.series],
         "environment": _environment(shown.environment),
         "settings": {name: _fields(one) for name, one in shown.settings.items()},
-        "progress": _fields(shown.progress) | {"last_good_step": _step(shown.progress.last_good_step)},
+        "progress": _progress(shown.progress),
         "redactions": _redactions(redactor),
         "warnings": list(shown.warnings),
     }
@@ -127,6 +127,11 @@ def _series(series: SeriesView) -> dict[str, Any]:
 
 def _environment(environment: Environment) -> dict[str, Any]:
     return _fields(environment) | {"gpus": [_fields(one) for one in environment.gpus]}
+
+
+def _progress(progress: Progress) -> dict[str, Any]:
+    bad = progress.first_bad
+    return _fields(progress) | {"last_good_step": _step(progress.last_good_step), "first_bad": None if bad is None else [_step(bad[0]), bad[1]]}
 
 
 def _redactions(redactor: Redactor | None) -> dict[str, Any]:

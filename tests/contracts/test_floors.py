@@ -17,7 +17,7 @@ FLOORS = (
     ("gathered", "literals"),
     ("gather",),
     ("inference",),
-    ("fixes", "views"),
+    ("fixes", "progress", "timeline", "views"),
     ("pipeline",),
     ("library",),
     ("__init__",),

@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from postmortem.facts.environment import FactStore, environment, number, typed
+from postmortem.facts.environment import FactStore, environment, typed
+from postmortem.facts.numbers import number
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Gpu, Setting
 
@@ -126,7 +127,7 @@ def test_merging_equals_one_store() -> None:
     first.framework_lines, second.framework_lines = {"a": 1}, {"a": 2, "b": 1}
     first.merge(second)
     assert (first.get("package.torch"), first.get("setting.fp16")) == ("2.4.1", "False")
-    assert (first.gpus["Tesla T4"].strength, first.gpu_memory) == (2, 15)
+    assert (first.cards.names["Tesla T4"].strength, first.cards.largest_gib()) == (2, 15)
     assert first.framework_lines == {"a": 3, "b": 1}
 
 
@@ -137,8 +138,8 @@ def test_what_is_kept_is_bounded() -> None:
         for name, value in ((f"setting_x{line}", "1"), ("gpu_name", f"Card {line}"), ("checkpoint", f"c{line}")):
             store.add(name, value * (1 if line else 5000), 1, 0, line)
     assert len(store.facts) <= 2001
-    assert len(store.gpus) <= 2001
-    assert len(store.checkpoints) <= 50
+    assert len(store.cards.names) <= 2001
+    assert len(store.checkpoints) <= 1000
     assert max(len(fact.value) for fact in store.facts.values()) <= 400
     store = store_of(("env_world_size", "9" * 399), ("env_exit_status", "1e999"), ("gpu_name", "T4"), ("gpu_count", "9" * 399), ("gpu_memory_mib", "9" * 399))
     assert environment(store, TABLE).world_size is None

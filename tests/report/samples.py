@@ -114,7 +114,7 @@ def rich(language: str = "en") -> Diagnosis:
             "hub_token": Setting(TOKEN, 0, 46),
             "betas": Setting([0.9, 0.999], 0, 47),
         },
-        progress=Progress(411.0, "/home/alice/runs/glm4/checkpoint-400", "yes", 95.5),
+        progress=Progress(411.0, "/home/alice/runs/glm4/checkpoint-400", "yes", 95.5, "/home/alice/runs/glm4/checkpoint-400", (412.0, 1832)),
         warnings=("18 lines were longer than 16 KiB and were cut",),
         excerpt=_excerpt(),
     )  # fmt: skip

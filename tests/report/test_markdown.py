@@ -82,6 +82,6 @@ def test_hostile_text_opens_no_html() -> None:
     """The only HTML in a comment is our own."""
     found = tokens(render_markdown(hostile(), redact=False))
     html = [one.content.strip() for one in found if one.type in {"html_block", "html_inline"}]
-    assert set(html) <= {"<details><summary>Environment</summary>", "</details>", "<sub>", "</sub>"}
+    assert set(html) <= {"<details><summary>Timeline</summary>", "<details><summary>Environment</summary>", "</details>", "<sub>", "</sub>"}
     assert [one for one in found if one.type in {"link_open", "image", "table_open", "hr"}] == []
     assert {one.tag for one in found if one.type == "heading_open"} == {"h3"}

@@ -7,7 +7,8 @@ Not here: what a shape means for a cause (`patterns/causes`), the arithmetic of 
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from postmortem.facts.environment import FactStore, number
+from postmortem.facts.environment import FactStore
+from postmortem.facts.numbers import number
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import baseline, course, figures, gradients, nonfinite, policy, resources, scaler
 from postmortem.facts.shapes.curves import Curves, Found, Shape
@@ -36,7 +37,7 @@ def shapes(series: Iterable[Series], facts: FactStore | None = None, origin: Sha
     for one in series:
         groups.setdefault((one.source, one.where), []).append(one)
     members = [(source, where, Curves(own)) for (source, where), own in list(groups.items())[:_MOST_PROCESSES]]
-    vocabulary, capacity = (number(facts.get("setting.vocab_size") or ""), facts.gpu_memory) if facts is not None else (None, None)
+    vocabulary, capacity = (number(facts.get("setting.vocab_size") or ""), facts.cards.largest_gib()) if facts is not None else (None, None)
     found: dict[str, Shape] = {}
     first = None if origin is None else (origin.source, origin.where)
     for source, where, curves in sorted(members, key=lambda member: member[:2] != first):

@@ -1,0 +1,76 @@
+"""The printed clock of a log: when a line was printed, and how long the log went on behind it.
+
+In: raw lines with their numbers. Out: `Stamp`s, seconds. Not here: which line is the failure, the form of prefixes (`reading.prefixes`).
+A log may print several clocks (with and without a year); two times are compared only on the same one.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.facts.silence import seconds
+from postmortem.reading.prefixes import clean, time_basis
+
+_PREFIX: Final = 200
+"""Characters of a line in which its clock stands."""
+_NEAR_SECONDS: Final = 60.0
+_NEAR_SHARE: Final = 0.1
+_YEAR: Final = 366 * 86400.0
+
+
+class Stamp(NamedTuple):
+    """A line with a clock."""
+
+    line: int
+    time: str
+
+
+def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
+    """Read the clocks of consecutive raw lines, the first of which has the number `first`."""
+    return [Stamp(number, time) for number, line in enumerate(lines, first) if (time := time_of(line)) is not None]
+
+
+def time_of(line: str) -> str | None:
+    """Give the time that a raw line prints, if it can be read."""
+    time = clean(line[:_PREFIX]).time
+    return None if time is None or math.isnan(seconds(time)) else time
+
+
+def time_at(known: Sequence[Stamp], line: int) -> str | None:
+    """Give the time that a line itself prints."""
+    return next((stamp.time for stamp in known if stamp.line == line), None)
+
+
+def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> float | None:
+    """Tell how long a log went on behind a line.
+
+    Args:
+        near: clocks of lines around it, in any order.
+        line: raw line number; if it prints no clock of its own, its neighbours must agree within a minute or a tenth of the answer.
+        ends: the last clocks of the log, and of other files of the job.
+
+    Returns:
+        Seconds to the latest end on the same clock; None where the clocks do not tell.
+    """
+    answers = [answer for basis in ("full", "no-year", "no-date", "uptime") if (answer := _behind([one for one in near if time_basis(one.time) == basis], line, [end for end in ends if time_basis(end) == basis])) is not None]
+    return answers[0] if answers else None
+
+
+def _behind(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
+    before = max((stamp for stamp in near if stamp.line <= line), default=None)
+    after = min((stamp for stamp in near if stamp.line > line), default=None)
+    spans = [span for end in ends if before is not None and (span := _span(before.time, end)) is not None]
+    if before is None or not spans:
+        return None
+    longest = max(spans)
+    if before.line == line:
+        return longest
+    gap = _span(before.time, after.time) if after is not None else None
+    return longest if gap is not None and gap <= max(_NEAR_SECONDS, _NEAR_SHARE * longest) else None
+
+
+def _span(one: str, other: str) -> float | None:
+    span = seconds(other) - seconds(one)
+    if span < 0 and time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
+        span += _YEAR
+    return span if span >= 0 else None

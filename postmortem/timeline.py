@@ -1,0 +1,178 @@
+"""What happened, in order: start, resumption, checkpoints, evaluations, warnings, the first bad value, overflows, the failure and what came of it, the end.
+
+In: gathered evidence, the case, the first failure. Out: `Event`s, in the order of time over the files where all print it, else in the order of the files.
+Not here: choosing the failure (`views`), showing events (`report`).
+"""
+
+import bisect
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from postmortem import names
+from postmortem.facts import checkpoints, clock
+from postmortem.facts.series import Series
+from postmortem.facts.shapes import Shape
+from postmortem.gathered import Gathered
+from postmortem.inference import case as cases
+from postmortem.inference.clock import seconds
+from postmortem.model.diagnosis import Event, FirstFailure, Progress
+from postmortem.model.lines import NOWHERE
+
+_MOST: Final = 60
+_MOST_TEXT: Final = 400
+_SAME_TEXT: Final = 100
+"""Characters in which two entries of one line agree if they tell the same."""
+_MOST_CHECKPOINTS: Final = 6
+_FAILURE, _BAD, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE = 9, 8, 7, 6, 6, 5, 4, 2
+"""What is kept where there is too much: the failure first, notes aside last."""
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "first": "first metric record", "last": "last metric record", "failure": "first failure", "saved": "checkpoint saved: {value}", "evaluation": "evaluation: eval_loss {value:.4g}",
+        "times": "{text} ({count} times, to line {line})", "exit": "exit status {value}", "signal": "signal {value}", "end": "end of the log",
+    },
+    "zh": {
+        "first": "第一条指标", "last": "最后一条指标", "failure": "首个故障", "saved": "保存检查点：{value}", "evaluation": "评估：eval_loss {value:.4g}",
+        "times": "{text}（共 {count} 次，到第 {line} 行）", "exit": "退出码 {value}", "signal": "信号 {value}", "end": "日志结束",
+    },
+}
+_TURNS: Final = frozenset({
+    "hidden-nan", "nan-loss", "nan-component", "nan-grad-finite-loss", "nan-eval-only", "nan-recovers", "zero-loss", "loss-spike", "loss-divergence", "grad-explosion", "scale-collapse",
+    "collapse", "flat-rewards", "memory-rising", "slow-down", "silence", "ranks-differ", "rank-behind", "one-rank-first", "spike-recovers", "steps-skipped", "same-step", "grad-huge-first",
+})
+"""Shapes that happen at a place of the run and are worth telling."""
+_BAD_TURNS: Final = frozenset({"hidden-nan", "nan-loss", "loss-divergence", "grad-explosion", "scale-collapse", "nan-eval-only"})
+
+_TOLD: Final = re.compile(r"^healthy\.|(?:^|\.)context\.")
+"""Of the notes aside, starts, resumptions and ends."""
+
+
+class _Entry(NamedTuple):
+    weight: int
+    event: Event
+
+
+def timeline(
+    case: cases.Case, gathered: Gathered, failure: FirstFailure | None, done: Progress, language: str, logs: Collection[int], apart: Mapping[int, float] = MappingProxyType({}),
+) -> tuple[Event, ...]:
+    """List what happened, at most _MOST events.
+
+    Args:
+        case: events and shapes.
+        gathered: records, checkpoints, facts.
+        failure: the first failure.
+        done: names the checkpoint that is kept whatever else is left out.
+        language: of the texts.
+        logs: indexes of the sources that are logs; what a dump says did not happen at a time.
+        apart: seconds by which the clock of a source is ahead.
+    """
+    words = _WORDS[language]
+    main = failure.source if failure is not None else min(logs, default=None)
+    entries = [*_records(gathered, main, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure), *_seen(case, gathered, words)]
+    if failure is not None:
+        event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", f"{words['failure']}: {failure.why}")
+        entries.append(_Entry(_FAILURE, event))
+    entries = list({(entry.event.source, entry.event.line, entry.event.text[:_SAME_TEXT]): entry for entry in entries if entry.event.source in logs}.values())
+    taken = {(entry.event.source, entry.event.line) for entry in entries}
+    entries += [entry for entry in _ends(gathered, main, words) if (entry.event.source, entry.event.line) not in taken]
+    kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
+    return tuple(_ordered([entry.event for entry in kept], gathered, apart))
+
+
+def _ordered(events: list[Event], gathered: Gathered, apart: Mapping[int, float]) -> list[Event]:
+    """Sort by the printed time that stands nearest before, where every source prints its days; else by source and line."""
+    stamps: dict[int, list[tuple[int, float]]] = {}
+    for source in {event.source for event in events}:
+        times = [(1, time) for time in map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40]) if time][:1]
+        times += [(event.line, event.time) for event in events if event.source == source and event.time]
+        stamps[source] = sorted((line, told[0] - apart.get(source, 0.0)) for line, time in times if (told := seconds(time)) is not None and told[1])
+    is_timed = len(stamps) > 1 and all(stamps.values())
+
+    def key(event: Event) -> tuple[float, int, int]:
+        known = stamps[event.source]
+        at = known[max(0, bisect.bisect_right(known, (event.line, math.inf)) - 1)][1] if is_timed else 0.0
+        return (at, event.source, event.line)
+
+    return sorted(events, key=key)
+
+
+def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
+    for source, (line, _) in gathered.first_record.items():
+        last, weight = gathered.last_record[source][0], _FRAME if source == main else _ASIDE
+        yield _Entry(weight, Event(source, NOWHERE, line, None, _number(gathered.step_at(source, line)), "context", words["first"]))
+        if last != line:
+            yield _Entry(weight, Event(source, NOWHERE, last, None, _number(gathered.step_at(source, last)), "context", words["last"]))
+
+
+def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iterator[_Entry]:
+    """The first checkpoints, the last ones, and the one to go back to."""
+    listed = checkpoints.saved(gathered.facts.checkpoints)
+    chosen = [*listed[:_MOST_CHECKPOINTS // 2], *listed[max(_MOST_CHECKPOINTS // 2, len(listed) - _MOST_CHECKPOINTS // 2):]]
+    chosen += [one for one in listed if one.value == done.resume_from and one not in chosen]
+    for value, place in chosen:
+        weight = _SAFE if value == done.resume_from else _ASIDE
+        yield _Entry(weight, Event(place.source, NOWHERE, place.line, place.time, _number(place.step), "context", words["saved"].format(value=value)[:_MOST_TEXT]))
+
+
+def _evaluations(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
+    """The first, the best, the last evaluation, and the first whose loss is not finite."""
+    for series in gathered.series.values():
+        if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
+            continue
+        best = min((point for point in series.samples() if point.value == series.min), default=None, key=lambda point: point.line)
+        for point in {point.line: point for point in (series.first, best, series.first_nonfinite, series.last) if point is not None}.values():
+            yield _Entry(_ASIDE + 1, Event(series.source, series.where, point.line, None, _step(series, point.step), "context", words["evaluation"].format(value=point.value)))
+
+
+def _step(series: Series, step: float) -> float | None:
+    return None if series.interleaved else _number(step)
+
+
+def _number(step: float | None) -> float | None:
+    if step is None or step != step:  # noqa: PLR0124 -- NaN: the step is not printed
+        return None
+    return int(step) if float(step).is_integer() else step
+
+
+def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | None) -> Iterator[_Entry]:
+    """What the curves do, except where it is the failure itself."""
+    for shape in shapes:
+        if shape.id in _TURNS and (failure is None or (failure.source, failure.line) != (shape.source, shape.line)):
+            weight = _BAD if shape.id in _BAD_TURNS else _WARNING
+            yield _Entry(weight, Event(shape.source, shape.where, shape.line, None, _number(gathered.step_at(shape.source, shape.line)), "warning", shape.text[:_MOST_TEXT]))
+
+
+def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
+    """Each signature once a source, with how often it came."""
+    shown: set[tuple[str, int]] = set()
+    counts: dict[tuple[str, int], tuple[int, int]] = {}
+    for (signature, source, _), kept in gathered.findings.items():
+        count, last = counts.get((signature, source), (0, 0))
+        counts[signature, source] = (count + kept.count, max(last, kept.last_line))
+    for event in case.events:
+        finding = event.finding
+        is_aside = finding.role == "harmless" or (finding.role == "context" and not _TOLD.search(finding.signature))
+        if is_aside or (finding.signature, finding.source) in shown:
+            continue
+        shown.add((finding.signature, finding.source))
+        role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
+        text = finding.text.splitlines()[0][:_MOST_TEXT]
+        count, last = counts.get((finding.signature, finding.source), (1, 0))
+        if count > 1:
+            text = words["times"].format(text=text, count=count, line=last)
+        weight = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}.get(role, _FRAME)
+        yield _Entry(weight, Event(finding.source, finding.where, finding.line, finding.time, _number(gathered.step_at(finding.source, finding.line)), role, text))
+
+
+def _ends(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
+    """How the processes ended, as far as a line says so, and where the log ends."""
+    for name, key in (("env.signal", "signal"), ("env.exit_status", "exit")):
+        fact = gathered.facts.facts.get(name)
+        if fact is not None and main is not None:
+            source, line = (fact.source, fact.line) if fact.line else (main, gathered.lines.get(main, 1))    # told by the caller, printed nowhere
+            yield _Entry(_FRAME, Event(source, NOWHERE, line, fact.time, None, "consequence", words[key].format(value=fact.value)))
+    if main is not None and gathered.lines.get(main):
+        yield _Entry(_FRAME, Event(main, NOWHERE, gathered.lines[main], None, None, "context", words["end"]))
