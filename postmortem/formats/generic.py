@@ -27,7 +27,7 @@ from postmortem.model.lines import Where
 WORDS: Final = (
     b"loss", b"Loss", b"LOSS", b"mse", b"MSE", b"nll", b"NLL", b"bce", b"BCE", b"xent", b"dice", b"recon", b"elbo", b"ELBO", b"ntropy", b" l1 ", b" l1=", b" l1:", b" ce ", b" ce=", b" ce:",
 )
-_NUM: Final = r"[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+_NUM: Final = r"[+-]?(?:(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 _NUMBER: Final = re.compile(_NUM)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
