@@ -202,7 +202,7 @@ def known_numbers(gathered: Gathered, case: Case, sources: Sequence[Source], don
     good = [fact.value for fact in gathered.facts.checkpoints if bad_line is None or fact.line < bad_line]
     rates = [series.max for series in gathered.series.values() if series.name == names.LEARNING_RATE and math.isfinite(series.max)]
     found = {
-        "log": next((source.path for source in sources if source.kind == "log" and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
+        "log": next((source.path for source in sources if source.kind in {"log", "notebook"} and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
         "good_checkpoint": good[-1] if good else "", "checkpoint_before_first_bad": done.checkpoint_before_first_bad, "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
     }
     return {name: value for name, value in found.items() if value}
