@@ -4,8 +4,11 @@ import io
 import math
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+import postmortem
 
 from postmortem.facts.series import Series
 from postmortem.gather import Gathering
@@ -407,3 +410,41 @@ def test_a_curve_is_read_as_it_was_written(family: Callable[[Log], None], seed: 
 
 def _floats(points: list[tuple[float, float, int]]) -> list[tuple[float, float, int]]:
     return [(float(step), float(value), line) for step, value, line in points]
+
+
+def _fenced(log: Log) -> tuple[bytes, int]:
+    text = ["### Describe the bug", "Training breaks, see the log (loss goes to nan).", "", "```text", *log.lines, "```", "What can I do?", ""]
+    return "\n".join(text).encode(), 4
+
+
+def _quoted(log: Log) -> tuple[bytes, int]:
+    return "\n".join(["It prints", *(f"> {line}" for line in log.lines), "", "and stops.", ""]).encode(), 1
+
+
+def _powershell(log: Log) -> tuple[bytes, int]:
+    return b"\xff\xfe" + "\r\n".join([*log.lines, ""]).encode("utf-16-le"), 0
+
+
+def _utf16_without_mark(log: Log) -> tuple[bytes, int]:
+    return "\r\n".join([*log.lines, ""]).encode("utf-16-be"), 0
+
+
+def _chinese_windows(log: Log) -> tuple[bytes, int]:
+    return "\r\n".join(["开始训练,请稍候。正在加载数据集和模型,这可能需要几分钟的时间。", *log.lines, "训练结束", ""]).encode("gbk"), 1
+
+
+@pytest.mark.parametrize("wrap", [_fenced, _quoted, _powershell, _utf16_without_mark, _chinese_windows])
+@pytest.mark.parametrize("family", [trainer_4, trainer_5, mmengine_iter, mmcv_text, megatron_core, nanogpt, torchtune_disk, timm, meters, tutorial, deepspeed_pipeline], ids=lambda family: family.__name__)
+def test_a_curve_is_read_whatever_it_is_wrapped_in(family: Callable[[Log], None], wrap: Callable[[Log], tuple[bytes, int]], tmp_path: Path) -> None:
+    """An issue's text with fences or quotes, UTF-16 and GBK: the points are the same, on the lines of the file."""
+    log = Log(5)
+    family(log)
+    raw, above = wrap(log)
+    path = tmp_path / "issue.md"
+    path.write_bytes(raw)
+    found = {(one.name, one.points): one for one in postmortem.analyze(path).diagnosis.series}
+    for name in {"loss", "learning_rate"} & log.curves.keys():
+        points = [(step, value, line + above) for step, value, line in log.curves[name]]
+        assert (name, len(points)) in found
+        got = [(math.nan if step is None else step, value, line) for step, value, line in found[name, len(points)].samples]
+        assert repr(_floats(got)) == repr(_floats(points))
