@@ -46,7 +46,7 @@ _PAIR: Final = re.compile(
 )
 """Whatever else stands on a metric line as a name and a number."""
 _PASSED: Final = re.compile(
-    r"loss|time|eta$|elapsed|remain|^(?:(?:global|train|num)[_ ]?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?|tokens?|frames?|transitions)$|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads|workers|wd|mfu|speed|tps|mem|max_mem|rss|vram)$|rate$|scale$|norm$|/s$|memory|_mem|^mem",
+    r"loss|time|eta$|elapsed|remain|^(?:(?:global|train|num)[_ ]?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?|tokens?|frames?|transitions)$|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$|rate$|scale$|norm$|/s$|memory|_mem|^mem",
     re.IGNORECASE,
 )
 _MOST_PAIRS: Final = 40
@@ -71,7 +71,7 @@ _FRACTION: Final = re.compile(r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\
 """A position of a length right before the loss, whatever it is called."""
 _NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}$")
 """A number in brackets before the loss and nothing else: a step if it grows, maybe a rank."""
-_EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
+_EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
 _EVAL: Final = re.compile(r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE)
 _SPLIT: Final = re.compile(r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?|test(?:ing)?|dev|sanity)(?![\w./])", re.IGNORECASE)
 _TRAIN: Final = re.compile(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import postmortem
-
 from postmortem.facts.series import Series
 from postmortem.gather import Gathering
 from postmortem.pipeline import machine_for
@@ -45,6 +44,7 @@ class Log:
 
 
 def trainer_4(log: Log) -> None:
+    """Trainer of transformers 4: floats, an evaluation now and then, a closing summary."""
     for index in range(log.length):
         loss, norm, rate = log.loss(), log.loss(".16f"), log.rate(".17g")
         log.add(f"{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': {rate}, 'epoch': {index / 100}}}", loss=loss, grad_norm=norm, learning_rate=rate)
@@ -54,6 +54,7 @@ def trainer_4(log: Log) -> None:
 
 
 def trainer_5(log: Log) -> None:
+    """Trainer of transformers 5: every float a string."""
     for index in range(log.length):
         loss, norm, rate = log.loss(".4g"), log.loss(".4g"), log.rate(".4g")
         log.add(f"{{'loss': '{loss}', 'grad_norm': '{norm}', 'learning_rate': '{rate}', 'epoch': '{index / 100:.4g}'}}", loss=loss, grad_norm=norm, learning_rate=rate)
@@ -61,6 +62,7 @@ def trainer_5(log: Log) -> None:
 
 
 def trainer_bar(log: Log) -> None:
+    """Records between the draws of the bar that tells their step."""
     total = 10 * log.length
     for step in range(10, total + 1, 10):
         loss = log.loss()
@@ -71,6 +73,7 @@ def trainer_bar(log: Log) -> None:
 
 
 def trainer_rewards(log: Log) -> None:
+    """GRPO."""
     for index in range(log.length):
         loss, reward, kl = log.loss(".4f"), log.loss(".4f"), log.loss(".6g")
         log.add(f"{{'loss': {loss}, 'grad_norm': 0.5, 'learning_rate': 1e-06, 'num_tokens': {512.0 * index}, 'completions/mean_length': 128.5, 'rewards/format/mean': 0.25, 'reward': {reward}, "
@@ -78,6 +81,7 @@ def trainer_rewards(log: Log) -> None:
 
 
 def trainer_ppo(log: Log) -> None:
+    """PPO: a record without a loss of its own name."""
     for index in range(log.length):
         kl, policy, rate = log.loss(".6g"), log.loss(".6g"), log.rate()
         log.add(f"{{'eps': 0, 'objective/kl': {kl}, 'objective/entropy': 40.5, 'loss/policy_avg': {policy}, 'loss/value_avg': 0.125, 'val/ratio': 1.0, 'lr': {rate}, 'episode': {index * 64}, 'epoch': 0.1}}",
@@ -85,6 +89,7 @@ def trainer_ppo(log: Log) -> None:
 
 
 def llamafactory(log: Log) -> None:
+    """trainer_log.jsonl, with the nulls of old versions."""
     key = log.random.choice(["lr", "learning_rate"])
     for step in range(10, 10 * log.length, 10):
         loss, rate = log.loss().replace("nan", "NaN").replace("inf", "Infinity"), log.rate()
@@ -94,6 +99,7 @@ def llamafactory(log: Log) -> None:
 
 
 def mmengine_iter(log: Log) -> None:
+    """By iteration, in colours."""
     for step in range(10, 10 * log.length, 10):
         loss, rate, norm = log.loss(), log.rate(), log.loss()
         log.add(f"08/02 10:00:00 - mmengine - \x1b[4m\x1b[97mINFO\x1b[0m - Iter(train) [{step:5d}/12000]  base_lr: 1.0000e-03 lr: {rate}  eta: 1 day, 5:01:02  time: 1.5060  data_time: 0.0085  memory: 15423  grad_norm: {norm}  loss: {loss}",
@@ -101,6 +107,7 @@ def mmengine_iter(log: Log) -> None:
 
 
 def mmengine_epoch(log: Log) -> None:
+    """By epoch, with validation between."""
     for epoch in (1, 2, 3):
         for now in range(50, 271, 50):
             loss = log.loss()
@@ -110,6 +117,7 @@ def mmengine_epoch(log: Log) -> None:
 
 
 def mmengine_json(log: Log) -> None:
+    """scalars.json."""
     for step in range(10, 10 * log.length, 10):
         loss = log.loss().replace("nan", "NaN").replace("inf", "Infinity")
         log.add(f'{{"lr": 2e-05, "data_time": 0.008, "grad_norm": 1.5, "loss": {loss}, "time": 0.5, "iter": {step}, "memory": 15423, "step": {step}}}', step, loss=loss)
@@ -117,6 +125,7 @@ def mmengine_json(log: Log) -> None:
 
 
 def mmcv_text(log: Log) -> None:
+    """Mmcv 1.x on screen."""
     for epoch in (1, 2):
         for now in range(50, 7330, 700):
             loss, rate = log.loss(), log.rate(".3e")
@@ -126,6 +135,7 @@ def mmcv_text(log: Log) -> None:
 
 
 def mmcv_json(log: Log) -> None:
+    """Mmcv 1.x in .log.json."""
     log.add('{"env_info": "sys.platform: linux\\nPython: 3.8", "seed": 0, "exp_name": "x.py", "epoch": 1}')
     for now in range(50, 50 * log.length, 50):
         loss = log.loss().replace("nan", "NaN").replace("inf", "Infinity")
@@ -142,18 +152,22 @@ def _megatron(log: Log, before: str, middle: str, rate_digits: str, behind: str 
 
 
 def megatron_old(log: Log) -> None:
+    """Megatron-LM 2.5 to core 0.5."""
     _megatron(log, "", " consumed samples:        25600 |", ".3E", " params norm: 123.4 |")
 
 
 def megatron_core(log: Log) -> None:
+    """Megatron core 0.7."""
     _megatron(log, " [2024-09-01 12:00:00]", " consumed samples:        25600 |", ".6E", " skipped samples: 0 |")
 
 
 def megatron_head(log: Log) -> None:
+    """Megatron core, microseconds and throughput."""
     _megatron(log, " [2025-09-01 12:00:00.123456]", " consumed samples:        25600 | throughput per GPU (TFLOP/s/GPU): 412.3 |", ".6E")
 
 
 def megatron_deepspeed(log: Log) -> None:
+    """Megatron-DeepSpeed."""
     for step in range(10, 10 * log.length, 10):
         loss, rate = log.loss(".6E"), log.rate(".3E")
         log.add(f"[default7]: iteration {step:8d}/  500000 | consumed samples:        25600 | consumed tokens:     52428800 | elapsed time per iteration (s): 10.12 | learning rate: {rate} | global batch size:   256 | lm loss: {loss} | "
@@ -161,6 +175,7 @@ def megatron_deepspeed(log: Log) -> None:
 
 
 def neox(log: Log) -> None:
+    """gpt-neox."""
     for step in range(10, 10 * log.length, 10):
         loss, rate = log.loss(".6E"), log.rate(".3E")
         log.add(f" samples/sec: 12.345 | iteration {step:8d}/  320000 | elapsed time per iteration (ms): 512.3 | learning rate: {rate} | approx flops per GPU: 45.1TFLOPS | lm_loss: {loss} | loss scale: 65536.0 | "
@@ -190,10 +205,12 @@ def _lightning(log: Log, tail: str) -> None:
 
 
 def lightning_bar(log: Log) -> None:
+    """A bar with a logger."""
     _lightning(log, "v_num=3, ")
 
 
 def lightning_without_logger(log: Log) -> None:
+    """A bar without one."""
     _lightning(log, "")
 
 
@@ -208,6 +225,7 @@ def tqdm_in_the_loop(log: Log) -> None:
 
 
 def nanogpt(log: Log) -> None:
+    """NanoGPT."""
     log.add("step 0: train loss 10.9876, val loss 10.9801", 0, eval_loss="10.9801")
     for step in range(0, 10 * log.length, 10):
         loss = log.loss()
@@ -215,12 +233,14 @@ def nanogpt(log: Log) -> None:
 
 
 def nanogpt_kin(log: Log) -> None:
+    """llm.c, build-nanogpt and the like."""
     for step in range(log.length):
         loss, norm, rate = log.loss(".6f"), log.loss(), log.rate()
         log.add(f"step {step:4d} | loss: {loss} | lr {rate} | norm: {norm} | dt: 512.25ms | tok/sec: 1023456.78", step, loss=loss, grad_norm=norm, learning_rate=rate)
 
 
 def torchtitan(log: Log) -> None:
+    """Torchtitan in colours."""
     for step in range(10, 10 * log.length, 10):
         loss, norm = log.loss("8.5f"), log.loss("7.4f")
         log.add(f"[rank0]:[titan] 2025-03-01 12:00:00,123 - root - INFO - \x1b[31mstep: {step:2}  \x1b[32mloss: {loss}  \x1b[38;2;180;60;0mgrad_norm: {norm}  \x1b[38;2;54;234;195mmemory: 45.67GiB(57.12%)  "
@@ -228,12 +248,14 @@ def torchtitan(log: Log) -> None:
 
 
 def torchtune_disk(log: Log) -> None:
+    """DiskLogger."""
     for step in range(1, log.length):
         loss, rate = log.loss(".16f"), log.rate()
         log.add(f"Step {step} | loss:{loss} lr:{rate} tokens_per_second_per_gpu:1234.5 peak_memory_active:12.3 grad_norm:0.8 ", step, loss=loss, learning_rate=rate)
 
 
 def torchtune_bar(log: Log) -> None:
+    """A bar whose label is the record, drawn twice a step."""
     frames = []
     for step in range(1, log.length):
         loss = log.loss(".16f")
@@ -243,6 +265,7 @@ def torchtune_bar(log: Log) -> None:
 
 
 def fairseq(log: Log) -> None:
+    """The simple format."""
     for step in range(100, 100 * log.length, 100):
         loss, norm, rate = log.loss(".3f"), log.loss(".3f"), log.rate(".5g")
         log.add(f"2024-05-01 12:00:00 | INFO | train_inner | epoch 001:    {step} / 5000 loss={loss}, nll_loss=8.5, ppl=362.1, wps=12345, ups=2.1, wpb=5890, bsz=256, num_updates={step - 2}, lr={rate}, gnorm={norm}, loss_scale=64, train_wall=45, gb_free=20.1, wall=60",
@@ -252,6 +275,7 @@ def fairseq(log: Log) -> None:
 
 
 def fairseq_json(log: Log) -> None:
+    """--log-format json."""
     for step in range(100, 100 * log.length, 100):
         loss, rate = log.loss(".3f"), log.rate(".5g")
         log.add(f'2024-05-01 12:00:00 | INFO | train_inner | {{"epoch": 1, "update": 0.02, "loss": "{loss}", "ppl": "362.1", "wps": "12345", "num_updates": "{step}", "lr": "{rate}", "gnorm": "1.5", "loss_scale": "64", "train_wall": "45", "wall": "60"}}',
@@ -259,6 +283,7 @@ def fairseq_json(log: Log) -> None:
 
 
 def metaseq(log: Log) -> None:
+    """Metaseq."""
     for step in range(10, 10 * log.length, 10):
         loss, rate = log.loss(".3f"), log.rate(".5g")
         log.add(f'2022-05-01 12:00:00 | INFO | train_inner | {{"epoch": 1, "actv_norm": "0.512", "pos_norm": "0.25", "tok_norm": "0.75", "emb_norm": "0.0", "docsperex": "2.5", "loss": "{loss}", "ppl": "362.1", "wps": "12345", "ups": "0.1", "wpb": "5890", '
@@ -267,6 +292,7 @@ def metaseq(log: Log) -> None:
 
 
 def timm(log: Log) -> None:
+    """Timm."""
     for epoch in (0, 1):
         for now in range(0, 1251, 250):
             loss, rate = log.loss(".3f"), log.rate(".3e")
@@ -275,6 +301,7 @@ def timm(log: Log) -> None:
 
 
 def meters(log: Log) -> None:
+    """DETR, DeiT, DINO, MAE."""
     for epoch in (0, 1):
         for now in range(0, 1251, 250):
             loss = log.loss()
@@ -285,6 +312,7 @@ def meters(log: Log) -> None:
 
 
 def imagenet(log: Log) -> None:
+    """PyTorch's ImageNet example."""
     for epoch in (0, 1):
         for now in range(0, 5005, 1000):
             loss = log.loss(".4e")
@@ -292,12 +320,14 @@ def imagenet(log: Log) -> None:
 
 
 def detectron2(log: Log) -> None:
+    """detectron2."""
     for step in range(19, 20 * log.length, 20):
         loss, rate = log.loss(".4g"), log.rate(".5g")
         log.add(f"[05/01 12:00:00 d2.utils.events]:  eta: 0:30:00  iter: {step}  total_loss: {loss}  loss_cls: 1.5  loss_box_reg: 0.25    time: 0.5125  last_time: 0.5  data_time: 0.0101  last_data_time: 0.01   lr: {rate}  max_mem: 4123M", step, loss=loss, learning_rate=rate)
 
 
 def olmo(log: Log) -> None:
+    """Records of several lines."""
     for step in range(1, log.length):
         loss, norm = log.loss(".4g"), log.loss(".4g")
         log.add(f"2024-05-01 12:00:00.123\thost:0\tolmo.train:990\tINFO\t[step={step}/5000,epoch=0]", step, loss=loss, grad_norm=norm)
@@ -305,6 +335,7 @@ def olmo(log: Log) -> None:
 
 
 def verl(log: Log) -> None:
+    """verl, with values of NumPy 2."""
     for step in range(1, log.length):
         loss, norm, reward = log.loss(".16f"), log.loss(".16f"), log.loss(".4f")
         number = f"np.float64({reward})"
@@ -313,6 +344,7 @@ def verl(log: Log) -> None:
 
 
 def keras(log: Log) -> None:
+    """Bars on their way, and the last one."""
     for epoch in range(1, log.length):
         loss = log.loss()
         log.lines.append(f"Epoch {epoch}/{log.length}")
@@ -323,12 +355,14 @@ def keras(log: Log) -> None:
 
 
 def jax(log: Log) -> None:
+    """A prefix of absl, then names and figures."""
     for step in range(0, 100 * log.length, 100):
         loss, norm = log.loss(), log.loss()
         log.add(f"I0501 12:00:00.123456 139 train.py:120] Step {step}: grad_norm={norm}, loss={loss}, param_norm=1802.3", step, loss=loss, grad_norm=norm)
 
 
 def deepspeed(log: Log) -> None:
+    """Overflows, steps and rates of DeepSpeed."""
     scale = 65536
     for step in range(10, 10 * log.length, 10):
         rate = log.rate(".5g")
@@ -339,30 +373,35 @@ def deepspeed(log: Log) -> None:
 
 
 def deepspeed_old_rate(log: Log) -> None:
+    """Rates before 0.8.0."""
     for step in range(10, 10 * log.length, 10):
         rate = log.loss(".4f")
         log.add(f"[2021-05-01 12:00:00,123] [INFO] [timer.py:154:stop] 0/{step}, SamplesPerSec={rate}", step, throughput=rate)
 
 
 def deepspeed_times(log: Log) -> None:
+    """wall_clock_breakdown."""
     for _ in range(log.length):
         forward, backward = format(log.random.uniform(1, 99), ".2f"), format(log.random.uniform(1, 99), ".2f")
         log.add(f"[2021-05-01 12:00:00,123] [INFO] [logging.py:68:log_dist] [Rank 0] rank=0 time (ms) | forward: {forward} | backward: {backward} | step: 5.01", forward=forward, backward=backward, step_ms="5.01")
 
 
 def deepspeed_pipeline(log: Log) -> None:
+    """The pipeline engine."""
     for step in range(10, 10 * log.length, 10):
         loss = log.loss()
         log.add(f"steps: {step} loss: {loss} iter time (s): 0.512 samples/sec: 62.5", step, loss=loss, throughput="62.5")
 
 
 def deepspeed_chat(log: Log) -> None:
+    """DeepSpeed-Chat, reward model."""
     for step in range(log.length):
         loss = log.loss(".16g")
         log.add(f"Epoch: 0, Step: {step}, Rank: 0, loss = {loss}", step, loss=loss)
 
 
 def deepspeed_chat_ppo(log: Log) -> None:
+    """DeepSpeed-Chat, third step."""
     for step in range(log.length):
         actor, critic = log.loss(".16g"), log.loss(".16g")
         log.add(f"Epoch: 0 | Step: {step} | PPO Epoch: 1 | Actor Loss: {actor} | Critic Loss: {critic} | Unsupervised Loss: 0.0", step, actor_loss=actor, critic_loss=critic)

@@ -51,7 +51,7 @@ def test_printed_lines_stand_where_the_file_holds_them() -> None:
 def test_an_error_is_its_traceback_or_else_its_message() -> None:
     """The message is not given twice; a file without the traceback still tells what was raised."""
     error = {"output_type": "error", "ename": "ValueError", "evalue": "no labels", "traceback": ["Traceback (most recent call last)", "ValueError: no labels"]}
-    assert notebook.outputs(pretty(made(error))).decode().split() == "Traceback (most recent call last) ValueError: no labels".split()
+    assert notebook.outputs(pretty(made(error))).decode().strip().split("\n") == ["Traceback (most recent call last)", "ValueError: no labels"]
     assert notebook.outputs(pretty(made(error | {"traceback": []}))).decode().strip() == "ValueError: no labels"
 
 
