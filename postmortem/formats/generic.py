@@ -53,16 +53,17 @@ _MOST_PAIRS: Final = 40
 _RATE: Final = re.compile(rf"(?<!\w)(?:lr|learning[_ ]?rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _SCALE: Final = re.compile(rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?![\w%])", re.IGNORECASE)
-_SPEED: Final = re.compile(rf"(?P<value>{_NUM})\s?(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
-_STEP_TIME: Final = re.compile(rf"(?P<value>{_NUM})\s?ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
+_SPEED: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
+_STEP_TIME: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
+_ENDING: Final = re.compile(rf"(?P<value>{_NUM})\s?$")
+"""The number before a unit: looked for once the unit is found, since units are rare and numbers are not."""
 _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
-_DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
-_WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
-_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
+_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
+_UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
 _STEP: Final = re.compile(
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?|[Ee]pisode|[Rr]ound|t(?==))"
     r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w.%])",
@@ -207,6 +208,8 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
         values, printed, start, end = _objectives(text)
     if not values:
         return None
+    if len(values) == 1 and not printed and (step or epoch) and not _NO_OBJECTIVE.search(shown := next(iter(values))):
+        values, printed = {"loss": values[shown]}, _plain(shown)
     if step is None:
         step = _FRACTION.search(text, max(0, start - 40), start)
         step = None if step and epoch and step.start() < epoch.end() else step
@@ -237,8 +240,6 @@ def _losses(text: str) -> tuple[dict[str, float], str, int, int]:
             name = _plain(shown)
         printed = printed or (_plain(shown) if name == "loss" else "")
         values.setdefault(name, value)
-    if len(values) == 1 and not printed and not _NO_OBJECTIVE.search(shown := next(iter(values))) and (_STEP.search(text) or _EPOCH.search(text)):
-        return {"loss": values[shown]}, _plain(shown), first, end
     return values, printed, first, end
 
 
@@ -259,6 +260,9 @@ def _beside(text: str, values: dict[str, float], printed: str) -> None:
             values[name] = value
     for name, literal, pattern in _BESIDE:
         if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
+            values.setdefault(name, value)
+    for name, literal, pattern in _UNITS:
+        if literal in text and (unit := pattern.search(text)) and (other := _ENDING.search(text[max(0, unit.start() - 24):unit.start()])) and (value := value_of(other["value"])) is not None:
             values.setdefault(name, value)
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if not _PASSED.search(match["name"]) and _plain(match["name"]) != printed and (value := value_of(match["value"])) is not None:
