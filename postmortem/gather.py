@@ -18,7 +18,7 @@ import regex
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats import table
-from postmortem.formats.bars import Redraws, RunBar
+from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.generic import GenericReader
 from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
@@ -280,7 +280,7 @@ class Gathering:
                 self._record(drawn.record, reader.producer, drawn.line, drawn.offset, math.nan, reader)
             return
         needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
-        step = self._bar.step(view.data, view.end, self.result.total_steps, is_training=_is_training(dict(record.values))) if needs_bar else math.nan
+        step = self._bar.step(view.data, view.end, self.result.total_steps, is_training=is_training(dict(record.values))) if needs_bar else math.nan
         self._record(record, reader.producer, view.number, offset, step, reader)
         if len(self._fast.setdefault(self._opening, [])) < _MOST_TEMPLATES:
             self._learn(reader, view, needs_bar=needs_bar)
@@ -294,7 +294,7 @@ class Gathering:
         columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
         step_group = names.index("step") if "step" in names else None
         epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
-        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar, _is_training(names)))
+        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar, is_training(names)))
 
     def _take_fast(self, paths: list[_FastPath], data: bytes, start: int, base: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
@@ -403,10 +403,6 @@ def _end_of(view: View, lines: int) -> int:
         if end < 0:
             return len(view.data)
     return end
-
-
-def _is_training(names: Iterable[str]) -> bool:
-    return not any(name.startswith("eval") for name in names)
 
 
 _CLAIMED: Final = hash(("claimed",))

@@ -10,7 +10,7 @@ times at one position, the first time still with the metrics of the position bef
 
 import math
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
@@ -64,6 +64,11 @@ class RunBar:
         if is_training and math.isnan(total) and len({one for _, one in bars}) == 1:
             length = self._length = bars[0][1]
         return next((now for now, one in bars if one == length), math.nan)
+
+
+def is_training(names: Iterable[str]) -> bool:
+    """Say whether a record with these names is one of training."""
+    return not any(name.startswith("eval") for name in names)
 
 
 def draw(text: str) -> Draw | None:
