@@ -48,8 +48,8 @@ def records(text: str) -> Iterator[tuple[Record, int]]:
                 continue
             if index == step_column:
                 step = value
-            else:
-                values.append((_name(column), value))
+            elif (name := _name(column)) not in {one for one, _ in values}:     # of several columns for the training loss the first
+                values.append((name, value))
         if any(name != "epoch" for name, _ in values):
             yield Record(step, values, NOWHERE), line
 
