@@ -61,7 +61,9 @@ _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
-_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY))
+_DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
 _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
 _STEP: Final = re.compile(
@@ -203,6 +205,8 @@ class GenericReader:
 def _found(text: str, where: Where, line: int) -> _Found | None:
     values, printed, start, end = _losses(text)
     step, epoch = _STEP.search(text), _EPOCH.search(text)
+    # Beside an epoch, the second figure of 3/20 is the length of the epoch.
+    total = value_of(step["of"] or "") if step and not epoch else None
     is_numbered = False
     if not values and (step or epoch):
         values, printed, start, end = _objectives(text)
@@ -222,7 +226,7 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
         values["epoch"] = value
     number = value_of(step["value"]) if step else None
     of = value_of(step.groupdict().get("of") or "") if step else None
-    record = Record(math.nan if number is None else number, list(values.items()), where)
+    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None else total)
     return _Found(record, printed, number is not None, bool(step or epoch) and not is_numbered, layout, line, math.nan if of is None else of, is_numbered)
 
 
@@ -264,18 +268,11 @@ def _beside(text: str, values: dict[str, float], printed: str) -> None:
     for name, literal, pattern in _UNITS:
         if literal in text and (unit := pattern.search(text)) and (other := _ENDING.search(text[max(0, unit.start() - 24):unit.start()])) and (value := value_of(other["value"])) is not None:
             values.setdefault(name, value)
+    if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None:
+        values.setdefault(names.STEP_TIME, value)     # alone it may be the time since the start
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if not _PASSED.search(match["name"]) and _plain(match["name"]) != printed and (value := value_of(match["value"])) is not None:
             values.setdefault(match["name"], value)
-
-
-def _look_beside(text: str, values: dict[str, float]) -> None:
-    """Read what else is measured on a metric line."""
-    for name, literal, pattern in _BESIDE:
-        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
-            values.setdefault(name, value)
-    if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None:
-        values.setdefault(names.STEP_TIME, value)     # alone it may be the time since the start
 
 
 def _name(shown: str, text: str, start: int) -> str:
