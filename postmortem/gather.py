@@ -18,7 +18,7 @@ import regex
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats import table
-from postmortem.formats.bars import Redraws, position_after
+from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.generic import GenericReader
 from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
@@ -51,6 +51,7 @@ class _FastPath(NamedTuple):
     framework: str
     where: Where
     needs_bar: bool
+    is_training: bool
 
 
 class _Drawn(NamedTuple):
@@ -75,6 +76,7 @@ class Gathering:
         self._generic = GenericReader()
         self._table = table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
+        self._bar = RunBar()
         self._waiting: tuple[View, int] | None = None
         self._open: tuple[View | None, int] = (None, 0)
         """The last window that was looked at, and the offset of its block."""
@@ -273,13 +275,13 @@ class Gathering:
         self._read_until = max(self._read_until, base + _end_of(view, record.lines))
         offset = base + view.start
         if reader.redraws:
-            position = (record.step, dict(record.values).get("epoch"))
-            drawn = self._redraws.take((reader.format.id, record.where), position, _Drawn(record, reader, view.number, offset))
-            if drawn is not None:
+            drawn = None if record.place[-1] == "0" else self._redraws.take((reader.format.id, record.where), record.place, _Drawn(record, reader, view.number, offset))
+            if drawn is not None:     # a bar at 0 still shows what came before it
                 self._record(drawn.record, reader.producer, drawn.line, drawn.offset, math.nan, reader)
             return
         needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
-        self._record(record, reader.producer, view.number, offset, self._bar_step(view.data, view.end) if needs_bar else math.nan, reader)
+        step = self._bar.step(view.data, view.end, self.result.total_steps, is_training=is_training(dict(record.values))) if needs_bar else math.nan
+        self._record(record, reader.producer, view.number, offset, step, reader)
         if len(self._fast.setdefault(self._opening, [])) < _MOST_TEMPLATES:
             self._learn(reader, view, needs_bar=needs_bar)
 
@@ -292,7 +294,7 @@ class Gathering:
         columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
         step_group = names.index("step") if "step" in names else None
         epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
-        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar))
+        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar, is_training(names)))
 
     def _take_fast(self, paths: list[_FastPath], data: bytes, start: int, base: int) -> int:
         """Take the line with a learnt template; gives where it ends, or 0."""
@@ -302,7 +304,9 @@ class Gathering:
             if match is None or match.end() <= start:
                 continue
             values = list(map(float, match.groups()))
-            step = values[path.step_group] if path.step_group is not None else self._bar_step(data, match.end()) if path.needs_bar else math.nan
+            step = values[path.step_group] if path.step_group is not None else math.nan
+            if path.needs_bar:
+                step = self._bar.step(data, match.end(), self.result.total_steps, is_training=path.is_training)
             if path.epochs is not None:
                 epoch, length, first = path.epochs
                 step += (values[epoch] - first) * values[length]
@@ -332,12 +336,6 @@ class Gathering:
         rows = path.rows
         self._count_records(path.framework, path.where, len(rows), rows.first, rows.last)
         rows.flush()
-
-    def _bar_step(self, data: bytes, end: int) -> float:
-        bar = position_after(data, end)
-        if bar is None or (not math.isnan(self.result.total_steps) and bar[1] != self.result.total_steps):
-            return math.nan
-        return float(bar[0])
 
     def _generic_line(self) -> None:
         """Read the last line with a metric word, now that every format has had its chance to claim it."""

@@ -131,6 +131,7 @@ class _Reader:
             self.gathered.merge(part)
         finally:
             opened.close()
+        kind = "notebook" if text.is_notebook and kind == "log" else kind
         note = "its only line breaks are carriage returns: lines count its frames" if text.breaks_by_return else about
         if opened.fault:
             self.warnings.append(f"{path}: {opened.fault}")
@@ -257,7 +258,7 @@ def _assemble(
 def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:
     found = []
     for index, source in enumerate(sources):
-        if source.kind != "log" or not source.lines:
+        if source.kind not in {"log", "notebook"} or not source.lines:
             continue
         begin = begins.get(index, 1)
         if begin > 1:

@@ -152,7 +152,7 @@ def known_numbers(gathered: Gathered, sources: Sequence[Source], done: Progress)
     """Collect what fixes may name beside the settings: the log, checkpoints, the largest printed rate."""
     rates = [series.max for series in gathered.series.values() if series.name == names.LEARNING_RATE and math.isfinite(series.max)]
     found = {
-        "log": next((source.path for source in sources if source.kind == "log" and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
+        "log": next((source.path for source in sources if source.kind in {"log", "notebook"} and source.path != STDIN), ""), "last_checkpoint": done.last_checkpoint or "",
         "good_checkpoint": done.resume_from or "", "checkpoint_before_first_bad": done.checkpoint_before_first_bad, "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
     }
     return {name: value for name, value in found.items() if value}

@@ -19,6 +19,10 @@ EXACT: Final = 1_000_000
 ENVELOPE: Final = 20_000
 LARGE: Final = 20_000
 """Points from which NumPy is worth its import."""
+_LOOKED_AT: Final = 2000
+"""First points by which it is told whether a series is several streams in one."""
+_BESIDE: Final = 8
+_LEAST: Final = 20
 NO_STEP: Final = math.nan
 
 
@@ -78,6 +82,8 @@ class Series:
         if len(finite) < fresh:
             self.nonfinite += fresh - len(finite)
             self.first_nonfinite = self.first_nonfinite or self._at(next(index for index in range(self._settled, len(values)) if not math.isfinite(values[index])))
+        if self._settled < _LOOKED_AT:
+            self.interleaved = self.interleaved or _comes_again(self.steps[:_LOOKED_AT])
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
         self.points += fresh
@@ -119,6 +125,18 @@ class Series:
 
     def _at(self, index: int) -> Point:
         return Point(self.steps[index], self.values[index], self.lines[index])
+
+
+def _comes_again(steps: Sequence[float]) -> bool:
+    """Say whether most steps come again at once, and never later: copies of a run that the lines do not tell apart, not epochs that count anew."""
+    first: dict[float, int] = {}
+    last: dict[float, int] = {}
+    for index, step in enumerate(steps):
+        if not math.isnan(step):
+            first.setdefault(step, index)
+            last[step] = index
+    near = sum(0 < last[step] - first[step] <= _BESIDE for step in first)
+    return len(steps) >= _LEAST and near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
 
 
 def envelope(values: Sequence[float], most: int) -> list[int]:

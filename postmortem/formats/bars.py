@@ -8,8 +8,9 @@ exact, the last one before it may lag behind (bars are drawn at most ten times a
 times at one position, the first time still with the metrics of the position before: only the last draw counts.
 """
 
+import math
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
@@ -35,24 +36,39 @@ class Draw(NamedTuple):
     """What was printed behind the bar on the same line: no part of it."""
 
 
-def position_after(data: bytes, end: int) -> tuple[int, int] | None:
-    """Read the bar that follows a record.
+class RunBar:
+    """Tells the steps of records that print none by the run's own bar behind them."""
 
-    Args:
-        data: the block.
-        end: where the record's line ends.
+    def __init__(self) -> None:
+        """Know no length yet."""
+        self._length = math.nan
 
-    Returns:
-        (position, length), or None if no bar follows before the next record, or two bars of different length do (an evaluation is running).
-    """
-    if data.find(b"|", end, end + _NEAR) < 0:     # the usual case of a log without bars
-        return None
-    behind = data[end:end + _NEAR]
-    next_record = behind.find(b"{'")
-    bars = [(int(now), int(total)) for now, total in _BAR.findall(behind if next_record < 0 else behind[:next_record])]
-    if not bars or len({total for _, total in bars}) > 1:
-        return None
-    return bars[0]
+    def step(self, data: bytes, end: int, total: float, *, is_training: bool) -> float:
+        """Read the position of the run's bar behind a record.
+
+        Args:
+            data: the block.
+            end: where the record's line ends.
+            total: the last step of the run where a line has named it, else NaN.
+            is_training: the record is one of training; the bar of an evaluation may follow any other.
+
+        Returns:
+            The position, or NaN where it is not certain: no bar follows before the next record, or bars of different length do and none is known to be the run's.
+        """
+        if data.find(b"|", end, end + _NEAR) < 0:     # the usual case of a log without bars
+            return math.nan
+        behind = data[end:end + _NEAR]
+        next_record = behind.find(b"{'")
+        bars = [(float(now), float(length)) for now, length in _BAR.findall(behind if next_record < 0 else behind[:next_record])]
+        length = self._length if math.isnan(total) else total
+        if is_training and math.isnan(total) and len({one for _, one in bars}) == 1:
+            length = self._length = bars[0][1]
+        return next((now for now, one in bars if one == length), math.nan)
+
+
+def is_training(names: Iterable[str]) -> bool:
+    """Say whether a record with these names is one of training."""
+    return not any(name.startswith("eval") for name in names)
 
 
 def draw(text: str) -> Draw | None:

@@ -41,15 +41,15 @@ def records(text: str) -> Iterator[tuple[Record, int]]:
     columns = [column.strip() for column in next(rows, [])]
     step_column = next((index for name in _STEPS for index, column in enumerate(columns) if column.lower() == name), None)
     for line, row in enumerate(rows, start=2):
-        step, values = math.nan, []
+        step, values = math.nan, list[tuple[str, float]]()
         for index, (column, cell) in enumerate(zip(columns, row, strict=False)):
             value = value_of(cell.strip())
             if value is None or column.lower() in _SKIPPED:
                 continue
             if index == step_column:
                 step = value
-            else:
-                values.append((_name(column), value))
+            elif (name := _name(column)) not in {one for one, _ in values}:     # of several columns for the training loss the first
+                values.append((name, value))
         if any(name != "epoch" for name, _ in values):
             yield Record(step, values, NOWHERE), line
 

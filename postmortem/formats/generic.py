@@ -8,47 +8,73 @@ beside the loss is a metric line; any other must come again with other numbers. 
 but what comes once, such as a closing summary.
 
 Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before anything else, else the first. The others
-(`avg. loss` at the end of an epoch) keep their names. A bar with metrics gives one record for each of its positions.
+(`avg. loss` at the end of an epoch) keep their names. A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names
+the training loss. A bar with metrics gives one record for each of its positions.
 """
 
 import itertools
 import math
 import re
+from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 from postmortem import names
 from postmortem.formats.bars import Draw, Redraws, draw
+from postmortem.formats.counting import Counting
 from postmortem.formats.records import Record, value_of
 from postmortem.model.lines import Where
 
-WORDS: Final = (b"loss", b"Loss", b"LOSS")
-_NUM: Final = r"[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+WORDS: Final = (
+    b"loss", b"Loss", b"LOSS", b"mse", b"MSE", b"nll", b"NLL", b"bce", b"BCE", b"xent", b"dice", b"recon", b"elbo", b"ELBO", b"ntropy", b" l1 ", b" l1=", b" l1:", b" ce ", b" ce=", b" ce:",
+)
+_NUM: Final = r"[+-]?(?:(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
 _DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 _NUMBER: Final = re.compile(_NUM)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
 _LOSS: Final = re.compile(
-    r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?[Ll](?:oss(?:es)?|OSS)(?:[ _/][a-z]\w{0,20})?)[\"']?"
+    r"(?<![\w./-])(?P<name>(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)(?:(?:[ _/][a-z]|_[A-Z])\w{0,20})?)[\"']?"
     rf"(?:\s{{0,4}}(?:\([a-z]{{1,8}}\))?\s{{0,4}}[:=|\]]{{1,2}}\s{{0,6}}|\s{{1,16}}(?=(?:tensor\()?{_DECIMAL}))[\"']?(?:tensor\(|np\.float\d+\()?"
     rf"(?P<value>{_NUM})(?![\w/:(\[]|\.\d|\s?[*+])",
 )
+_ONE: Final = r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice|recon(?:struction)?|elbo|ELBO|objective|total|cross[ _-]?entropy)"
+_OBJECTIVE: Final = re.compile(
+    rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={_DECIMAL}))[\"']?(?P<value>{_NUM})(?![\w/:(\[]|\.\d|\s?[*+])",
+)
+_WHOLE: Final = re.compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
+_PAIR: Final = re.compile(
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})[\"']?(?:\s?[:=]\s{{0,6}}|\s{{1,8}}(?={_DECIMAL}))[\"']?(?P<value>{_NUM})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))",
+)
+"""Whatever else stands on a metric line as a name and a number."""
+_PASSED: Final = re.compile(
+    r"loss|time|eta$|elapsed|remain|^(?:(?:global|train|num)[_ ]?)?(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?|tokens?|frames?|transitions)$|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$|rate$|scale$|norm$|/s$|memory|_mem|^mem",
+    re.IGNORECASE,
+)
+_MOST_PAIRS: Final = 40
 _RATE: Final = re.compile(rf"(?<!\w)(?:lr|learning[_ ]?rate)[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
-_NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
+_NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=[ :=]))[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?!\w)", re.IGNORECASE)
 _SCALE: Final = re.compile(rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?![\w%])", re.IGNORECASE)
-_SPEED: Final = re.compile(rf"(?P<value>{_NUM})\s?(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
-_STEP_TIME: Final = re.compile(rf"(?P<value>{_NUM})\s?ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
+_SPEED: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
+_STEP_TIME: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
+_ENDING: Final = re.compile(rf"(?P<value>{_NUM})\s?$")
+"""The number before a unit: looked for once the unit is found, since units are rare and numbers are not."""
 _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
 _DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
 _WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
-_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
+_BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
+_UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
 _STEP: Final = re.compile(
-    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?)"
+    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?|[Ee]pisode|[Rr]ound|t(?==))"
     r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w.%])",
 )
-_EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
+_FRACTION: Final = re.compile(r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$")
+"""A position of a length right before the loss, whatever it is called."""
+_NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}$")
+"""A number in brackets before the loss and nothing else: a step if it grows, maybe a rank."""
+_EPOCH: Final = re.compile(r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?")
 _EVAL: Final = re.compile(r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE)
 _SPLIT: Final = re.compile(r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?|test(?:ing)?|dev|sanity)(?![\w./])", re.IGNORECASE)
 _TRAIN: Final = re.compile(
@@ -57,6 +83,8 @@ _TRAIN: Final = re.compile(
 _SETTING: Final = re.compile(r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*|is|was|at|of|in|for|and|on)$")
 _FILLER: Final = re.compile(r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE)
 _CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\(")
+_NO_OBJECTIVE: Final = re.compile(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
+_BEST: Final = re.compile(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LAYOUTS: Final = 64
 _MOST_LOSSES: Final = 50
 _LONGEST: Final = 4000
@@ -74,6 +102,10 @@ class _Found(NamedTuple):
     """A step or an epoch is printed."""
     layout: str
     line: int
+    length: float = math.nan
+    """Steps of an epoch as printed."""
+    is_numbered: bool = False
+    """The step is a mere number in brackets."""
 
 
 class GenericReader:
@@ -85,6 +117,11 @@ class GenericReader:
         self._known: set[tuple[str, Where]] = set()
         self._owner: dict[Where, tuple[str, bool]] = {}
         self._bars: Redraws[_Found] = Redraws()
+        self._counting = Counting()
+        self._uncounted: set[tuple[str, Where]] = set()
+        """Layouts whose number in brackets does not grow."""
+        self._ahead: dict[Hashable, bool] = {}
+        """Of bars: whether the metrics of a step are drawn before the bar moves on to it."""
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int]]:
         """Read a line; gives the records that are certain now, with their raw lines: none, this one, or the one that had waited too."""
@@ -109,6 +146,8 @@ class GenericReader:
         is_again = waiting is not None and (waiting.record.values != found.record.values or (waiting.record.step != found.record.step and found.has_step) or _is_bad(found))
         if is_first or is_again:
             self._waiting.pop(key, None)
+            if waiting is not None and found.is_numbered and found.record.step <= waiting.record.step and len(self._uncounted) < _MOST_LAYOUTS:
+                self._uncounted.add(key)
             if len(self._known) < 2 * _MOST_LAYOUTS:
                 self._known.add(key)
             return [*([waiting] if waiting else []), found]
@@ -121,6 +160,11 @@ class GenericReader:
     def _settled(self, found: _Found) -> tuple[Record, int]:
         """Decide whether the training loss of a record is the `loss` of its process."""
         record, mine = found.record, (found.printed, found.has_step)
+        if found.is_numbered and (found.layout, record.where) in self._uncounted:
+            record = record._replace(step=math.nan)
+        elif found.layout:
+            step = self._counting.step((found.layout, record.where), dict(record.values).get("epoch", math.nan), record.step, found.length)
+            record = record._replace(step=step)
         if found.printed and self._owner.setdefault(record.where, mine) != mine:
             if mine == ("loss", True):
                 self._owner[record.where] = mine
@@ -134,65 +178,117 @@ class GenericReader:
         found = _found(f"{bar.label}, {bar.inside}", where, line) if split is None or split["train"] else None
         if found is None:
             return []
-        record = found.record
-        epoch = _EPOCH.search(bar.label)
-        if not found.has_step and epoch is None:
-            record = record._replace(step=float(bar.now))
-        elif not found.has_step and epoch is not None and epoch["of"] and bar.total and epoch["value"].isdigit() and int(epoch["value"]) > 0:
-            record = record._replace(step=float((int(epoch["value"]) - 1) * bar.total + bar.now))
-        record = record._replace(values=[(name, value) for name, value in record.values if name != "eval_loss"])
-        if not any(name != "epoch" for name, _ in record.values):
-            return []
         stream = (where, _NUMBER.sub("#", bar.label)[:60])
-        given = self._bars.take(stream, (epoch["value"] if epoch else "", bar.now, bar.total), found._replace(record=record, has_step=True))
+        now = self._position(stream, bar)
+        record = found.record._replace(values=[(name, value) for name, value in found.record.values if name != "eval_loss"])
+        if now == 0 or not any(name != "epoch" for name, _ in record.values):
+            return []
+        epoch = _EPOCH.search(bar.label)
+        if not found.has_step:
+            length = math.nan if bar.total is None else float(bar.total)
+            record = record._replace(step=self._counting.step(stream, float(epoch["value"]) if epoch else math.nan, float(now), length, anew=True))
+        given = self._bars.take(stream, (epoch["value"] if epoch else "", now, bar.total), found._replace(record=record, has_step=True, layout=""))
         return [self._settled(given)] if given is not None else []
+
+    def _position(self, stream: Hashable, bar: Draw) -> int:
+        """Give the step that a draw with metrics belongs to; 0 for a bar that begins with those of the epoch before.
+
+        A loop that sets the metrics within its body draws those of its first step while the bar stands at 0.
+        """
+        if stream not in self._ahead and len(self._ahead) < _MOST_LAYOUTS:
+            self._ahead[stream] = bar.now == 0
+        if not self._ahead.get(stream):
+            return bar.now
+        return bar.now + 1 if bar.total is None else min(bar.now + 1, bar.total)
 
 
 def _found(text: str, where: Where, line: int) -> _Found | None:
+    values, printed, start, end = _losses(text)
+    step, epoch = _STEP.search(text), _EPOCH.search(text)
+    # Beside an epoch, the second figure of 3/20 is the length of the epoch.
+    total = value_of(step["of"] or "") if step and not epoch else None
+    is_numbered = False
+    if not values and (step or epoch):
+        values, printed, start, end = _objectives(text)
+    if not values:
+        return None
+    if len(values) == 1 and not printed and (step or epoch) and not _NO_OBJECTIVE.search(shown := next(iter(values))):
+        values, printed = {"loss": values[shown]}, _plain(shown)
+    if step is None:
+        step = _FRACTION.search(text, max(0, start - 40), start)
+        step = None if step and epoch and step.start() < epoch.end() else step
+    if step is None and epoch is None:
+        step = _NUMBERED.search(text, 0, start)
+        is_numbered = step is not None
+    layout = _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text[:end]))[:300]
+    _beside(text, values, printed)
+    if epoch and (value := value_of(epoch["value"])) is not None:
+        values["epoch"] = value
+    number = value_of(step["value"]) if step else None
+    of = value_of(step.groupdict().get("of") or "") if step else None
+    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None else total)
+    return _Found(record, printed, number is not None, bool(step or epoch) and not is_numbered, layout, line, math.nan if of is None else of, is_numbered)
+
+
+def _losses(text: str) -> tuple[dict[str, float], str, int, int]:
+    """Give the losses by canonical name, the printed name of `loss`, where the first begins and where the last ends."""
     values: dict[str, float] = {}
-    printed, end = "", 0
+    printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
         shown = _FILLER.sub("", " ".join(match["name"].split()))
         value = value_of(match["value"])
         if value is None or _SETTING.search(shown):
             continue
-        name, end = _name(shown, text, match.start()), match.end()
+        name, end, first = _name(shown, text, match.start()), match.end(), match.start() if first < 0 else first
         if name == "loss" and "loss" in values:
             name = _plain(shown)
         printed = printed or (_plain(shown) if name == "loss" else "")
         values.setdefault(name, value)
-    if not values:
-        return None
-    layout = _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text[:end]))[:300]
+    return values, printed, first, end
+
+
+def _objectives(text: str) -> tuple[dict[str, float], str, int, int]:
+    """Do the same for a line that names no loss: one objective alone is it, or the total of several."""
+    found = [(match, value) for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES) if (value := value_of(match["value"])) is not None]
+    if not found or _is_evaluation(text, found[0][0].start()):
+        return {}, "", -1, 0
+    whole = next((match["name"] for match, _ in found if _WHOLE.match(match["name"])), found[0][0]["name"] if len(found) == 1 else "")
+    values = {"loss" if match["name"] == whole else match["name"]: value for match, value in reversed(found)}
+    return dict(reversed(values.items())), _plain(whole), found[0][0].start(), found[-1][0].end()
+
+
+def _beside(text: str, values: dict[str, float], printed: str) -> None:
+    """Add what else the line holds."""
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values[name] = value
-    _look_beside(text, values)
-    step, epoch = _STEP.search(text), _EPOCH.search(text)
-    if epoch and (value := value_of(epoch["value"])) is not None:
-        values["epoch"] = value
-    number, total = (value_of(step["value"]), value_of(step["of"] or "")) if step else (None, None)
-    # Beside an epoch, the second figure of 3/20 is the length of the epoch.
-    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None or epoch else total)
-    return _Found(record, printed, number is not None, bool(step or epoch), layout, line)
-
-
-def _look_beside(text: str, values: dict[str, float]) -> None:
-    """Read what else is measured on a metric line."""
     for name, literal, pattern in _BESIDE:
         if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values.setdefault(name, value)
+    for name, literal, pattern in _UNITS:
+        if literal in text and (unit := pattern.search(text)) and (other := _ENDING.search(text[max(0, unit.start() - 24):unit.start()])) and (value := value_of(other["value"])) is not None:
+            values.setdefault(name, value)
     if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None:
         values.setdefault(names.STEP_TIME, value)     # alone it may be the time since the start
+    for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
+        if not _PASSED.search(match["name"]) and _plain(match["name"]) != printed and (value := value_of(match["value"])) is not None:
+            values.setdefault(match["name"], value)
 
 
 def _name(shown: str, text: str, start: int) -> str:
+    if _BEST.search(text, max(0, start - 12), start):
+        return f"best_{_plain(shown)}"
     if _EVAL.search(shown):
         return "eval_loss" if not re.search(r"best|min", shown, re.IGNORECASE) else _plain(shown)
     if not _TRAIN.match(shown):
         return shown.replace(" ", "_")
-    splits = list(_SPLIT.finditer(text, 0, start)) if shown.lower() == "loss" else []
-    return "eval_loss" if splits and not splits[-1]["train"] else "loss"
+    return "eval_loss" if shown.lower() == "loss" and _is_evaluation(text, start) else "loss"
+
+
+def _is_evaluation(text: str, start: int) -> bool:
+    """Say whether the last split named before a figure is not the training one."""
+    splits = list(_SPLIT.finditer(text, 0, start))
+    return bool(splits) and not splits[-1]["train"]
 
 
 def _plain(shown: str) -> str:

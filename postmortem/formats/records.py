@@ -45,6 +45,8 @@ class Record(NamedTuple):
     """The last step of the run where the line names it."""
     lines: int = 1
     """How many lines the record takes."""
+    place: tuple[str | None, ...] = ()
+    """Epoch and step as printed: what tells a redraw."""
 
 
 class Template(NamedTuple):
@@ -113,7 +115,8 @@ class MetricReader:
                 step = _or_nan(value)
             elif name and value is not None:
                 values.append((name, value))
-        return Record(step, _once(values), where, total, match[0].count("\n") + 1) if values else None
+        place = tuple(groups.get(name) for name in ("epoch_index", "epoch_now", "epoch", "step"))
+        return Record(step, _once(values), where, total, match[0].count("\n") + 1, place) if values else None
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
@@ -203,12 +206,12 @@ def _literal(raw: bytes) -> bytes:
 
 
 def _before(groups: Mapping[str, str]) -> float:
-    """Count the steps of the epochs before the printed one."""
+    """Count the steps of the epochs before the printed one; NaN where their length is not printed."""
     length = value_of(groups.get("per_epoch", ""))
     for name, first in EPOCHS.items():
         epoch = value_of(groups.get(name, ""))
-        if length is not None and epoch is not None:
-            return (epoch - first) * length
+        if epoch is not None:
+            return 0.0 if epoch == first else math.nan if length is None else (epoch - first) * length
     return 0.0
 
 

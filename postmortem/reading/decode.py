@@ -1,6 +1,6 @@
 r"""Any encoding in, UTF-8 bytes out.
 
-In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, and whether `\r` is the only line break.
+In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, whether `\r` is the only line break, and whether it is a notebook, of which only the printed text is given.
 Not here: decompression, lines.
 
 UTF-8 passes through untouched (a line with wrong bytes is mended when it is decoded), so that the common case costs nothing;
@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from postmortem.errors import InputError
+from postmortem.reading import notebook
 from postmortem.reading.opener import Opened, fill
 
 SNIFF: Final = 1 << 20
@@ -37,10 +38,13 @@ class Text:
         self.encoding, skip = detect(head, opened.path)
         self._decoder = None if self.encoding == "utf-8" else codecs.getincrementaldecoder(self.encoding)("replace")
         self._head = self._utf8(head[skip:], final=False)
-        self.head = self._head
-        """The first megabyte as UTF-8; stays readable after it was handed out."""
-        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0
         self._done = False
+        self.is_notebook = notebook.claims(self._head)
+        if self.is_notebook:
+            self._head, self._done = notebook.outputs(fill(self, notebook.LARGEST)), True
+        self.head = self._head[:SNIFF]
+        """The first megabyte as UTF-8; stays readable after it was handed out."""
+        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0 and not self.is_notebook
 
     def read(self, size: int) -> bytes:
         """Give up to about `size` bytes of UTF-8, b"" at the end."""

@@ -72,6 +72,8 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
         # Megatron core >= 0.7
         (" ", rf" \[{_STAMP}\] "),
+        # quoted in Markdown or a mail
+        (">", r">(?: |$)"),
     )
 )
 _NCCL: Final = re.compile(r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+ )?NCCL )")
@@ -116,7 +118,7 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 def _peel(text: str, found: dict[str, str]) -> str | None:
     start = text[:1]
     match = None
-    if start and start in "0123[IWEFVCD(wnhgJMASON Rr":
+    if start and start in "0123[IWEFVCD(wnhgJMASON Rr>":
         match = next((match for starts, pattern in _FORMS if start in starts and (match := pattern.match(text)) and match.end()), None)
     if match is None and " NCCL " in text:
         match = _NCCL.match(text)

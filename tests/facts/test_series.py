@@ -184,3 +184,25 @@ def test_samples_are_few_and_in_order() -> None:
     assert 200 < len(samples) <= 1200
     assert [point.line for point in samples] == sorted({point.line for point in samples})
     assert {samples[0].line, samples[-1].line} == {1, 50_000}
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        pytest.param([step for step in range(20) for _ in range(2)], True, id="two copies, line by line"),
+        pytest.param([step + late for step in range(30) for late in (0, -1, 0)], True, id="three copies, one a step behind"),
+        pytest.param(list(range(40)), False, id="one stream"),
+        pytest.param([*range(20), *range(20)], False, id="begun again"),
+        pytest.param([step % 4 for step in range(40)], False, id="counted anew in each epoch"),
+        pytest.param([0, 0, 1, 1], False, id="too few to say"),
+        pytest.param([NAN] * 40, False, id="no step"),
+        pytest.param([], False, id="nothing"),
+    ],
+)
+def test_streams_that_lines_do_not_tell_apart(steps: list[float], *, expected: bool) -> None:
+    """Copies print each step several times in a row."""
+    one = Series("loss", "test", 0, NOWHERE)
+    for line, step in enumerate(steps, 1):
+        one.append(float(step), 1.0 / line, line)
+    one.settle()
+    assert one.interleaved is expected

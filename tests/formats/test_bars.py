@@ -1,8 +1,10 @@
 """Progress bars: the step behind a record where it is certain, and one record for each position of a bar that carries metrics."""
 
+import math
+
 import pytest
 
-from postmortem.formats.bars import Draw, Redraws, draw, position_after
+from postmortem.formats.bars import Draw, Redraws, RunBar, draw
 
 RECORD = b"{'loss': 1.0, 'epoch': 0.1}"
 
@@ -10,9 +12,9 @@ RECORD = b"{'loss': 1.0, 'epoch': 0.1}"
 @pytest.mark.parametrize(
     ("behind", "expected"),
     [
-        pytest.param(b"\n  1%|          | 5/500 [00:09<15:12,  1.84s/it]", (5, 500), id="the bar is drawn again"),
-        pytest.param(b"\r\n  1%|\xe2\x96\x8f| 5/500 [00:09<15:12]\r  1%|\xe2\x96\x8f| 6/500 [00:10<15:12]", (5, 500), id="the first draw counts"),
-        pytest.param(b"\n                      \r  1%|          | 5/500 [00:09<15:12,  1.84s/it]", (5, 500), id="the cleared line before it"),
+        pytest.param(b"\n  1%|          | 5/500 [00:09<15:12,  1.84s/it]", 5, id="the bar is drawn again"),
+        pytest.param(b"\r\n  1%|\xe2\x96\x8f| 5/500 [00:09<15:12]\r  1%|\xe2\x96\x8f| 6/500 [00:10<15:12]", 5, id="the first draw counts"),
+        pytest.param(b"\n                      \r  1%|          | 5/500 [00:09<15:12,  1.84s/it]", 5, id="the cleared line before it"),
         pytest.param(b"\n", None, id="nothing follows"),
         pytest.param(b"", None, id="the end of the log"),
         pytest.param(b"\nEpoch 1 done\n", None, id="no bar"),
@@ -22,9 +24,21 @@ RECORD = b"{'loss': 1.0, 'epoch': 0.1}"
         pytest.param(b"\nsee 5/500 [1]\n", None, id="a fraction in prose"),
     ],
 )
-def test_the_bar_behind_a_record_tells_its_step(behind: bytes, expected: tuple[int, int] | None) -> None:
+def test_the_bar_behind_a_record_tells_its_step(behind: bytes, expected: int | None) -> None:
     """Only where one bar follows before anything else is its position certain."""
-    assert position_after(RECORD + behind, len(RECORD)) == expected
+    step = RunBar().step(RECORD + behind, len(RECORD), math.nan, is_training=True)
+    assert step == expected if expected is not None else math.isnan(step)
+
+
+def test_the_bar_of_an_evaluation_tells_nothing() -> None:
+    """Behind the record of an evaluation stands its own bar; the run's is known by its length."""
+    both, alone = b"\n 33%|###| 25/75 [00:00<00:00]\r100%|###| 13/13 [00:00<00:00]", b"\n100%|###| 13/13 [00:00<00:00]"
+    bar = RunBar()
+    assert math.isnan(bar.step(both, 0, math.nan, is_training=False))
+    assert bar.step(b"\n 20%|#| 15/75 [00:00<00:00]", 0, math.nan, is_training=True) == 15
+    assert bar.step(both, 0, math.nan, is_training=False) == 25
+    assert math.isnan(bar.step(alone, 0, math.nan, is_training=False))
+    assert RunBar().step(both, 0, 75.0, is_training=False) == 25
 
 
 @pytest.mark.parametrize(

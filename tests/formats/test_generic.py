@@ -50,6 +50,21 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param("train/loss: 0.5 step: 5", 5, {"loss": 0.5}, id="wandb names"),
         pytest.param("global_step 7 loss: 0.5", 7, {"loss": 0.5}, id="global step"),
         pytest.param("step: 3 value_loss: 0.5 policy_loss: 0.1", 3, {"value_loss": 0.5, "policy_loss": 0.1}, id="value loss is no validation"),
+        pytest.param("[10/400] loss=1.49 cached=10", 10, {"loss": 1.49, "cached": 10}, id="a position without a word"),
+        pytest.param("2/500\tloss=1.32e-01\tlr=2e-03", 2, {"loss": 0.132, "learning_rate": 2e-3}, id="a position at the beginning"),
+        pytest.param("warm-up 1/5 loss 1.99", 1, {"loss": 1.99}, id="a position of something else"),
+        pytest.param("Epoch: [0][2/38]\tLoss 1.08e+00\tAcc@1  37.50", 2, {"loss": 1.08, "epoch": 0, "Acc@1": 37.5}, id="a position in the epoch"),
+        pytest.param("episode    1 | transitions    20000 | loss -1.36", 1, {"loss": -1.36}, id="episodes"),
+        pytest.param("step 4 | loss: 4.4 | norm: 1.302 | lr: 2.0e-03", 4, {"loss": 4.4, "grad_norm": 1.302, "learning_rate": 2e-3}, id="a norm alone"),
+        pytest.param("epoch 1 step 6 loss 0.79 recon 0.69 kl 0.005", 6, {"loss": 0.79, "recon": 0.69, "kl": 0.005}, id="what stands beside the loss keeps its name"),
+        pytest.param("epoch 1, batch 5, triplet loss 1.119", 5, {"loss": 1.119}, id="the only loss is the training loss"),
+        pytest.param("t=2 logloss=1.095 threads=1", 2, {"loss": 1.095}, id="log loss"),
+        pytest.param("[train] step=3 mse=6.345", 3, {"loss": 6.345}, id="an objective without the word"),
+        pytest.param("iter 1 | slice (48, 48) | dice-bce 0.692 | 0.1s", 1, {"loss": 0.692}, id="two objectives in one"),
+        pytest.param("iter 0: total 1.0029, recon 0.93, entropy 0.64", 0, {"loss": 1.0029, "recon": 0.93, "entropy": 0.64}, id="the total of several objectives"),
+        pytest.param("epoch 3 ce 0.5 mse 0.25", NAN, {"ce": 0.5, "mse": 0.25, "epoch": 3}, id="several objectives keep their names"),
+        pytest.param("[2/500] Loss_D: 1.3763 Loss_G: 0.6361", 2, {"Loss_D": 1.3763, "Loss_G": 0.6361}, id="two networks"),
+        pytest.param("Early stopping at epoch 10; best val_loss 0.78", NAN, {"best_val_loss": 0.78}, id="the best so far is no point of the curve"),
         pytest.param("step: 3 nll_loss: 8.5 loss: 9.1", 3, {"loss": 9.1, "nll_loss": 8.5}, id="components keep their names"),
     ],
 )
@@ -100,6 +115,9 @@ def test_the_same_line_again_is_a_setting() -> None:
         pytest.param("Epoch 00003: val_loss improved from inf to 0.53210, saving model to x.h5", id="a checkpoint callback"),
         pytest.param("info: step 1 loss: inference", id="a word that begins like a number"),
         pytest.param("step 5 loss_weight: 1.0", id="a weight"),
+        pytest.param("epoch 3 val_mse 0.25", id="an objective on other data"),
+        pytest.param("epoch 3 eval: mse 0.25", id="an objective of an evaluation"),
+        pytest.param("mse = ((a - b) ** 2).mean() * 2.0", id="code with an objective"),
         pytest.param("loss=2", id="no place"),
         pytest.param("{'train_runtime': 812.4, 'train_samples_per_second': 3.7, 'train_loss': 1.234, 'epoch': 3.0}", id="a closing summary"),
         pytest.param("epoch 3 " + "x" * 5000 + " loss: 0.5", id="a dump"),
@@ -131,6 +149,32 @@ def test_a_bar_is_one_record_for_each_position(bar: str) -> None:
     lines = [bar.format(percent=10 * now, now=now, loss=loss) for now, loss in ((1, 0.9), (1, 0.5), (2, 0.5), (2, 0.4), (3, 0.4), (3, "nan"))]
     losses = [dict(record.values)["loss"] for record, _ in read(*lines)]
     assert [repr(loss) for loss in losses] == ["0.5", "0.4", "nan"]
+
+
+def test_numbers_in_brackets_are_steps_if_they_grow() -> None:
+    """`[3] loss` may be a step or a rank."""
+    assert [record.step for record, _ in read("[1] loss: 0.5", "[2] loss: 0.4", "[3] loss: 0.3")] == [1, 2, 3]
+    assert all(math.isnan(record.step) for record, _ in read("[1] loss: 0.5", "[0] loss: 0.4", "[1] loss: 0.3")[1:])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_steps_of_an_epoch_become_steps_of_the_run(first: int) -> None:
+    """From the first step that falls back on."""
+    found = read(*(f"Epoch [{epoch}/9], Batch [{batch}/4], Loss: 0.{batch}" for epoch in (first, first + 1, first + 2) for batch in range(1, 5)))
+    assert [record.step for record, _ in found] == list(range(1, 13))
+
+
+def test_metrics_drawn_before_the_bar_moves_belong_to_the_next_step() -> None:
+    """A loop that sets the metrics of a bar within its body begins at 0, and ends with a redraw."""
+    lines = [f"{now}/3 |#| {now}/3 [00:03<01:37, loss={loss}]" for now, loss in ((0, 0.9), (1, 0.9), (1, 0.8), (2, 0.8), (2, 0.7), (3, 0.7))]
+    assert [(record.step, dict(record.values)["loss"]) for record, _ in read(*lines)] == [(1, 0.9), (2, 0.8), (3, 0.7)]
+
+
+def test_a_new_bar_with_the_metrics_of_the_last_is_no_record() -> None:
+    """Lightning draws the bar of the next epoch at 0 with what it showed before."""
+    bar = "Epoch {}: |#| {}/10 [00:03<01:37, 9.10it/s, loss={}]"
+    found = read(bar.format(0, 5, 0.9), bar.format(0, 10, 0.8), bar.format(0, 0, 0.8), bar.format(1, 0, 0.8), bar.format(1, 5, 0.7))
+    assert [(record.step, dict(record.values)["loss"]) for record, _ in found] == [(5, 0.9), (10, 0.8), (15, 0.7)]
 
 
 def test_what_is_kept_is_bounded() -> None:

@@ -45,14 +45,17 @@ def seed_everything() -> None:
 
 
 def trainer_notes() -> Any:
-    """A TrainerCallback that notes what Trainer puts into its state's log_history, rounded to four significant digits as transformers 5 prints it."""
+    """A TrainerCallback that notes what Trainer puts into its state's log_history, as it prints it: transformers 5 with four significant digits, versions before it as it stands."""
+    import transformers
     from transformers import TrainerCallback
+
+    digits = ".4g" if int(transformers.__version__.split(".")[0]) >= 5 else ""
 
     class Notes(TrainerCallback):
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
             entry = state.log_history[-1]
             for name in ("loss", "grad_norm", "learning_rate", "eval_loss"):
                 if name in entry and "train_runtime" not in entry:
-                    note(name, state.global_step, float(f"{float(entry[name]):.4g}"))
+                    note(name, state.global_step, float(format(float(entry[name]), digits)))
 
     return Notes()

@@ -39,6 +39,6 @@ for epoch in range(1, 9):
     mean = accelerator.reduce(total).item() / accelerator.num_processes / len(loader)
     accelerator.print(f"epoch {epoch}: train_loss {mean:.5f}")
     if accelerator.is_main_process:
-        note("train_loss", epoch, float(f"{mean:.5f}"))
+        note("loss", epoch, float(f"{mean:.5f}"))
 accelerator.print("done")
 accelerator.end_training()

@@ -50,7 +50,7 @@ class DetectorHead(L.LightningModule):
     def on_train_epoch_end(self):
         value = self.trainer.callback_metrics["loss_bbox"].item()
         print(f"epoch={self.current_epoch} loss_bbox={value:.4f}")
-        note("loss_bbox", self.current_epoch, float(f"{value:.4f}"))
+        note("loss", self.current_epoch, float(f"{value:.4f}"))
 
     def configure_optimizers(self):
         rate = self.hparams.optim.lr if isinstance(self.hparams.optim, OptimConfig) else self.hparams.optim["lr"]

@@ -31,7 +31,7 @@ class PolynomialFit(L.LightningModule):
     def on_train_epoch_end(self):
         mse = self.trainer.callback_metrics["mse"].item()
         print(f"Epoch {self.current_epoch + 1}/{self.trainer.max_epochs} - mse: {mse:.5f}")
-        note("mse", self.current_epoch + 1, float(f"{mse:.5f}"))
+        note("loss", self.current_epoch + 1, float(f"{mse:.5f}"))
 
     def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=0.05)

@@ -1,6 +1,7 @@
 r"""The code was refactored after the checkpoint was written: some layers have other names, some are new; the resume is strict.
 
 cause: checkpoint.key-mismatch
+step_basis: epoch
 also: [checkpoint.resume-mismatch]
 not: [checkpoint.shape-mismatch, checkpoint.corrupt, code.user-exception]
 signature: 'RuntimeError: Error\(s\) in loading state_dict for'
@@ -67,5 +68,5 @@ for epoch in range(start + 1, args.epochs + 1):
         loss.backward()
         optimizer.step()
     print(f"====> Epoch: {epoch} Average loss: {loss.item():.4f}")
-    note("Average loss", epoch, round(loss.item(), 4))
+    note("loss", epoch, round(loss.item(), 4))
     torch.save({"state_dict": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, f"{args.out}/epoch{epoch}.ckpt")

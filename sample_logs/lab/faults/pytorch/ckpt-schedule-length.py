@@ -45,6 +45,6 @@ while epoch < args.epochs:
         optimizer.step()
         print(f"epoch {epoch} step {step}/{STEPS} loss {loss.item():.4f} lr {scheduler.get_last_lr()[0]:.5f}")
         note("loss", None, round(loss.item(), 4))
-        note("lr", None, float(f"{scheduler.get_last_lr()[0]:.5f}"))
+        note("learning_rate", None, float(f"{scheduler.get_last_lr()[0]:.5f}"))
         scheduler.step()
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict(), "epoch": epoch}, "cycle.pt")

@@ -1,6 +1,7 @@
 """A variable is only set inside a branch that was never taken (or a list stayed empty): the script dies of its own error after the last epoch.
 
 cause: code.user-exception
+step_basis: epoch
 also: []
 not: [data.empty, learning.plateau, checkpoint.corrupt]
 signature: '^(UnboundLocalError|IndexError|ZeroDivisionError|TypeError): '

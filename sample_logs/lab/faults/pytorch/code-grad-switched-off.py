@@ -43,6 +43,6 @@ for epoch in range(6):
         step += 1
         if step % EVERY == 0:
             log.info("epoch=%d step=%d train_mse=%.5f", epoch, step, loss.item())
-            note("train_mse", step, float("%.5f" % loss.item()))
+            note("loss", step, float("%.5f" % loss.item()))
     mae = validate(model, columns[1200:], price[1200:])
     log.info("epoch=%d valid_mae=%.4f", epoch, mae)

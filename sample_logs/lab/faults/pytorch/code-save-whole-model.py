@@ -1,6 +1,7 @@
 """After training the whole model object is saved; it holds a lambda, a local class, an open file or a lock, which pickle refuses.
 
 cause: code.serialization
+step_basis: epoch
 also: [checkpoint.save-failed]
 not: [checkpoint.corrupt, io.permission, io.disk-full]
 signature: '(PicklingError|AttributeError|TypeError): .*([Pp]ickle|local object)'

@@ -53,4 +53,4 @@ for it in range(1, 61):
     loss.backward()
     optimizer.step()
     print(f"iter {it:4d} | slice {tuple(x.shape[-2:])} | dice-bce {loss.item():.5f} | {time.time() - start:.1f}s")
-    note("dice-bce", it, round(loss.item(), 5))
+    note("loss", it, round(loss.item(), 5))

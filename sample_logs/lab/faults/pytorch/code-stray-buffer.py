@@ -55,4 +55,4 @@ for step in range(1, 41):
     opt.step()
     print({"step": step, "loss": round(loss.item(), 5), "lr": 1e-3})
     note("loss", step, round(loss.item(), 5))
-    note("lr", step, 1e-3)
+    note("learning_rate", step, 1e-3)

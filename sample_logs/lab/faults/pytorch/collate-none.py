@@ -1,6 +1,7 @@
 """The data set returns None for pictures that are too small, and the default collation cannot batch None.
 
 cause: data.collation
+step_basis: ordinal
 also: [data.schema]
 not: [data.decode, data.empty, data.worker-crash, code.user-exception]
 signature: "TypeError: (default_collate: batch must contain .* found <class 'NoneType'>|object of type 'NoneType' has no len)"

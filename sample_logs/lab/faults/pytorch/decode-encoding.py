@@ -41,4 +41,4 @@ for book in sorted(BOOKS.glob("*.txt")):
         total += 1
         if total % 2 == 0:
             print(f"  update {total:>4}  nll {loss.item():.4f}")
-            note("nll", total, float(f"{loss.item():.4f}"))
+            note("loss", total, float(f"{loss.item():.4f}"))

@@ -32,5 +32,5 @@ for step in range(60):
     optimizer.step()
     if rank == 0:
         print(f"[train] step={step} mse={loss.item():.4f}", flush=True)
-        note("mse", step, float(f"{loss.item():.4f}"))
+        note("loss", step, float(f"{loss.item():.4f}"))
     time.sleep(0.05)

@@ -45,4 +45,4 @@ for step in range(1, 401):
     optimizer.step()
     if rank == 0:
         print(f"batch {step:4d}/400  l1 {loss.item():.4f}", flush=True)
-        note("l1", step, float(f"{loss.item():.4f}"))
+        note("loss", step, float(f"{loss.item():.4f}"))

@@ -46,7 +46,7 @@ for epoch in range(1, 6):
         total += loss.item()
     if args.local_rank == 0:
         print(f"Epoch {epoch}/5 train_loss={total / len(loader):.4f}", flush=True)
-        note("train_loss", epoch, float(f"{total / len(loader):.4f}"))
+        note("loss", epoch, float(f"{total / len(loader):.4f}"))
 if args.local_rank == 0:
     torch.save(model.module.state_dict(), "lenet.pt")
     print(f"saved lenet.pt ({os.path.getsize('lenet.pt')} bytes)", flush=True)

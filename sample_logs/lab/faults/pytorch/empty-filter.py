@@ -41,4 +41,4 @@ for name, quality in SOURCES.items():
         optimizer.step()
         steps += 1
         logging.info("steps=%d source=%s train/loss=%.3f", steps, name, loss.item())
-        note("train/loss", steps, float(f"{loss.item():.3f}"))
+        note("loss", steps, float(f"{loss.item():.3f}"))

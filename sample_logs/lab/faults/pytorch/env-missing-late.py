@@ -1,6 +1,7 @@
 """A package is imported only where it is used: the first epoch trains, then the evaluation (or the writer) fails on the import.
 
 cause: environment.missing-package
+step_basis: epoch
 also: []
 not: [environment.version-incompatible, data.missing-file, code.user-exception]
 signature: '^ModuleNotFoundError: No module named'
@@ -40,7 +41,7 @@ for epoch in range(1, 11):
         optimizer.step()
         losses.append(loss.item())
     print(f"Epoch {epoch}/10 - train_loss: {sum(losses) / len(losses):.4f}")
-    note("train_loss", epoch, round(sum(losses) / len(losses), 4))
+    note("loss", epoch, round(sum(losses) / len(losses), 4))
     with torch.no_grad():
         logits = model(x[800:])
     print(report(logits.argmax(1), logits.softmax(1)[:, 1], y[800:]))

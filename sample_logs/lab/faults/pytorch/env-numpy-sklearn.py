@@ -1,6 +1,7 @@
 r"""scikit-learn and scipy of the numpy 1 days beside numpy 2: the training works, the import for the final score fails.
 
 cause: environment.abi-mismatch
+step_basis: epoch
 also: [environment.version-incompatible]
 not: [environment.missing-package, code.user-exception, data.schema]
 signature: 'ImportError: numpy\.core\.multiarray failed to import'
@@ -34,7 +35,7 @@ for epoch in range(1, 9):
         optimizer.step()
         total += loss.item()
     print(f"epoch {epoch:2d} | nt-xent {total / 10:.4f}")
-    note("nt-xent", epoch, round(total / 10, 4))
+    note("loss", epoch, round(total / 10, 4))
 print("k-nearest-neighbour score ...")
 from sklearn.neighbors import KNeighborsClassifier
 

@@ -50,7 +50,7 @@ def main():
         loss.backward()
         optimizer.step()
         print(f"iter {step}: total {loss.item():.4f}, supervised {supervised.item():.4f}, entropy {entropy.item():.4f}")
-        note("total", step, float(f"{loss.item():.4f}"))
+        note("loss", step, float(f"{loss.item():.4f}"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The shell reports `Killed` and nothing else. The kernel's or the scheduler's record in the dump says who did it.
 
 cause: memory.host-oom
+step_basis: epoch
 signature: 'Killed'
 runs_as: train.py
 launch: |

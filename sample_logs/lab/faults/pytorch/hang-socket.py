@@ -59,7 +59,7 @@ def main():
             loss.backward()
             optimizer.step()
             print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} step={step} bce={loss.item():.4f}", flush=True)
-            note("bce", step, float(f"{loss.item():.4f}"))
+            note("loss", step, float(f"{loss.item():.4f}"))
 
 
 main()

@@ -59,5 +59,5 @@ for epoch in range(1, 6):
         loss.backward()
         optimizer.step()
     print(f"epoch {epoch}: train_loss {loss.item():.4f} test_acc {accuracy(model, test):.4f} lr {scheduler.get_last_lr()[0]:.4f}")
-    note("train_loss", epoch, float(f"{loss.item():.4f}"))
+    note("loss", epoch, float(f"{loss.item():.4f}"))
 print("Finished training, best model is the last one")

@@ -58,7 +58,7 @@ def train(loader, model, optimizer, epoch):
         end = time.time()
         if i % 4 == 0:
             print("\t".join([f"Epoch: [{epoch}][{i:3d}/{len(loader)}]", *map(str, meters)]))
-            note("Loss", i, float(f"{loss.item():.4e}"))
+            note("loss", epoch * len(loader) + i, float(f"{loss.item():.4e}"))
 
 
 seed_everything()

@@ -53,5 +53,5 @@ for step, (x, y) in enumerate(torch.utils.data.DataLoader(Shards(), batch_size=1
     loss.backward()
     optimizer.step()
     print(f"step {step}: train loss {loss.item():.4f}")
-    note("train loss", step, round(loss.item(), 4))
+    note("loss", step, round(loss.item(), 4))
 print("epoch finished")

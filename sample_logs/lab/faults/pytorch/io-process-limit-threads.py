@@ -38,6 +38,6 @@ for step in range(1, 501):
         weights -= 0.5 * weights.grad
         weights.grad = None
     print(f"t={step} logloss={loss.item():.4f} threads={threading.active_count()}")
-    note("logloss", step, round(loss.item(), 4))
+    note("loss", step, round(loss.item(), 4))
     if step % every == 0:
         threading.Thread(target=upload, args=({"step": step, "logloss": loss.item()},), daemon=True).start()

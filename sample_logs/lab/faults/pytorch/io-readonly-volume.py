@@ -44,5 +44,5 @@ for epoch in range(4):
         loss.backward()
         sgd.step()
         print("Epoch: [{0}][{1:3d}/256]\tLoss {2:.4e}".format(epoch, start, loss.item()))
-        note("Loss", None, float(f"{loss.item():.4e}"))
+        note("loss", None, float(f"{loss.item():.4e}"))
     torch.save(model.state_dict(), os.path.join(args.data, "best.pth"))

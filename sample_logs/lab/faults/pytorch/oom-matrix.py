@@ -55,5 +55,5 @@ for epoch in range(args.epochs):
         running += loss.item()
         if number % 5 == 0:
             print(f"epoch {epoch + 1}, batch {number}, triplet loss {running / number:.5f}")
-            note("triplet loss", number, float(f"{running / number:.5f}"))
+            note("loss", number, float(f"{running / number:.5f}"))
     negatives = hard_negatives(embed_all(model, items))

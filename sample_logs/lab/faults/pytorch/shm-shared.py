@@ -39,7 +39,7 @@ def main():
         frames += length * 16
         loss = learner.update(rollout)
         print(f"Update {update}, frames {frames}, rollout length {length}: value loss {loss:.4f}")
-        note("value loss", update, float(f"{loss:.4f}"))
+        note("loss", update, float(f"{loss:.4f}"))
 
 
 if __name__ == "__main__":

@@ -54,4 +54,4 @@ for number, clean in enumerate(loader):
     loss.backward()
     optimizer.step()
     log.debug("batch=%d mse=%.6f", number, loss.item())
-    note("mse", number, float(f"{loss.item():.6f}"))
+    note("loss", number, float(f"{loss.item():.6f}"))

@@ -12,5 +12,5 @@ for step in range(1, 41):
     loss.backward()
     optimizer.step()
     print(f"  [train] step {step:02d}/40 reconstruction {loss.item():.4f}")
-    note("reconstruction", step, float(f"{loss.item():.4f}"))
+    note("loss", step, float(f"{loss.item():.4f}"))
 torch.save(model.state_dict(), "results/model.pt")

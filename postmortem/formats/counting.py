@@ -1,0 +1,54 @@
+"""Steps that a program counts anew in each epoch, told from steps that run on.
+
+In: the printed epoch, step and length of an epoch of one stream, in order. Out: the step of the run, or NaN where it is not certain.
+Not here: formats that say in their rule how they count (`formats.records`).
+
+Whether `batch 3/100` of the second epoch is the third step or the hundred and third shows at the first change of the epoch: a step that falls
+back is counted anew. Whether epochs are counted from 0 or from 1 is told by the first that is seen; a log that begins in the middle does not tell.
+"""
+
+import math
+from collections.abc import Hashable
+from typing import Final
+
+_MOST: Final = 256
+
+
+class Counting:
+    """Keeps what each stream has shown of its way to count."""
+
+    def __init__(self) -> None:
+        """Have seen nothing yet."""
+        self._first: dict[Hashable, int] = {}
+        self._last: dict[Hashable, tuple[int, float]] = {}
+        self._anew: set[Hashable] = set()
+
+    def step(self, stream: Hashable, epoch: float, step: float, length: float, *, anew: bool = False) -> float:
+        """Give the step of the run.
+
+        Args:
+            stream: whoever counts: a process and a layout.
+            epoch: as printed; NaN if none is.
+            step: as printed; NaN if none is.
+            length: steps of an epoch as printed; NaN if none are.
+            anew: it is known to be counted anew in each epoch, as the position of a bar is. Else the printed step stands until it falls back.
+        """
+        if math.isnan(epoch) or math.isnan(step) or epoch != int(epoch):
+            return step
+        number = int(epoch)
+        if stream not in self._first and len(self._first) >= _MOST:
+            return math.nan if anew else step
+        first = self._first.setdefault(stream, number)
+        if number < first:
+            first = self._first[stream] = number
+        before = self._last.get(stream)
+        self._last[stream] = (number, step)
+        if before is not None and number > before[0] and step < before[1]:
+            self._anew.add(stream)
+        if not anew and stream not in self._anew:
+            return step
+        if number == first and first in {0, 1}:
+            return step
+        if first not in {0, 1} or math.isnan(length):
+            return math.nan if anew else step
+        return (number - first) * length + step
