@@ -128,6 +128,8 @@ def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
         return bool(one.frames) and ("library" if one.raised_in_library() else "user") in conditions
     if key == "frame":
         return any(matches(f"{frame.file}:{frame.function}", wanted) for frame in one.frames for wanted in conditions)
+    if key == "code":
+        return any(matches(frame.code, wanted) for frame in one.frames for wanted in conditions)
     value = {"exception": one.exception, "message": one.message, "file": one.frames[-1].file if one.frames else ""}[key]
     return any(matches(value, wanted) for wanted in conditions)
 
