@@ -1,12 +1,16 @@
-"""Where the data files lie: in a wheel beside the package (`_data`), in a checkout or editable install at its root.
+"""Where the data files lie: in a wheel beside the package (`_data`), in a checkout or editable install at its root; and what is kept from start to start.
 
-In: a folder's name. Out: its path. Not here: reading what is in it.
+In: a folder's name; the name of what is kept. Out: its path; its bytes. Not here: what is in it.
 """
 
+import os
 from pathlib import Path
+from typing import Final
 
 from postmortem.errors import PostmortemError
 
+_KEPT: Final = 8
+"""Of each kind so many states are kept, the newest."""
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -26,3 +30,31 @@ def compiled() -> Path | None:
     """Give the knowledge base that was compiled into the wheel, or None in a checkout."""
     path = _PACKAGE / "_data" / "knowledge.json"
     return path if path.is_file() else None
+
+
+def recall(kind: str, stamp: str) -> bytes | None:
+    """Give what was kept under this name, or None."""
+    try:
+        return _kept(kind, stamp).read_bytes()
+    except OSError:
+        return None
+
+
+def keep(kind: str, stamp: str, content: bytes) -> None:
+    """Keep something in the user's cache folder; one that cannot be written costs the next start a moment, no more."""
+    path = _kept(kind, stamp)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[:-_KEPT]:
+            old.unlink(missing_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError:
+        pass
+
+
+def _kept(kind: str, stamp: str) -> Path:
+    import platformdirs  # noqa: PLC0415 -- a start that keeps nothing does not pay for it
+
+    return Path(platformdirs.user_cache_dir("postmortem")) / f"{kind}-{stamp}"

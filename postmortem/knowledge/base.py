@@ -129,26 +129,16 @@ def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
 
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
-    """Compile folders once per state of their files; a cache that cannot be read or written costs a second, no more."""
-    import platformdirs  # noqa: PLC0415 -- only a checkout or own folders come here; a wheel's start does not pay for it
-
-    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415 -- as above
+    """Compile folders once per state of their files."""
+    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415 -- only a checkout or own folders come here; a wheel's start does not pay for it
 
     stamp = hashlib.sha256("\n".join(_stamps(folders)).encode()).hexdigest()[:24]
-    path = Path(platformdirs.user_cache_dir("postmortem")) / f"knowledge-{stamp}.json"
+    known = resources.recall("knowledge", stamp)
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return dict(json.loads(known or b""))
+    except ValueError:
         value = compile_folders(folders)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(path.parent.glob("knowledge-*.json"), key=lambda one: one.stat().st_mtime)[:-8]:
-            old.unlink(missing_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        pass
+    resources.keep("knowledge", stamp, json.dumps(value, ensure_ascii=False).encode())
     return value
 
 

@@ -3,13 +3,15 @@
 In: the literals (bytes), a block. Out: hits as (literal's number, start in the block), in the order of their ends.
 Not here: what a hit leads to.
 
-hyperscan scans at memory speed and compiles hundreds of literals in milliseconds, but has wheels for x86-64 only; ahocorasick_rs does the
-same elsewhere. A test holds that both find the same.
+hyperscan scans at memory speed, but has wheels for x86-64 only; ahocorasick_rs does the same elsewhere. A test holds that both find the same.
+hyperscan needs 70 ms for six thousand literals, a fifth of a short run, so what it has compiled is kept; it checks version, machine and checksum itself.
 """
 
+import hashlib
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from postmortem import resources
 from postmortem.errors import MissingExtra
 
 try:
@@ -19,6 +21,9 @@ except ImportError:     # no wheel for this platform
 
 _OVERHANG: Final = 512
 """Bytes behind the fresh region that a literal starting in it may reach into; no literal is longer."""
+
+_WORTH_KEEPING: Final = 1000
+"""Literals; fewer are compiled faster than a file is found."""
 
 Hit = tuple[int, int]
 
@@ -36,17 +41,13 @@ class HyperscanFilter:
     def __init__(self, literals: Sequence[bytes]) -> None:
         """Compile the literals."""
         self._lengths = [len(literal) for literal in literals]
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        if literals:
-            self._database.compile(
-                expressions=list(literals), ids=list(range(len(literals))), elements=len(literals), flags=[0] * len(literals), literal=True,
-            )
+        self._database = _database(literals) if literals else None
 
     def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
         """Find every literal that starts in data[lo:hi]."""
         found: list[Hit] = []
         lengths, most = self._lengths, hi - lo
-        if not lengths:
+        if self._database is None:
             return found
 
         def on_match(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
@@ -57,6 +58,25 @@ class HyperscanFilter:
         fresh = data if lo == 0 and len(data) <= hi + _OVERHANG else data[lo:hi + _OVERHANG]
         self._database.scan(fresh, match_event_handler=on_match)
         return found
+
+
+def _database(literals: Sequence[bytes]) -> "hyperscan.Database":
+    """Load the compiled literals, or compile and keep them."""
+    stamp = hashlib.sha256(b"\0".join([str(getattr(hyperscan, "__version__", "")).encode(), *literals])).hexdigest()[:24]
+    known = resources.recall("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
+    if known is not None:
+        try:
+            database = hyperscan.loadb(known, mode=hyperscan.HS_MODE_BLOCK)
+            database.scratch = hyperscan.Scratch(database)
+        except hyperscan.HyperscanError:
+            pass    # of another machine, another version, or damaged
+        else:
+            return database
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(expressions=list(literals), ids=list(range(len(literals))), elements=len(literals), flags=[0] * len(literals), literal=True)
+    if len(literals) >= _WORTH_KEEPING:
+        resources.keep("literals", stamp, hyperscan.dumpb(database))
+    return database
 
 
 class AhoCorasickFilter:

@@ -1,5 +1,8 @@
 """The two prefilters find the same, and every literal that starts in the fresh region."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,3 +99,23 @@ def unused(machine: object, text: bytes) -> set[int]:
 def test_the_fastest_filter_of_the_platform_is_taken() -> None:
     """Where hyperscan has a wheel, it is used."""
     assert isinstance(prefilter((b"loss",)), HyperscanFilter)
+
+
+@pytest.mark.parametrize("damage", [lambda kept: kept, lambda kept: kept[:100], lambda kept: kept[:5000] + b"\xff" * 64 + kept[5064:], lambda _: b"no database"], ids=["whole", "cut off", "changed", "something else"])
+def test_what_is_kept_is_loaded_or_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]) -> None:
+    """A second start finds the same with what the first has kept, and also where that is damaged."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    literals = tuple(f"literal-{number:05d}".encode() for number in range(1500))
+    text = b" ".join(literals[::-7])
+    first = HyperscanFilter(literals).hits(text, 0, len(text))
+    (kept,) = (tmp_path / "postmortem").glob("literals-*")
+    kept.write_bytes(damage(kept.read_bytes()))
+    assert HyperscanFilter(literals).hits(text, 0, len(text)) == first == [(number, text.index(literals[number])) for number in range(1499, -1, -7)]
+
+
+def test_a_cache_that_cannot_be_written_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The literals are compiled anew."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    literals = tuple(f"literal-{number:05d}".encode() for number in range(1500))
+    assert HyperscanFilter(literals).hits(literals[3], 0, 13) == [(3, 0)]
