@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 LABELS = [path for path in samples.labels_in(ROOT / "sample_logs") if ROOT / "sample_logs" / "lab" not in path.parents]
 CASES = {str(path.relative_to(ROOT / "sample_logs").with_suffix("")): path for path in LABELS}
 
-FLOOR_RIGHT = 0.8
-CEILING_FORBIDDEN = 0.06
-FLOOR_JOBS = 0.6
+FLOOR_RIGHT = 0.95
+CEILING_FORBIDDEN = 0.02
+FLOOR_JOBS = 0.9
 
 FIRST_FIXES = {
     "transformers-trainer/fp16-overflow-minicpmv": ("float32|fp32", "clip", "rate", "scal"),
