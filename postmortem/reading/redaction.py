@@ -53,6 +53,8 @@ _COMMON_USERS: Final = frozenset({
     "root", "git", "user", "users", "ubuntu", "runner", "jovyan", "ec2-user", "vscode", "shared", "public", "default", "admin", "administrator", "work", "data",
     "share", "home", "model", "models", "project", "projects", "workspace", "scratch", "code", "common", "train", "test", "username", "name", "me",
 })  # fmt: skip
+_BY_NUMBER: Final = re.compile(r"(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])", re.IGNORECASE)
+"""What files and launchers call the processes of any job; it names no machine."""
 _COMMON_HOSTS: Final = frozenset({
     "localhost", "node", "worker", "host", "gpu", "cpu", "rank", "master", "server", "head", "none", "unknown", "driver", "default", "local", "train", "test",
     "cuda", "data", "github.com", "gitlab.com", "gitee.com", "huggingface.co", "hf.co", "modelscope.cn",
@@ -303,7 +305,7 @@ class Redactor:
 
     def node(self, name: str) -> str:
         """Give a host's pseudonym."""
-        return name if name.lower() in _COMMON_HOSTS else self._count("host", name)
+        return name if name.lower() in _COMMON_HOSTS or _BY_NUMBER.fullmatch(name) else self._count("host", name)
 
     def setting(self, name: str, value: object) -> object:
         """Hide the whole value of a setting whose name says that it is a secret; others are left as they are."""

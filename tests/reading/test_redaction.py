@@ -137,14 +137,14 @@ def test_a_name_keeps_its_pseudonym_within_a_report() -> None:
 
 
 def test_hosts_that_the_reader_found_are_hidden_in_texts() -> None:
-    """A node's name goes with its domain, a file name around it stays; longer names win over their parts."""
+    """A node's name goes with its domain, a file name around it stays; longer names win over their parts; a bare number names no machine."""
     redactor = Redactor()
     redactor.learn(["gpu-a17.hpc.example.org", "node-1", "gpu-node-1", "node"])
     assert redactor.counts == {}
     assert redactor.text("gpu-a17: lost; gpu-a17.hpc.example.org:29500; gpu-a17.log") == "host-1: lost; host-1:29500; host-1.log"
-    assert redactor.text("node-1 gpu-node-1 node-10 node") == "host-2 host-3 node-10 node"
+    assert redactor.text("node-1 gpu-node-1 node-10 node") == "node-1 host-2 node-10 node"
     assert redactor.node("gpu-a17.hpc.example.org") == "host-1"
-    assert redactor.counts == {"host": 3}
+    assert redactor.counts == {"host": 2}
 
 
 def test_a_name_that_looks_like_a_pseudonym_is_given_to_nobody_else() -> None:
@@ -206,3 +206,9 @@ def test_hostile_repetition_costs_linear_time(piece: str) -> None:
     start = time.perf_counter()
     Redactor().text(text)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(("name", "hidden"), [("node-a", "node-a"), ("node0", "node0"), ("worker-12", "worker-12"), ("n3", "n3"), ("node-a17", "host-1"), ("gpu01", "host-1"), ("nadine", "host-1")])
+def test_a_number_in_a_job_is_no_machine(name: str, hidden: str) -> None:
+    """What files call the nodes of any job stays, a machine's name goes."""
+    assert Redactor().node(name) == hidden
