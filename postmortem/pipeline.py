@@ -193,7 +193,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
-        events=tuple(events.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, _ in tracebacks), shapes=found_shapes,
+        events=tuple(events.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, before in tracebacks if gathered.records_beside(one.source, one.where) - before < order.BUFFERED_RECORDS), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)

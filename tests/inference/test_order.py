@@ -121,3 +121,10 @@ def test_the_rank_that_went_bad_first_is_named(tmp_path: Path) -> None:
     assert report.first_failure is not None
     assert (report.first_failure.where.rank, report.first_failure.line) == (1, 3)
     assert not any(cause.id == "numerics.lr-divergence" for cause in report.causes[:2])
+
+
+def test_an_exception_that_was_survived_says_nothing_about_the_end(tmp_path: Path) -> None:
+    """It stands in front of many records: it neither is the cause nor speaks against what ended the run."""
+    log = tmp_path / "run.log"
+    log.write_text(MISSING + 3 * RECORDS + "slurmstepd: error: *** JOB 90210 ON dgx1 CANCELLED AT 2025-09-09T09:09:09 ***\n")
+    assert postmortem.analyze(log).verdict.cause == "scheduler.terminated"
