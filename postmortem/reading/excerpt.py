@@ -34,6 +34,20 @@ def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -
         return None
 
 
+def lines_in(path: str, first: int, last: int) -> list[str]:
+    """Read raw lines of a file, both ends included; fewer where it ends before.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    opened = open_log(path)
+    try:
+        found = _around(Text(opened), first, last)
+    finally:
+        opened.close()
+    return found[1] if found is not None else []
+
+
 def _around(text: Text, first: int, last: int) -> tuple[int, list[str]] | None:
     mark = b"\r" if text.breaks_by_return else b"\n"
     line, found = 1, b""

@@ -21,6 +21,7 @@ FLOORS = (
     ("pipeline",),
     ("library",),
     ("__init__",),
+    ("share",),
     ("cli",),
     ("__main__",),
 )

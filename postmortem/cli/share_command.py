@@ -1,0 +1,33 @@
+"""`postmortem share PATH...`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from postmortem.errors import UsageError
+from postmortem.names import LANGUAGES
+from postmortem.share import share
+
+
+@click.command("share")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--env", "env_files", multiple=True, type=click.Path(), help="An environment dump that is not in the log.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the text to a file.")
+@click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the verdict.")
+@click.option("--redact/--no-redact", default=True, show_default=True, help="Replace secrets, host and user names.")
+@click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
+def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path | None, language: str, redact: bool, patterns: tuple[Path, ...]) -> None:
+    """Write the smallest redacted part of a log that still tells the same, with the verdict, to paste into an issue."""
+    if output is not None and not output.parent.is_dir():
+        raise UsageError("the text cannot be written: no such folder", output, "choose another file with -o")
+    made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
+    if output is None:
+        sys.stdout.write(made.text)
+    else:
+        try:
+            output.write_text(made.text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the text cannot be written: {error.strerror}", output, "choose another file with -o") from error
+    note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
+    click.echo(f"postmortem: {made.lines} of {made.of} lines{note}", err=True)

@@ -1,0 +1,206 @@
+"""The smallest part of a log that still tells the same: redacted, with the verdict, as the text of an issue.
+
+In: the paths of a job that can be read again. Out: `Shared`, Markdown that analyses to the same verdict.
+Not here: posting it.
+
+Lines are taken from what the verdict rests on outwards (evidence, the first failure, what was recognised, curves, both ends), until the text itself is judged as the
+whole log was; then whatever can be left out again is left out, but for the lines at the first failure and the last ones, which people look for. Nothing is believed: each text is analysed as whoever receives it would.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from postmortem.errors import InputError
+from postmortem.library import Report, analyze
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.reading.excerpt import lines_in
+from postmortem.reading.redaction import Redactor
+from postmortem.report import parts
+from postmortem.report.markdown import fence, prose
+from postmortem.report.plain import file_name, percent
+from postmortem.report.words import Words
+
+Window = tuple[int, int, int]
+"""Source, first and last raw line."""
+GAP: Final = "[...]"
+_TRIES: Final = 60
+_ENDS: Final = (0, 40, 150, 1500)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A text to paste."""
+
+    text: str
+    lines: int
+    """Log lines in it."""
+    of: int
+    """Log lines there were."""
+    is_same: bool
+    """Whether it is judged as the whole job was."""
+
+
+def share(paths: Sequence[str | Path], *, env: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (), redact: bool = True) -> Shared:
+    """Write the smallest text that is judged as the job is.
+
+    Args:
+        paths: files or folders of one job; they are read several times, so standard input is none.
+        env: environment dumps; they are not part of the text, what they say is written above it.
+        language: `en` or `zh`.
+        patterns: further folders of rules.
+        redact: replace secrets, host and user names.
+
+    Raises:
+        InputError: nothing could be read, or a source cannot be read again.
+    """
+    if any(str(path) == "-" for path in paths):
+        raise InputError("standard input cannot be read a second time", "-", "write it to a file first")
+    report = analyze(paths, env=env, language=language, patterns=patterns)
+    maker = _Maker(report, env, patterns, redact=redact)
+    windows: list[Window] = []
+    for level in range(len(_ENDS)):
+        windows = merged(_windows(report.diagnosis, level), report.diagnosis)
+        if maker.is_same(windows):
+            break
+    else:
+        return maker.made(windows, is_same=False)
+    return maker.made(maker.smallest(windows), is_same=True)
+
+
+class _Maker:
+    """Writes texts of windows and judges them."""
+
+    def __init__(self, report: Report, env: Sequence[str | Path], patterns: Sequence[str | Path], *, redact: bool) -> None:
+        self.report, self.env, self.patterns, self.redact = report, env, patterns, redact
+        self._lines: dict[tuple[int, int], str] = {}
+
+    def is_same(self, windows: Sequence[Window]) -> bool:
+        """Say whether the text of these windows is judged as the whole is."""
+        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
+            path = Path(folder) / "issue.md"
+            path.write_text(self.text(windows), encoding="utf-8")
+            verdict = analyze(path, env=self.env, language=self.report.diagnosis.language, patterns=self.patterns).verdict
+        return verdict.cause == self.report.verdict.cause
+
+    def smallest(self, windows: Sequence[Window]) -> list[Window]:
+        """Leave out windows, then halves of what is left, as long as the verdict stays."""
+        must = merged(_must(self.report.diagnosis), self.report.diagnosis)
+        kept, tries = [piece for window in windows for piece in _without(window, must)], 0
+        for halves in (False, True):
+            for window in sorted(kept, key=lambda one: one[1] - one[2]):
+                for smaller in _less(window, halves=halves):
+                    tries += 1
+                    tried = [one for one in kept if one != window] + smaller
+                    if tries <= _TRIES and self.is_same(merged(iter([*tried, *must]), self.report.diagnosis)):
+                        kept = tried
+                        break
+        return merged(iter([*kept, *must]), self.report.diagnosis)
+
+    def made(self, windows: Sequence[Window], *, is_same: bool) -> Shared:
+        """Give the text with its counts."""
+        sources = self.report.diagnosis.sources
+        return Shared(self.text(windows), sum(last - first + 1 for _, first, last in windows), sum(one.lines for one in sources if one.kind not in {"ignored", "environment"}), is_same)
+
+    def text(self, windows: Sequence[Window]) -> str:
+        """Write verdict and windows."""
+        shown, words = self.report.diagnosis, Words(self.report.diagnosis.language)
+        redactor = Redactor() if self.redact else None
+        bodies = [(file_name(shown, source, words), self._body([one for one in sorted(windows) if one[0] == source])) for source in sorted({one[0] for one in windows})]
+        if redactor is not None:
+            redactor.learn(where.node for where in (one.where for one in shown.sources) if where.node)
+            for _, body in bodies:
+                redactor.lines(body)
+            redactor.settle()
+        blocks = [*_head(shown, words)]
+        for name, body in bodies:
+            hidden = redactor.lines(body) if redactor is not None else tuple(body)
+            blocks += [prose(redactor.text(name) if redactor is not None else name), fence("\n".join(hidden), "text")]
+        return "\n\n".join(blocks) + "\n"
+
+    def _body(self, windows: Sequence[Window]) -> list[str]:
+        body: list[str] = []
+        for source, first, last in windows:
+            if any((source, number) not in self._lines for number in range(first, last + 1)):
+                found = lines_in(self.report.diagnosis.sources[source].path, first, last)
+                self._lines.update({(source, number): text for number, text in enumerate(found, first)})
+            if body or first > 1:
+                body.append(GAP)
+            body += [self._lines[source, number] for number in range(first, last + 1) if (source, number) in self._lines]
+        return body
+
+
+def _head(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    verdict = diagnosis.verdict
+    named = f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
+    yield f"### {prose(parts.title(diagnosis, words) + named)}"
+    said = [parts.standing(diagnosis, words), parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)]
+    yield "  \n".join(prose(part) for part in said if part)
+
+
+def _must(diagnosis: Diagnosis) -> Iterator[Window]:
+    """Yield what people look for: the lines at the first failure, and the last ones of its source."""
+    first = diagnosis.first_failure
+    source = first.source if first is not None else next((index for index, one in enumerate(diagnosis.sources) if one.kind not in {"ignored", "environment"}), 0)
+    if first is not None:
+        yield source, first.line - 6, first.line + 2
+    yield source, diagnosis.sources[source].lines - 2, diagnosis.sources[source].lines
+
+
+def _without(window: Window, must: Sequence[Window]) -> list[Window]:
+    """Cut out of a window what must stay anyway."""
+    source, first, last = window
+    for other, begin, end in must:
+        if other == source and begin <= last and end >= first:
+            pieces = [(source, first, begin - 1), (source, end + 1, last)]
+            return [part for piece in pieces if piece[1] <= piece[2] for part in _without(piece, must)]
+    return [window]
+
+
+def _windows(diagnosis: Diagnosis, level: int) -> Iterator[Window]:
+    """Yield what a text of this level holds, from what the verdict rests on outwards."""
+    main = parts.main_cause(diagnosis) or (diagnosis.causes[0] if diagnosis.causes else None)
+    for item in main.evidence if main is not None else ():
+        if item.source is not None and item.line is not None:
+            yield item.source, item.line - 1, (item.end_line or item.line) + 1
+    first = diagnosis.first_failure
+    if first is not None:
+        yield first.source, first.line - 25, first.line + 10
+    if level >= 1:
+        yield from ((hit.source, hit.line, hit.end_line) for hit in diagnosis.signatures)
+        yield from ((one.source, one.line, one.line) for one in diagnosis.settings.values() if one.source is not None and one.line)
+    if level >= 2:
+        yield from ((one.source, line, line) for one in diagnosis.series for _, _, line in (*one.samples[:40], *one.samples[-40:]))
+    for index, source in enumerate(diagnosis.sources):
+        if source.kind not in {"ignored", "environment"} and source.lines and _ENDS[level]:
+            yield index, 1, _ENDS[level]
+            yield index, source.lines - _ENDS[level] + 1, source.lines
+
+
+def merged(windows: Iterator[Window], diagnosis: Diagnosis) -> list[Window]:
+    """Bring windows into order, within their sources, without overlaps."""
+    found: list[Window] = []
+    counts: Mapping[int, int] = {index: source.lines for index, source in enumerate(diagnosis.sources) if source.kind not in {"ignored", "environment"}}
+    for source, first, last in sorted(window for window in windows if window[0] in counts):
+        begin, end = max(1, first), min(last, counts[source])
+        if begin > end:
+            continue
+        if found and found[-1][0] == source and begin <= found[-1][2] + 2:
+            found[-1] = (source, found[-1][1], max(found[-1][2], end))
+        else:
+            found.append((source, begin, end))
+    return found
+
+
+def _less(window: Window, *, halves: bool) -> Iterator[list[Window]]:
+    """Yield less than a window: nothing, or one of its halves."""
+    if not halves:
+        yield []
+        return
+    source, first, last = window
+    middle = (first + last) // 2
+    if last - first >= 7:
+        yield [(source, middle + 1, last)]
+        yield [(source, first, middle)]
