@@ -130,7 +130,8 @@ def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
         return any(matches(f"{frame.file}:{frame.function}", wanted) for frame in one.frames for wanted in conditions)
     if key == "code":
         return any(matches(frame.code, wanted) for frame in one.frames for wanted in conditions)
-    value = {"exception": one.exception, "message": one.message, "file": one.frames[-1].file if one.frames else ""}[key]
+    inner = one.frames[-1] if one.frames else None
+    value = {"exception": one.exception, "message": one.message, "file": inner.file if inner else "", "inner_code": inner.code if inner else ""}[key]
     return any(matches(value, wanted) for wanted in conditions)
 
 

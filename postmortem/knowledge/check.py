@@ -20,7 +20,7 @@ from postmortem.names import SHAPES
 _PREDICATES = frozenset({"signature", "shape", "precision", "framework", "setting", "package", "gpu", "env", "traceback", "outcome", "all", "any", "not"})
 _GPU_KEYS = frozenset({"capability", "name", "memory_gib", "count"})
 _ENV_KEYS = frozenset({"os", "python", "cuda", "driver", "exit_status", "signal", "world_size", "launcher", "precision"})
-_TRACEBACK_KEYS = frozenset({"exception", "message", "file", "frame", "code", "raised_in"})
+_TRACEBACK_KEYS = frozenset({"exception", "message", "file", "frame", "code", "raised_in", "inner_code"})
 MOST_ANCHOR_BYTES = 6
 
 

@@ -128,3 +128,11 @@ def test_an_exception_that_was_survived_says_nothing_about_the_end(tmp_path: Pat
     log = tmp_path / "run.log"
     log.write_text(MISSING + 3 * RECORDS + "slurmstepd: error: *** JOB 90210 ON dgx1 CANCELLED AT 2025-09-09T09:09:09 ***\n")
     assert postmortem.analyze(log).verdict.cause == "scheduler.terminated"
+
+
+@pytest.mark.parametrize(("line", "expected"), [("return total / len(loader)", "data.empty"), ("precision = hits / predicted", "code.user-exception")])
+def test_what_is_divided_by_tells_an_empty_loader_from_a_mistake(tmp_path: Path, line: str, expected: str) -> None:
+    """A count of batches that is 0 is an empty data set, another divisor is the user's."""
+    log = tmp_path / "run.log"
+    log.write_text(f'Traceback (most recent call last):\n  File "/home/me/train.py", line 40, in evaluate\n    {line}\nZeroDivisionError: division by zero\n')
+    assert postmortem.analyze(log).causes[0].id == expected
