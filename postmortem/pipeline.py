@@ -33,6 +33,7 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
+from postmortem.reading.kinds import kind_of
 from postmortem.reading.names import processes_of
 from postmortem.reading.opener import fill, open_log
 from postmortem.reading.prefixes import carries_srun_labels
@@ -138,6 +139,8 @@ class _Reader:
             note = "; ".join(filter(None, (note, opened.fault)))
         if kind == "log" and not part.records.get(index) and not part.findings and part.facts.facts:
             kind = "environment"
+        elif kind == "log" and not part.records.get(index):
+            kind = kind_of(head[:65536]) or kind
         self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind, note))
 
     def _gather(self, text: Text, index: int, where: Where, *, srun: bool) -> Gathered:
