@@ -17,7 +17,7 @@ from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
 from postmortem.inference import case as cases
-from postmortem.inference.clock import seconds
+from postmortem.inference.clock import told
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
 
@@ -88,7 +88,7 @@ def _ordered(events: list[Event], gathered: Gathered, apart: Mapping[int, float]
     for source in {event.source for event in events}:
         times = [(1, time) for time in map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40]) if time][:1]
         times += [(event.line, event.time) for event in events if event.source == source and event.time]
-        stamps[source] = sorted((line, told[0] - apart.get(source, 0.0)) for line, time in times if (told := seconds(time)) is not None and told[1])
+        stamps[source] = sorted((line, one[0] - apart.get(source, 0.0)) for line, time in times if (one := told(time)) is not None and one[1])
     is_timed = len(stamps) > 1 and all(stamps.values())
 
     def key(event: Event) -> tuple[float, int, int]:

@@ -8,8 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.silence import seconds
-from postmortem.reading.prefixes import clean, time_basis
+from postmortem.reading.prefixes import clean, seconds, time_basis
 
 _PREFIX: Final = 200
 """Characters of a line in which its clock stands."""

@@ -8,12 +8,11 @@ import itertools
 import math
 import re
 import statistics
-from datetime import datetime
 from typing import Final
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import clean, seconds
 
 _FEWEST: Final = 5
 _TIMES: Final = 30
@@ -22,22 +21,6 @@ _AGAIN: Final = 4
 """Lines with the same step that no program prints while it is working."""
 STEP: Final = re.compile(r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?(?P<step>\d{1,12})(?![\d.])", re.IGNORECASE)
 """A step as programs print it in any line."""
-
-
-def seconds(time: str | None) -> float:
-    """Give a printed time as seconds on some clock of its own; NaN if it cannot be read. Times without a date count from midnight."""
-    if time is None:
-        return math.nan
-    if time.startswith("+"):
-        return float(time[1:-1])
-    if time.startswith("T"):
-        time = f"2000-01-01{time}"
-    elif time.startswith("--"):
-        time = f"2000-{time[2:]}"
-    try:
-        return datetime.fromisoformat(time.rstrip("Z")).replace(tzinfo=None).timestamp()
-    except ValueError:
-        return math.nan
 
 
 def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:

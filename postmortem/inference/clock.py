@@ -8,14 +8,14 @@ may hold the failure has such times. Files that log the same steps show how far 
 """
 
 import bisect
-import datetime as dt
 import itertools
+import math
 import re
 import statistics
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import clean, seconds, time_basis
 
 HALF_A_DAY: Final = 43_200.0
 A_DAY: Final = 86_400.0
@@ -37,21 +37,10 @@ class Stamp(NamedTuple):
     is_dated: bool
 
 
-def seconds(time: str) -> tuple[float, bool] | None:
-    """Turn a printed time into seconds.
-
-    Returns:
-        Seconds, and whether the day is known: then they count from an epoch (of a year that is not printed, 2000), else from midnight. None for an
-        uptime, which no other file shares.
-    """
-    if time.startswith("+"):
-        return None
-    text = f"2000{time[1:]}" if time.startswith("--") else f"2000-01-01{time}" if time.startswith("T") else time
-    try:
-        parsed = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return parsed.replace(tzinfo=parsed.tzinfo or dt.UTC).timestamp(), not time.startswith("T")
+def told(time: str) -> tuple[float, bool] | None:
+    """Give a printed time as seconds and whether its day is known; None for an uptime, which no other file shares, and for what cannot be read."""
+    basis, value = time_basis(time), seconds(time)
+    return None if basis == "uptime" or math.isnan(value) else (value, basis != "no-date")
 
 
 class Clock:
@@ -68,8 +57,8 @@ class Clock:
         self._stamps: dict[int, list[tuple[int, float]]] = {}
         found: dict[int, list[Stamp]] = {}
         for source, offset, time in times:
-            if time is not None and (told := seconds(time)) is not None:
-                found.setdefault(source, []).append(Stamp(offset, *told))
+            if time is not None and (one := told(time)) is not None:
+                found.setdefault(source, []).append(Stamp(offset, *one))
         wanted = set(needed)
         self.is_of_use = len(wanted) > 1 and wanted <= set(found)
         if not self.is_of_use:
@@ -136,7 +125,7 @@ def _steps(texts: Iterable[str]) -> dict[str, float]:
         if not (match := _STEP.search(line)):
             continue
         one = clean(line)
-        told = seconds(one.time) if one.time else None
-        if told is not None and (match := _STEP.search(one.text)):
-            found.setdefault(_SPACE.sub(" ", match[1].lower()), told[0])
+        read = told(one.time) if one.time else None
+        if read is not None and (match := _STEP.search(one.text)):
+            found.setdefault(_SPACE.sub(" ", match[1].lower()), read[0])
     return found

@@ -8,6 +8,8 @@ Forms after the sources named beside them. The peeling repeats, since wrappers n
 `srun -l` label around a `[rank3]:` label around a logger prefix is common.
 """
 
+import datetime as dt
+import math
 import re
 from typing import Final, NamedTuple
 
@@ -165,6 +167,23 @@ def time_basis(time: str | None) -> str | None:
     if time.startswith("--"):
         return "no-year"
     return "no-date" if time.startswith("T") else "full"
+
+
+def seconds(time: str | None) -> float:
+    """Give a printed time as seconds; NaN if it cannot be read.
+
+    With a date they count from 1970 in UTC, a time without a zone taken as UTC; without a year from 2000; without a day from midnight; an uptime from the boot.
+    """
+    if time is None:
+        return math.nan
+    if time.startswith("+"):
+        return float(time[1:-1])
+    text = f"1970-01-01{time}" if time.startswith("T") else f"2000{time[1:]}" if time.startswith("--") else time
+    try:
+        parsed = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return math.nan
+    return parsed.replace(tzinfo=parsed.tzinfo or dt.UTC).timestamp()
 
 
 def carries_srun_labels(sample: str) -> bool:

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from postmortem.facts.silence import seconds, shape
+from postmortem.facts.silence import shape
+from postmortem.reading.prefixes import seconds
 
 
 def tail(*times: str) -> tuple[int, str]:
