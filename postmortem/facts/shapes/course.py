@@ -124,7 +124,7 @@ def _divergence(points: Sequence[Point]) -> Found:
 
 def _restless(values: Sequence[float]) -> float:
     """Give the usual change from one record to the next, as a logarithm; 0 where the loss is not positive."""
-    return statistics.median(abs(math.log(other / one)) for one, other in itertools.pairwise(values)) if min(values) > 0 else 0.0
+    return statistics.median(abs(math.log(other) - math.log(one)) for one, other in itertools.pairwise(values)) if min(values) > 0 else 0.0
 
 
 def _high_from_start(points: Sequence[Point]) -> Found:
