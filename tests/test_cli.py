@@ -257,3 +257,18 @@ def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) ->
 def test_the_schema_is_printed(command: list[str]) -> None:
     """`schema` prints a JSON Schema."""
     jsonschema.Draft202012Validator.check_schema(json.loads(run(command, "schema").stdout))
+
+
+def test_compare_and_share_write_their_texts(command: list[str], tmp_path: Path) -> None:
+    """Both print to standard output or a file, and refuse what they cannot read with one line and status 2."""
+    done = run(command, "compare", str(SAMPLE), str(SAMPLE), "--format", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["only_bad"] == []
+    done = run(command, "share", str(SAMPLE), "-o", str(tmp_path / "issue.md"))
+    assert done.returncode == 0
+    assert " lines" in done.stderr
+    again = json.loads(run(command, "analyze", str(tmp_path / "issue.md"), "--format", "json").stdout)
+    assert again["verdict"]["cause"] == json.loads(run(command, "analyze", str(SAMPLE), "--format", "json").stdout)["verdict"]["cause"]
+    for arguments in (["compare", str(SAMPLE), "-"], ["share", "-"], ["share", str(tmp_path / "none.log")]):
+        refused = run(command, *arguments)
+        assert refused.returncode == 2

@@ -16,6 +16,7 @@ from postmortem.errors import PostmortemError
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
     "run": "Run a training command; analyse its output if it fails.",
+    "compare": "Show what differs between a good run and a bad one.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",

@@ -21,7 +21,7 @@ FLOORS = (
     ("pipeline",),
     ("library",),
     ("__init__",),
-    ("share",),
+    ("compare", "share"),
     ("cli",),
     ("__main__",),
 )

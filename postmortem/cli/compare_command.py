@@ -1,0 +1,40 @@
+"""`postmortem compare GOOD BAD`."""
+
+from pathlib import Path
+
+import click
+
+from postmortem.compare import compare
+from postmortem.errors import UsageError
+from postmortem.names import LANGUAGES
+from postmortem.report.comparison import FORMS
+
+
+@click.command("compare")
+@click.argument("good")
+@click.argument("bad")
+@click.option("--good-env", multiple=True, type=click.Path(), help="An environment dump of the good run that is not in its log.")
+@click.option("--bad-env", multiple=True, type=click.Path(), help="An environment dump of the bad run.")
+@click.option("--format", "form", type=click.Choice(FORMS), default="terminal", show_default=True, help="Format of the comparison.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file.")
+@click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the comparison.")
+@click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in every format but terminal).")
+@click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
+def command(
+    good: str, bad: str, good_env: tuple[str, ...], bad_env: tuple[str, ...], *, form: str, output: Path | None, language: str, redact: bool | None, patterns: tuple[Path, ...],
+) -> None:
+    """Show what differs between a run that went well and one that did not: settings, environment, curves, lines.
+
+    GOOD and BAD are each a file or a folder.
+    """
+    if output is not None and not output.parent.is_dir():
+        raise UsageError("the comparison cannot be written: no such folder", output, "choose another file with -o")
+    text = compare([good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns).render(form, redact=form != "terminal" if redact is None else redact)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the comparison cannot be written: {error.strerror}", output, "choose another file with -o") from error
+    click.echo(f"postmortem: wrote {output}", err=True)

@@ -1,0 +1,227 @@
+"""Two runs side by side: what was set and installed otherwise, where their curves part, which lines only one of them prints.
+
+In: the paths of a good and of a bad run. Out: `Comparison`. Not here: rendering it (`report.comparison`), judging one run (`library`).
+
+Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part where their distance leaves what it was before and stays there.
+Lines are compared by their wording: numbers, addresses and paths are taken out.
+"""
+
+import math
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from postmortem import names
+from postmortem.errors import InputError
+from postmortem.library import Report, analyze
+from postmortem.model.diagnosis import Diagnosis, Environment, SeriesView
+from postmortem.reading.blocks import blocks
+from postmortem.reading.decode import Text
+from postmortem.reading.opener import STDIN, open_log
+from postmortem.reading.prefixes import ANSI, clean
+from postmortem.report.comparison import Rows, render
+
+_LONGEST: Final = 400
+_MOST_WORDINGS: Final = 200_000
+_FEWEST: Final = 6
+_TIMES: Final = 5.0
+"""Times the usual distance of the curves before."""
+_SHARE: Final = 0.15
+"""Share of the value below which curves are taken to be together."""
+_STAYS: Final = 3
+_VARIABLE: Final = re.compile(r"0x[0-9a-fA-F]+|(?:/[\w.@%+=:-]+){2,}/?|\b[0-9a-f]{8,}\b|[-+]?\d[\d.,:/e+-]*")
+_BAR: Final = re.compile(r"\d%\||it/s|s/it")
+_SPACE: Final = re.compile(r"\s+")
+
+
+class Differing(NamedTuple):
+    """A fact that both runs may tell."""
+
+    name: str
+    good: str | None
+    bad: str | None
+
+
+class Parting(NamedTuple):
+    """A series of both runs."""
+
+    name: str
+    common: int
+    """Steps that both have recorded."""
+    step: float | None
+    """Where the curves part; None if they do not, within what both have."""
+    good: float
+    bad: float
+    """The values there, or the last ones."""
+    good_line: int
+    bad_line: int
+
+
+class Wording(NamedTuple):
+    """A line that only one of the runs prints."""
+
+    text: str
+    source: str
+    line: int
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two runs."""
+
+    good: Diagnosis
+    bad: Diagnosis
+    settings: tuple[Differing, ...]
+    environment: tuple[Differing, ...]
+    curves: tuple[Parting, ...]
+    only_good: tuple[Wording, ...]
+    only_bad: tuple[Wording, ...]
+
+    def render(self, form: str = "terminal", *, redact: bool = True) -> str:
+        """Render it in one of `report.comparison.FORMS`."""
+        return render(Rows(self.good, self.bad, self.settings, self.environment, self.curves, {"only_bad": self.only_bad, "only_good": self.only_good}), form, redact=redact)
+
+
+def compare(
+    good: Sequence[str | Path], bad: Sequence[str | Path], *, good_env: Sequence[str | Path] = (), bad_env: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (),
+) -> Comparison:
+    """Compare a run that went well with one that did not.
+
+    Args:
+        good: files or folders of the one.
+        bad: files or folders of the other.
+        good_env: environment dumps of the one that are not in its log.
+        bad_env: environment dumps of the other.
+        language: `en` or `zh`.
+        patterns: further folders of rules.
+
+    Raises:
+        InputError: one of them cannot be read, or is standard input, which cannot be read twice.
+    """
+    if any(str(path) == STDIN for path in (*good, *bad)):
+        raise InputError("standard input cannot be compared", STDIN, "write it to a file first")
+    one, other = analyze(good, env=good_env, language=language, patterns=patterns), analyze(bad, env=bad_env, language=language, patterns=patterns)
+    return compare_reports(one, other)
+
+
+def compare_reports(good: Report, bad: Report) -> Comparison:
+    """Compare two reports whose sources can be read again."""
+    one, other = good.diagnosis, bad.diagnosis
+    known, told = _wordings(one), _wordings(other)
+    return Comparison(
+        one, other,
+        settings=tuple(_differing({name: str(setting.value) for name, setting in one.settings.items()}, {name: str(setting.value) for name, setting in other.settings.items()})),
+        environment=tuple(_differing(_facts(one.environment), _facts(other.environment))),
+        curves=tuple(_curves(one.series, other.series)),
+        only_good=tuple(sorted((wording for key, wording in known.items() if key not in told), key=lambda wording: (wording.source, wording.line))),
+        only_bad=tuple(sorted((wording for key, wording in told.items() if key not in known), key=lambda wording: (wording.source, wording.line))),
+    )  # fmt: skip
+
+
+def _differing(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
+    """Yield what both tell otherwise, then what only one of them tells."""
+    both = sorted(name for name in good.keys() & bad.keys() if good[name] != bad[name])
+    yield from (Differing(name, good[name], bad[name]) for name in both)
+    yield from (Differing(name, good.get(name), bad.get(name)) for name in sorted(good.keys() ^ bad.keys()))
+
+
+def _facts(environment: Environment) -> dict[str, str]:
+    found = {name: str(version) for name, version in environment.packages.items()}
+    for field in fields(environment):
+        value = getattr(environment, field.name)
+        if field.name == "gpus" and value:
+            found["gpus"] = ", ".join(f"{gpu.count} × {gpu.name}" for gpu in value)
+        elif field.name != "packages" and value not in (None, ()):
+            found[field.name] = str(value)
+    return found
+
+
+def _curves(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
+    """Yield the series that both have, the training loss first."""
+    known = _longest(good)
+    told = _longest(bad)
+    order = [names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE]
+    for name in sorted(known.keys() & told.keys(), key=lambda name: (order.index(name) if name in order else len(order), name)):
+        parting = parted(known[name], told[name])
+        if parting is not None:
+            yield parting
+
+
+def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
+    """Give one series of each name: the longest, of the first process that has it."""
+    found: dict[str, SeriesView] = {}
+    for one in series:
+        if one.name not in found or one.points > found[one.name].points:
+            found[one.name] = one
+    return found
+
+
+def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
+    """Find where two series part: their distance leaves what it was before and stays away, or one of them stops being finite."""
+    one, other = _by_step(good), _by_step(bad)
+    steps = sorted(one.keys() & other.keys())
+    if not steps:
+        return None
+    distances: list[float] = []
+    away = 0
+    for index, step in enumerate(steps):
+        mine, its = one[step][0], other[step][0]
+        if math.isfinite(mine) != math.isfinite(its):
+            return Parting(good.name, len(steps), step, mine, its, one[step][1], other[step][1])
+        if not math.isfinite(mine):
+            continue
+        distance = abs(mine - its)
+        usual = statistics.median(distances) if len(distances) >= _FEWEST else math.inf
+        is_away = distance > _TIMES * usual and distance > _SHARE * max(abs(mine), abs(its))
+        away = away + 1 if is_away else 0
+        if away == _STAYS:
+            begin = steps[index - _STAYS + 1]
+            return Parting(good.name, len(steps), begin, one[begin][0], other[begin][0], one[begin][1], other[begin][1])
+        if not is_away:
+            distances.append(distance)
+    last = steps[-1]
+    return Parting(good.name, len(steps), None, one[last][0], other[last][0], one[last][1], other[last][1])
+
+
+def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
+    """Give values and lines by step; where no step is known, by number of the record, if every record is there."""
+    if all(step is None for step, _, _ in series.samples) and series.points == len(series.samples):
+        return {float(index): (value, line) for index, (_, value, line) in enumerate(series.samples, 1)}
+    return {float(step): (value, line) for step, value, line in series.samples if step is not None}
+
+
+def _wordings(diagnosis: Diagnosis) -> dict[str, Wording]:
+    """Give every wording of the logs with its first place and how often it comes; metric records and bars are left out."""
+    found: dict[str, Wording] = {}
+    metrics = {(one.source, line) for one in diagnosis.series for _, _, line in one.samples}
+    for index, source in enumerate(diagnosis.sources):
+        if source.kind in {"ignored", "environment", "metrics"}:
+            continue
+        for number, raw in enumerate(_lines(source.path), 1):
+            text = clean(raw[:_LONGEST]).text.strip() if raw.strip() else ""
+            if not text or (index, number) in metrics or _BAR.search(text):
+                continue
+            key = _SPACE.sub(" ", _VARIABLE.sub("#", text))
+            if key in found:
+                found[key] = found[key]._replace(times=found[key].times + 1)
+            elif len(found) < _MOST_WORDINGS and any(letter.isalpha() for letter in key):
+                found[key] = Wording(ANSI.sub("", text), source.path, number, 1)
+    return found
+
+
+def _lines(path: str) -> Iterator[str]:
+    opened = open_log(path)
+    try:
+        text = Text(opened)
+        mark, rest = (b"\r" if text.breaks_by_return else b"\n"), b""
+        for block in blocks(text):
+            *whole, rest = (rest + block.data[block.lo:block.hi]).split(mark)
+            yield from (line.decode("utf-8", "replace").rstrip("\r").split("\r")[-1] for line in whole)
+        if rest:
+            yield rest.decode("utf-8", "replace").split("\r")[-1]
+    finally:
+        opened.close()

@@ -1,0 +1,108 @@
+"""Two runs side by side as text, as a comment, as JSON.
+
+In: what differs, as plain rows (`Side` by side), in the order in which it is shown. Out: text. Not here: finding it (`compare`).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.reading.redaction import Redactor
+from postmortem.report import parts
+from postmortem.report.markdown import fence, prose
+from postmortem.report.plain import number, one_line, percent
+from postmortem.report.presentable import presentable
+from postmortem.report.wire import STEERING, plain_json
+from postmortem.report.words import Words
+
+FORMS: Final = ("terminal", "markdown", "json")
+SCHEMA: Final = "postmortem.comparison/1"
+_SHOWN: Final = 30
+_WIDTH: Final = 200
+_PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "title": "Two runs compared", "good": "good", "bad": "bad", "settings": "Settings that differ", "environment": "Environment that differs", "curves": "Curves",
+        "part": "{name}: part at step {step}: {good} (good) against {bad} (bad)", "together": "{name}: together over {count} common steps; at the last {good} and {bad}",
+        "only_bad": "Lines that only the bad run prints", "only_good": "Lines that only the good run prints", "none": "nothing", "more": "{count} more", "unsaid": "not said",
+    },
+    "zh": {
+        "title": "两次训练的对比", "good": "正常", "bad": "异常", "settings": "不同的设置", "environment": "不同的环境", "curves": "曲线",
+        "part": "{name}：从第 {step} 步开始分离：{good}（正常）对 {bad}（异常）", "together": "{name}：在 {count} 个共同的步上一致；最后为 {good} 与 {bad}",
+        "only_bad": "只有异常的训练才打印的行", "only_good": "只有正常的训练才打印的行", "none": "无", "more": "另有 {count} 项", "unsaid": "未说明",
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a comparison shows."""
+
+    good: Diagnosis
+    bad: Diagnosis
+    settings: Sequence[tuple[str, str | None, str | None]] = ()
+    environment: Sequence[tuple[str, str | None, str | None]] = ()
+    curves: Sequence[tuple[str, int, float | None, float, float, int, int]] = ()
+    """Name, common steps, step at which they part or None, values and lines of the good and the bad run."""
+    lines: Mapping[str, Sequence[tuple[str, str, int, int]]] = field(default_factory=dict)
+    """Under `only_bad` and `only_good`: text, source, raw line, how often."""
+
+
+def render(rows: Rows, form: str = "terminal", *, redact: bool = True) -> str:
+    """Render a comparison in one of `FORMS`."""
+    hide = _hider(rows) if redact else str
+    if form == "json":
+        text = json.dumps(plain_json(_wire(rows, hide)), allow_nan=False, ensure_ascii=False, indent=1)
+        return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    say = _PHRASES[rows.bad.language if rows.bad.language in _PHRASES else "en"]
+    sections = list(_sections(rows, say, hide))
+    if form == "markdown":
+        return "\n\n".join([f"### {prose(say['title'])}", *(f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}" for title, body in sections)]) + "\n"
+    return "\n\n".join([say["title"], *("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections)]) + "\n"
+
+
+def _hider(rows: Rows) -> Any:
+    """Learn the names first, so that one that comes late is hidden early too."""
+    redactor = Redactor()
+    redactor.learn(source.where.node for one in (rows.good, rows.bad) for source in one.sources if source.where.node)
+    for text in (*(source.path for one in (rows.good, rows.bad) for source in one.sources), *(row[0] for found in rows.lines.values() for row in found)):
+        redactor.text(text)
+    redactor.settle()
+    return redactor.text
+
+
+def _sections(rows: Rows, say: Mapping[str, str], hide: Any) -> Iterable[tuple[str, list[str]]]:
+    words = Words(rows.bad.language)
+    for name, one in (("good", rows.good), ("bad", rows.bad)):
+        shown = presentable(one)
+        verdict = f" · {one.verdict.cause} {percent(one.verdict.probability)}" if one.verdict.cause else ""
+        yield say[name], [one_line(hide(f"{', '.join(source.path for source in one.sources[:4])}: {parts.outcome(shown, one.outcome, words)} · {parts.title(shown, words)}{verdict}"), _WIDTH)]
+    for title, found in (("settings", rows.settings), ("environment", rows.environment)):
+        told = [f"{name}: {one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in found]
+        yield say[title], _bounded(told, say)
+    yield say["curves"], _bounded([
+        say["part"].format(name=name, step=number(step), good=number(good), bad=number(bad)) if step is not None else say["together"].format(name=name, count=count, good=number(good), bad=number(bad))
+        for name, count, step, good, bad, _, _ in rows.curves
+    ], say)
+    for title in ("only_bad", "only_good"):
+        yield say[title], _bounded([f"{line:>7}  {one_line(hide(text), _WIDTH)}" + (f"  ×{times}" if times > 1 else "") for text, _, line, times in rows.lines.get(title, ())], say)
+
+
+def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
+    over = len(lines) - _SHOWN
+    return ([*lines[:_SHOWN], say["more"].format(count=over)] if over > 0 else lines) or [say["none"]]
+
+
+def _wire(rows: Rows, hide: Any) -> dict[str, Any]:
+    def side(one: Diagnosis) -> dict[str, Any]:
+        return {"sources": [hide(source.path) for source in one.sources], "outcome": one.outcome, "cause": one.verdict.cause, "probability": one.verdict.probability}
+
+    def differing(found: Sequence[tuple[str, str | None, str | None]]) -> list[dict[str, Any]]:
+        return [{"name": name, "good": None if good is None else hide(good), "bad": None if bad is None else hide(bad)} for name, good, bad in found]
+
+    return {
+        "schema": SCHEMA, "good": side(rows.good), "bad": side(rows.bad), "settings": differing(rows.settings), "environment": differing(rows.environment),
+        "curves": [{"name": name, "common_steps": count, "first_divergence": step, "good": good, "bad": bad, "good_line": mine, "bad_line": its} for name, count, step, good, bad, mine, its in rows.curves],
+        **{title: [{"text": hide(text), "source": hide(source), "line": line, "count": times} for text, source, line, times in rows.lines.get(title, ())] for title in ("only_bad", "only_good")},
+    }  # fmt: skip
