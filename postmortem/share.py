@@ -21,6 +21,7 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import file_name, percent
+from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 
 Window = tuple[int, int, int]
@@ -110,7 +111,7 @@ class _Maker:
         redactor = Redactor() if self.redact else None
         bodies = [(file_name(shown, source, words), self._body([one for one in sorted(windows) if one[0] == source])) for source in sorted({one[0] for one in windows})]
         if redactor is not None:
-            redactor.learn(where.node for where in (one.where for one in shown.sources) if where.node)
+            hide(shown, redactor)       # learns the names that stand anywhere in the report
             for _, body in bodies:
                 redactor.lines(body)
             redactor.settle()

@@ -162,6 +162,10 @@ def _is_host(match: "re.Match[str]") -> bool:
     return match["v"].lower() not in _COMMON_HOSTS and not re.fullmatch(r"[\d.]+", match["v"])
 
 
+def _is_named_host(match: "re.Match[str]") -> bool:
+    return _is_host(match) and not _PUBLIC_HOST.fullmatch(match["v"]) and not _KEPT_HOSTS.fullmatch(match["v"])
+
+
 def _is_login(match: "re.Match[str]") -> bool:
     """Say whether `name@machine` logs in somewhere: `recall@top10`, `image@sha256` and `pkg@rc1` do not."""
     return _is_machine(match["n"], match["h"]) and (match["v"] == match["h"] or _is_user(match))
@@ -212,13 +216,13 @@ _TOKENS: Final = (
     r"hf_[A-Za-z0-9]{16,128}|api_org_[A-Za-z0-9]{16,128}|gh[opusr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255}|glpat-[A-Za-z0-9_-]{16,128}"
     r"|sk-(?=[A-Za-z0-9_-]{0,200}\d)[A-Za-z0-9_-]{16,255}|sk_(?:live|test)_[A-Za-z0-9]{16,128}|xox[abeprs]-[A-Za-z0-9-]{10,255}|AIza[A-Za-z0-9_-]{35}"
     r"|(?:AKIA|ASIA|AROA)[A-Z0-9]{16}|LTAI[A-Za-z0-9]{12,28}|wandb_v1_[A-Za-z0-9_-]{20,255}|r8_[A-Za-z0-9]{32,64}|npm_[A-Za-z0-9]{30,64}|gsk_[A-Za-z0-9]{32,96}"
-    r"|nvapi-[A-Za-z0-9_-]{32,128}|pypi-AgE[A-Za-z0-9_-]{32,512}|dckr_pat_[A-Za-z0-9_-]{20,64}"
+    r"|nvapi-[A-Za-z0-9_-]{32,128}|pypi-AgE[A-Za-z0-9_-]{32,512}|dckr_pat_[A-Za-z0-9_-]{20,64}|SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"
     r"|eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,1024}"
 )
 _RULES: Final = (
     _rule("secret", _PRIVATE_KEY),
     _rule("secret", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<v>[^\s/:@?'\"<>]{0,128}:[^\s/@?'\"<>]{1,512}|[A-Za-z0-9_-]{24,255})@"),
-    _rule("secret", rf"(?<![A-Za-z0-9_-])(?P<v>{_TOKENS})(?![A-Za-z0-9])"),
+    _rule("secret", rf"(?<![A-Za-z0-9_])(?P<v>{_TOKENS})(?![A-Za-z0-9])"),
     _rule("secret", r"(?i:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks|open-apis/bot/v2/hook)/(?P<v>[A-Za-z0-9/_-]{16,255})"),
     _rule("secret", r"[?&](?i:sig|signature|x-amz-(?:signature|credential|security-token)|awsaccesskeyid|token|access_token|key)=(?P<v>[^\s&'\"<>]{8,2048})"),
     _rule("secret", r"(?i:\bauthorization['\"]? {0,3}[:=] {0,3}['\"]?(?:basic|bearer|token|digest) {1,3})(?P<v>[A-Za-z0-9._~+/=-]{4,4096})"),
@@ -231,7 +235,9 @@ _RULES: Final = (
         _is_secret,
     ),
     _rule("secret", rf"(?i:{_NAMED_TOKEN}|{_NAMED_KEY}|(?<![A-Za-z0-9_])token(?=['\"]? {{0,2}}=))['\"]? {{0,3}}[:=] {{0,3}}b?['\"]?{_VALUE}", _is_token),
+    _rule("secret", r"['\"]key['\"] {0,3}: {0,3}['\"](?P<v>[0-9a-f]{32})(?=['\"])"),
     _rule("secret", rf"(?i:{_PASSWORD})['\"]? {{0,3}}[:=] {{0,3}}b?['\"]?{_VALUE}", _is_secret),
+    _rule("host", rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}", _is_named_host),
     _rule("user", rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{_LABEL})", _is_user),
     _rule("host", rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})", _is_host),
     _rule("user", rf"(?<![\w.+/@-])(?P<v>(?P<n>{_LOGIN}))(?=@(?P<h>{_MACHINE}|{_PRIVATE_HOST}))", _is_login),

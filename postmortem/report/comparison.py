@@ -4,8 +4,8 @@ In: what differs, as plain rows (`Side` by side), in the order in which it is sh
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from postmortem.model.diagnosis import Diagnosis
@@ -51,7 +51,12 @@ class Rows:
 
 def render(rows: Rows, form: str = "terminal", *, redact: bool = True) -> str:
     """Render a comparison in one of `FORMS`."""
-    hide = _hider(rows) if redact else str
+    hide: Callable[[str], str] = str
+    if redact:
+        redactor = _learnt(rows)
+        hide = redactor.text
+        hidden = {title: redactor.lines([row[0] for row in found]) for title, found in rows.lines.items()}
+        rows = replace(rows, lines={title: [(text, *row[1:]) for text, row in zip(hidden[title], found, strict=True)] for title, found in rows.lines.items()})
     if form == "json":
         text = json.dumps(plain_json(_wire(rows, hide)), allow_nan=False, ensure_ascii=False, indent=1)
         return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
@@ -62,17 +67,17 @@ def render(rows: Rows, form: str = "terminal", *, redact: bool = True) -> str:
     return "\n\n".join([say["title"], *("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections)]) + "\n"
 
 
-def _hider(rows: Rows) -> Any:
+def _learnt(rows: Rows) -> Redactor:
     """Learn the names first, so that one that comes late is hidden early too."""
     redactor = Redactor()
     redactor.learn(source.where.node for one in (rows.good, rows.bad) for source in one.sources if source.where.node)
     for text in (*(source.path for one in (rows.good, rows.bad) for source in one.sources), *(row[0] for found in rows.lines.values() for row in found)):
         redactor.text(text)
     redactor.settle()
-    return redactor.text
+    return redactor
 
 
-def _sections(rows: Rows, say: Mapping[str, str], hide: Any) -> Iterable[tuple[str, list[str]]]:
+def _sections(rows: Rows, say: Mapping[str, str], hide: Callable[[str], str]) -> Iterable[tuple[str, list[str]]]:
     words = Words(rows.bad.language)
     for name, one in (("good", rows.good), ("bad", rows.bad)):
         shown = presentable(one)
@@ -86,7 +91,7 @@ def _sections(rows: Rows, say: Mapping[str, str], hide: Any) -> Iterable[tuple[s
         for name, count, step, good, bad, _, _ in rows.curves
     ], say)
     for title in ("only_bad", "only_good"):
-        yield say[title], _bounded([f"{line:>7}  {one_line(hide(text), _WIDTH)}" + (f"  ×{times}" if times > 1 else "") for text, _, line, times in rows.lines.get(title, ())], say)
+        yield say[title], _bounded([f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "") for text, _, line, times in rows.lines.get(title, ())], say)
 
 
 def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
@@ -94,7 +99,7 @@ def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
     return ([*lines[:_SHOWN], say["more"].format(count=over)] if over > 0 else lines) or [say["none"]]
 
 
-def _wire(rows: Rows, hide: Any) -> dict[str, Any]:
+def _wire(rows: Rows, hide: Callable[[str], str]) -> dict[str, Any]:
     def side(one: Diagnosis) -> dict[str, Any]:
         return {"sources": [hide(source.path) for source in one.sources], "outcome": one.outcome, "cause": one.verdict.cause, "probability": one.verdict.probability}
 
@@ -104,5 +109,5 @@ def _wire(rows: Rows, hide: Any) -> dict[str, Any]:
     return {
         "schema": SCHEMA, "good": side(rows.good), "bad": side(rows.bad), "settings": differing(rows.settings), "environment": differing(rows.environment),
         "curves": [{"name": name, "common_steps": count, "first_divergence": step, "good": good, "bad": bad, "good_line": mine, "bad_line": its} for name, count, step, good, bad, mine, its in rows.curves],
-        **{title: [{"text": hide(text), "source": hide(source), "line": line, "count": times} for text, source, line, times in rows.lines.get(title, ())] for title in ("only_bad", "only_good")},
+        **{title: [{"text": text, "source": hide(source), "line": line, "count": times} for text, source, line, times in rows.lines.get(title, ())] for title in ("only_bad", "only_good")},
     }  # fmt: skip
