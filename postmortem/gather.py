@@ -72,7 +72,7 @@ class Gathering:
         self.result = Gathered()
         self.result.records[source] = 0
         self._break = b"\r" if breaks_by_return else b"\n"
-        self._line = 1
+        self.line = 1
         self._generic = GenericReader()
         self._table = table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
@@ -116,7 +116,7 @@ class Gathering:
                 if view is not None:
                     self._dispatch(consumers[number], view, view_base)
                 continue
-            self._line += count(self._break, position, start)
+            self.line += count(self._break, position, start)
             position = max(position, start)
             if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start, base)):
                 self._generic_line()
@@ -126,14 +126,14 @@ class Gathering:
                     self._dispatch(consumers[number], view, base)
                 continue
             self._generic_line()
-            view, view_base, self._opening = View(data, start, self._line, srun=self.srun), base, number
+            view, view_base, self._opening = View(data, start, self.line, srun=self.srun), base, number
             covered = max(view.end, start + 1)
             self._dispatch(consumers[number], view, base)
         self._open, self._covered = (view, view_base), covered + base
         if covered <= block.hi:
             self._generic_line()
         self._flush_rows()
-        self._line += count(self._break, position, block.hi)
+        self.line += count(self._break, position, block.hi)
         if len(self._head) < _CONTEXT * 2:
             self._head += data[block.lo:min(block.hi, block.lo + _CONTEXT * 2)]
         self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
@@ -156,15 +156,15 @@ class Gathering:
             series.settle()
         for kept in result.findings.values():
             kept.settle()
-        result.lines[self.source] = self._line - (1 if self._ends_with_break else 0)
+        result.lines[self.source] = self.line - (1 if self._ends_with_break else 0)
         tail = self._tail
         result.heads[self.source] = self._head[:_CONTEXT * 2].decode("utf-8", "replace")
-        result.tails[self.source] = (self._line - tail.count(self._break), tail.decode("utf-8", "replace"))
+        result.tails[self.source] = (self.line - tail.count(self._break), tail.decode("utf-8", "replace"))
         return result
 
     def _claimed_view(self, data: bytes, start: int) -> View:
         """Look at a line whose figures are read already."""
-        view = View(data, start, self._line, srun=self.srun)
+        view = View(data, start, self.line, srun=self.srun)
         view.claimed.add(_CLAIMED)
         return view
 
@@ -312,7 +312,7 @@ class Gathering:
                 step += (values[epoch] - first) * values[length]
             if not path.rows.is_waiting:
                 self._let_wait(path)
-            path.rows.add(step, values, self._line, start + base)
+            path.rows.add(step, values, self.line, start + base)
             self._points += len(values)
             if self._points > _MOST_POINTS:
                 self._bound_points()

@@ -3,7 +3,7 @@
 In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ class Report:
 
 def analyze(
     paths: Path_ | Sequence[Path_], *, env: Sequence[Path_] = (), language: str = "en", patterns: Sequence[Path_] = (), facts: Mapping[str, str] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
@@ -72,6 +73,7 @@ def analyze(
         language: `en` or `zh`.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
         facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`, `setting_learning_rate` and so on.
+        progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
         InputError: nothing could be read.
@@ -86,4 +88,4 @@ def analyze(
         raise UsageError(f"unknown language {language!r}", "", f"one of {', '.join(LANGUAGES)}")
     if not isinstance(paths, (str, Path)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    return Report(pipeline.analyze(paths, env_files=env, language=language, patterns=patterns, facts=facts or {}))
+    return Report(pipeline.analyze(paths, env_files=env, language=language, patterns=patterns, facts=facts or {}, progress=progress))

@@ -43,7 +43,7 @@ _STATE_BYTES: Final = 256 << 20
 
 def analyze(
     paths: str | Path | Sequence[str | Path], *, env_files: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (), facts: Mapping[str, str] = MappingProxyType({}),
-    block_size: int = SIZE,
+    block_size: int = SIZE, progress: Callable[[str, int, int], None] | None = None,
 ) -> Diagnosis:
     """Diagnose one job.
 
@@ -54,6 +54,7 @@ def analyze(
         patterns: further pattern folders, of the shape of the built-in one.
         facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status, package_torch ...).
         block_size: how many bytes are looked at in one go; changes nothing in the result.
+        progress: called with a source's path, its bytes and its lines read so far, after each block.
 
     Raises:
         InputError: nothing could be read.
@@ -62,7 +63,7 @@ def analyze(
     given = [str(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     machine = machine_for(tuple(Path(folder) for folder in patterns))
     found = list(candidates(given))
-    reader = _Reader(machine, block_size, processes_of([candidate.path for candidate in found if not candidate.skip]))
+    reader = _Reader(machine, block_size, processes_of([candidate.path for candidate in found if not candidate.skip]), progress)
     for candidate in found:
         if candidate.skip:
             reader.ignore(candidate.path, candidate.skip)
@@ -85,8 +86,8 @@ def machine_for(patterns: tuple[Path, ...]) -> Machine:
 class _Reader:
     """Reads the sources of a job, one after the other, into one `Gathered`."""
 
-    def __init__(self, machine: Machine, block_size: int, processes: Mapping[str, Where]) -> None:
-        self.machine, self.block_size, self.processes = machine, block_size, processes
+    def __init__(self, machine: Machine, block_size: int, processes: Mapping[str, Where], progress: Callable[[str, int, int], None] | None) -> None:
+        self.machine, self.block_size, self.processes, self.progress = machine, block_size, processes, progress
         self.gathered = Gathered()
         self.sources: list[Source] = []
         self.warnings: list[str] = []
@@ -128,7 +129,7 @@ class _Reader:
             elif error_file.claims(head):
                 part, about = self._error_file(text, index, where), error_file.NOTE
             else:
-                part = self._gather(text, index, where, srun=carries_srun_labels(head[:65536]))
+                part = self._gather(text, index, where, path, srun=carries_srun_labels(head[:65536]))
             self.gathered.merge(part)
         finally:
             opened.close()
@@ -143,10 +144,12 @@ class _Reader:
             kind = kind_of(head[:65536]) or kind
         self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind, note))
 
-    def _gather(self, text: Text, index: int, where: Where, *, srun: bool) -> Gathered:
+    def _gather(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
         gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return)
         for block in blocks(text, self.block_size):
             gathering.feed(block)
+            if self.progress is not None:
+                self.progress(path, block.offset + block.hi, gathering.line)
         return gathering.snapshot()
 
     def _error_file(self, text: Text, index: int, where: Where) -> Gathered:

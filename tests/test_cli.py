@@ -8,12 +8,15 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import jsonschema
 import pytest
 import zstandard
 
+import postmortem
+from postmortem.cli import progress as shown
 from postmortem.report.wire import schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -272,3 +275,24 @@ def test_compare_and_share_write_their_texts(command: list[str], tmp_path: Path)
     for arguments in (["compare", str(SAMPLE), "-"], ["share", "-"], ["share", str(tmp_path / "none.log")]):
         refused = run(command, *arguments)
         assert refused.returncode == 2
+
+
+def test_a_reading_that_takes_time_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """On a terminal, after a second; the line is wiped, a last one stays; names cannot steer the terminal."""
+    times = iter([0.0, 0.5, 2.0, 2.1, 3.0, 4.0])
+    monkeypatch.setattr(shown.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(shown.sys.stderr, "isatty", lambda: True, raising=False)
+    with closing(shown.Progress()) as progress:
+        progress("run\x1b[2J.log", 10_000_000, 1000)
+        progress("run\x1b[2J.log", 400_000_000, 4_000_000)
+        progress("run\x1b[2J.log", 410_000_000, 4_100_000)
+    said = capsys.readouterr().err
+    assert "400.0 MB, 4,000,000 lines, 200 MB/s" in said
+    assert said.count("MB/s") == 1
+    assert "\x1b" not in said
+    assert progress.summary(postmortem.analyze(SAMPLE), 7).endswith("lines, 7 rules, 3.00 s")
+
+
+def test_a_quick_reading_says_nothing(command: list[str]) -> None:
+    """Into a pipe, the standard error of a short run is empty."""
+    assert run(command, "analyze", str(SAMPLE)).stderr == ""

@@ -1,11 +1,14 @@
 """`postmortem analyze PATH...`."""
 
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from postmortem.cli.options import check_output, deliver, form_for, refuse_overwriting, report_options
+from postmortem.cli.progress import Progress
 from postmortem.library import analyze
+from postmortem.pipeline import machine_for
 
 
 @click.command("analyze")
@@ -21,7 +24,10 @@ def command(
     All PATHs are one job: files (also .gz .bz2 .xz .zst), folders, or - for standard input.
     """
     check_output(output, form, open_=open_)
-    report = analyze(list(paths), env=env_files, language=language, patterns=patterns)
+    with closing(Progress()) as progress:
+        report = analyze(list(paths), env=env_files, language=language, patterns=patterns, progress=progress)
     refuse_overwriting(output, report)
     deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_)
+    if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
+        click.echo(f"postmortem: {summary}", err=True)
     return 1 if exit_code and report.is_alarming else 0
