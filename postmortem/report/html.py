@@ -1,9 +1,12 @@
-"""The page: one self-contained HTML file, no script, no network, light and dark, fit for a phone and for paper.
+"""The page: one self-contained HTML file, no network, light and dark, fit for a phone and for paper; whole without its one script.
 
 In: a `Diagnosis`. Out: HTML. Not here: the layout (`templates/report.html.j2`, `templates/style.css`).
-Every value passes `plain.safe` and then Jinja's escaping; only our own SVG and style sheet are marked as safe.
+Every value passes `plain.safe` and then Jinja's escaping; only our own SVG, style sheet and script are marked as safe. The page's policy names the script by its
+hash, so that nothing else can run.
 """
 
+import base64
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -36,8 +39,10 @@ def render_html(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     words = Words(shown.language)
     environment = _environment()
     style = (folder("templates") / "style.css").read_text(encoding="utf-8")
+    script = (folder("templates") / "page.js").read_text(encoding="utf-8")
+    script_hash = f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
     template = environment.get_template("report.html.j2")
-    return template.render(style=Markup(style), **_context(shown, words, redactor))  # noqa: S704 -- our own file
+    return template.render(style=Markup(style), script=Markup(script), script_hash=script_hash, **_context(shown, words, redactor))  # noqa: S704 -- our own files
 
 
 def _environment() -> Environment:

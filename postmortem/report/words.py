@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 _EN: Final[dict[str, str]] = {
+    "copy": "Copy",
+    "copied": "Copied",
     "report": "Post-mortem of a training run",
     "verdict": "Verdict",
     "cause": "Cause",
@@ -179,6 +181,8 @@ _EN: Final[dict[str, str]] = {
 }
 
 _ZH: Final[dict[str, str]] = {
+    "copy": "复制",
+    "copied": "已复制",
     "report": "训练任务故障诊断",
     "verdict": "结论",
     "cause": "原因",
