@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from postmortem.cli.options import require_folder, write
 from postmortem.compare import compare
-from postmortem.errors import UsageError
 from postmortem.names import LANGUAGES
 from postmortem.report.comparison import FORMS
 
@@ -27,14 +27,6 @@ def command(
 
     GOOD and BAD are each a file or a folder.
     """
-    if output is not None and not output.parent.is_dir():
-        raise UsageError("the comparison cannot be written: no such folder", output, "choose another file with -o")
+    require_folder(output, "comparison")
     text = compare([good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns).render(form, redact=form != "terminal" if redact is None else redact)
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"the comparison cannot be written: {error.strerror}", output, "choose another file with -o") from error
-    click.echo(f"postmortem: wrote {output}", err=True)
+    write(text, output, "comparison")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from postmortem.errors import UsageError
+from postmortem.cli.options import write
 from postmortem.machine.dump import dump_for, environment_dump
 
 
@@ -14,11 +14,4 @@ from postmortem.machine.dump import dump_for, environment_dump
 def command(output: Path | None, python: str | None) -> None:
     """Write what decides between causes: GPUs, driver, versions, limits. No secrets, no network, no import of torch."""
     text = dump_for([python]) if python else environment_dump()
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"the dump cannot be written: {error.strerror}", output, "choose another file with -o") from error
-    click.echo(f"postmortem: wrote {output}", err=True)
+    write(text, output, "dump")

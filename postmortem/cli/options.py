@@ -57,8 +57,33 @@ def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
         raise UsageError(f"the suffix {output.suffix!r} names no format", output, f"one of {', '.join(filter(None, _SUFFIXES))}, or say --format")
     if open_ and form in {None, "html"} and output.suffix.lower() not in {".html", ".htm"}:
         raise UsageError("--open shows the page, and this is no page", output, "name a .html file")
-    if not output.parent.is_dir():
-        raise UsageError("the report cannot be written: no such folder", output, "choose another file with -o")
+    require_folder(output, "report")
+
+
+def write(text: str, output: Path | None, what: str) -> None:
+    """Write a text to a file, or to standard output as it is.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the {what} cannot be written: {error.strerror}", output, "choose another file with -o") from error
+    click.echo(f"postmortem: wrote {output}", err=True)
+
+
+def require_folder(output: Path | None, what: str) -> None:
+    """Refuse a file whose folder is missing, before anything is read.
+
+    Raises:
+        UsageError: no such folder.
+    """
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"the {what} cannot be written: no such folder", output, "choose another file with -o")
 
 
 def refuse_overwriting(output: Path | None, report: Report) -> None:
@@ -85,10 +110,6 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
     if output is None:
         click.echo(text, nl=not text.endswith("\n"), err=to_stderr, color=True)
         return
-    try:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"the report cannot be written: {error.strerror}", output, "choose another file with -o") from error
-    click.echo(f"postmortem: wrote {output}", err=True)
+    write(text if text.endswith("\n") else text + "\n", output, "report")
     if open_ and not webbrowser.open(output.resolve().as_uri()):
         click.echo("postmortem: no browser could be started; open the file yourself", err=True)

@@ -1,11 +1,10 @@
 """`postmortem share PATH...`."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from postmortem.errors import UsageError
+from postmortem.cli.options import require_folder, write
 from postmortem.names import LANGUAGES
 from postmortem.share import share
 
@@ -19,15 +18,8 @@ from postmortem.share import share
 @click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
 def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path | None, language: str, redact: bool, patterns: tuple[Path, ...]) -> None:
     """Write the smallest redacted part of a log that still tells the same, with the verdict, to paste into an issue."""
-    if output is not None and not output.parent.is_dir():
-        raise UsageError("the text cannot be written: no such folder", output, "choose another file with -o")
+    require_folder(output, "text")
     made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
-    if output is None:
-        sys.stdout.write(made.text)
-    else:
-        try:
-            output.write_text(made.text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"the text cannot be written: {error.strerror}", output, "choose another file with -o") from error
+    write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     click.echo(f"postmortem: {made.lines} of {made.of} lines{note}", err=True)
