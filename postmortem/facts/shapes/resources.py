@@ -44,7 +44,9 @@ def memory(curves: Curves, capacity: float | None = None) -> Found:
         unit = curves.by_name[names.MEMORY].unit
         return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} {unit}".rstrip() + f" over {len(values)} records" + _slope(points, unit, capacity), points[0].line)]
     late = values[len(values) // 2:]
-    if len(late) >= 8 and 0 < max(late) < 1.25 * min(late) and late[-1] < 1.1 * statistics.median(late):
+    middle = len(late) // 2
+    is_level = len(late) >= 8 and statistics.fmean(late[middle:]) < 1.08 * statistics.fmean(late[:middle])
+    if is_level and 0 < max(late) < 1.5 * min(late) and late[-1] < 1.1 * statistics.median(late):
         return [("memory-flat", f"memory {min(late):g} to {max(late):g} over {len(late)} records", points[-1].line)]
     return []
 
