@@ -5,6 +5,7 @@ Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mme
 and files that differ from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log, train.4712.log).
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -44,8 +45,9 @@ def process_of_file(path: str) -> Where:
 
 
 def processes_of(paths: Sequence[str]) -> dict[str, Where]:
-    """Read the processes off the names of a job's files; a bare number counts where it alone tells siblings apart."""
-    found = {path: process_of_file(path) for path in paths}
+    """Read the processes off the names of a job's files; a bare number counts where it alone tells siblings apart, and a folder that all share tells nothing."""
+    shared = _shared_folder(paths)
+    found = {path: process_of_file(path.removeprefix(shared)) for path in paths}
     families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for path in paths:
         name = Path(path).name
@@ -65,6 +67,15 @@ def processes_of(paths: Sequence[str]) -> dict[str, Where]:
         if found[path] == NOWHERE and _NODE_LETTER.match(stem):
             found[path] = Where(node=stem)
     return found
+
+
+def _shared_folder(paths: Sequence[str]) -> str:
+    """Give the folder that several files lie in, with its separator."""
+    try:
+        shared = os.path.commonpath([str(Path(path).parent) for path in paths]) if len(paths) > 1 else ""
+    except ValueError:      # of two drives, or with and without a root
+        return ""
+    return f"{shared}{os.sep}" if shared else ""
 
 
 def _by_word(skeleton: str, number: str) -> Where:

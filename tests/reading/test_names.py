@@ -49,6 +49,8 @@ def test_the_path_names_the_process(path: str, expected: Where) -> None:
         pytest.param(["j/slurm-48213.out", "j/slurm-48214.out"], [NOWHERE, NOWHERE], id="numbers of jobs"),
         pytest.param(["j/20240801_100000.log", "j/20240801_113000.log"], [NOWHERE, NOWHERE], id="times of day"),
         pytest.param(["j/run1.log", "j/run2.log"], [NOWHERE, NOWHERE], id="two runs"),
+        pytest.param(["job-rank-0/agent.log", "job-rank-0/rank1.log"], [NOWHERE, Where(rank=1)], id="the folder of the whole job is no process"),
+        pytest.param(["job-rank-0/0/stderr.log", "job-rank-0/1/stderr.log"], [Where(local_rank=0), Where(local_rank=1)], id="folders in the folder of the whole job"),
         pytest.param(["j/rank0/error.json", "j/attempt_0/1/error.json"], [Where(rank=0), Where(local_rank=1)], id="error files"),
     ],
 )
