@@ -7,6 +7,7 @@ Lines are taken from what the verdict rests on outwards (evidence, the first fai
 whole log was; then whatever can be left out again is left out, but for the lines at the first failure and the last ones, which people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
+import copy
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,8 +76,11 @@ class _Maker:
     """Writes texts of windows and judges them."""
 
     def __init__(self, report: Report, env: Sequence[str | Path], patterns: Sequence[str | Path], *, redact: bool) -> None:
-        self.report, self.env, self.patterns, self.redact = report, env, patterns, redact
+        self.report, self.env, self.patterns = report, env, patterns
         self._lines: dict[tuple[int, int], str] = {}
+        self._redactor = Redactor() if redact else None
+        if self._redactor is not None:
+            hide(report.diagnosis, self._redactor)      # learns the names that stand anywhere in the report
 
     def is_same(self, windows: Sequence[Window]) -> bool:
         """Say whether the text of these windows is judged as the whole is."""
@@ -108,10 +112,9 @@ class _Maker:
     def text(self, windows: Sequence[Window]) -> str:
         """Write verdict and windows."""
         shown, words = self.report.diagnosis, Words(self.report.diagnosis.language)
-        redactor = Redactor() if self.redact else None
+        redactor = copy.deepcopy(self._redactor)      # numbers its pseudonyms by this text
         bodies = [(file_name(shown, source, words), self._body([one for one in sorted(windows) if one[0] == source])) for source in sorted({one[0] for one in windows})]
         if redactor is not None:
-            hide(shown, redactor)       # learns the names that stand anywhere in the report
             for _, body in bodies:
                 redactor.lines(body)
             redactor.settle()
@@ -123,10 +126,11 @@ class _Maker:
 
     def _body(self, windows: Sequence[Window]) -> list[str]:
         body: list[str] = []
+        missing = [(first, last) for source, first, last in windows if any((source, number) not in self._lines for number in range(first, last + 1))]
+        if missing:
+            source = windows[0][0]
+            self._lines.update({(source, number): text for number, text in lines_in(self.report.diagnosis.sources[source].path, missing).items()})
         for source, first, last in windows:
-            if any((source, number) not in self._lines for number in range(first, last + 1)):
-                found = lines_in(self.report.diagnosis.sources[source].path, first, last)
-                self._lines.update({(source, number): text for number, text in enumerate(found, first)})
             if body or first > 1:
                 body.append(GAP)
             body += [self._lines[source, number] for number in range(first, last + 1) if (source, number) in self._lines]

@@ -3,6 +3,7 @@
 In: a path, a line number. Out: the lines. Not here: deciding which line matters.
 """
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,52 +25,67 @@ def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -
     """
     if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
         return None
+    begin = max(1, number - before)
     try:
-        opened = open_log(path)
-        try:
-            return _around(Text(opened), max(1, number - before), number + after)
-        finally:
-            opened.close()
+        found = lines_in(path, [(begin, number + after)])
     except InputError:
         return None
+    return (begin, list(found.values())) if found else None
 
 
-def lines_in(path: str, first: int, last: int) -> list[str]:
-    """Read raw lines of a file, both ends included; fewer where it ends before.
+def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
+    """Read raw lines of a file by number, in one pass.
+
+    Args:
+        path: the file.
+        windows: first and last line of each stretch, both included; stretches do not overlap.
+
+    Returns:
+        Lines by number; those behind the end of the file are missing.
 
     Raises:
         InputError: the file cannot be read.
     """
     opened = open_log(path)
     try:
-        found = _around(Text(opened), first, last)
+        text = Text(opened)
+        wanted = sorted(windows)
+        found = _pieces(text, wanted)
+        mark = "\r" if text.breaks_by_return else "\n"
     finally:
         opened.close()
-    return found[1] if found is not None else []
+    return {number: line for (first, _), piece in zip(wanted, found, strict=True) if piece for number, line in enumerate(_split(piece.decode("utf-8", "replace"), mark), first)}
 
 
-def _around(text: Text, first: int, last: int) -> tuple[int, list[str]] | None:
+def _split(piece: str, mark: str) -> list[str]:
+    lines = piece.split(mark)
+    return [one.rstrip("\r").split("\r")[-1][:_LONGEST] for one in (lines[:-1] if not lines[-1] else lines)]
+
+
+def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[bytes]:
+    """Cut the windows, which are in order, out of the text."""
     mark = b"\r" if text.breaks_by_return else b"\n"
-    line, found = 1, b""
+    line, found = 1, [b""] * len(windows)
     for block in blocks(text):
         fresh = block.data[block.lo:block.hi]
         count = fresh.count(mark)
-        if line + count >= first:
-            start = _offset_of(fresh, mark, first - line)
-            end = _offset_of(fresh, mark, last - line + 1)
-            found += fresh[start:end]
+        here, position = line, 0
+        for index, (first, last) in enumerate(windows):
+            if last < line or first > line + count:
+                continue
+            start = _offset_of(fresh, mark, position, first - here)
+            here, position = max(here, first), start
+            end = _offset_of(fresh, mark, position, last + 1 - here)
+            found[index] += fresh[start:end]
+            here, position = last + 1, end
         line += count
-        if line > last:
+        if not windows or line > windows[-1][1]:
             break
-    if not found:
-        return None
-    lines = found.decode("utf-8", "replace").split(mark.decode())
-    return first, [one.rstrip("\r").split("\r")[-1][:_LONGEST] for one in (lines[:-1] if not lines[-1] else lines)]
+    return found
 
 
-def _offset_of(data: bytes, mark: bytes, breaks: int) -> int:
-    """Find where the line behind so many breaks begins."""
-    position = 0
+def _offset_of(data: bytes, mark: bytes, position: int, breaks: int) -> int:
+    """Find where the line so many breaks behind a position begins."""
     for _ in range(breaks):
         position = data.find(mark, position) + 1
         if not position:
