@@ -188,7 +188,7 @@ class Gathering:
     def _process(self, where: Where) -> Where:
         """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
         if self.where != NOWHERE:
-            where = Where._make(mine if mine is not None else known for mine, known in zip(where, self.where, strict=True))
+            where = where.filled(self.where)
         if where not in self._processes:
             if len(self._processes) >= _MOST_PROCESSES:
                 return self.where

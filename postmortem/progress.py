@@ -11,6 +11,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts import checkpoints, clock
+from postmortem.facts.numbers import whole
 from postmortem.gathered import Gathered
 from postmortem.inference.case import Case
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
@@ -65,7 +66,7 @@ def progress(gathered: Gathered, case: Case, failure: FirstFailure | None, cause
     before, good = checkpoints.standing(listed, limit)
     return Progress(
         last_good_step=_last_good(gathered, bad), last_checkpoint=listed[-1].value if listed else None, checkpoint_before_first_bad=before,
-        seconds_after_failure=_lost(gathered, failure, stamps, logs), resume_from=good.value if good else None, first_bad=(_whole(bad.step), bad.line) if bad else None,
+        seconds_after_failure=_lost(gathered, failure, stamps, logs), resume_from=good.value if good else None, first_bad=(whole(bad.step), bad.line) if bad else None,
     )
 
 
@@ -92,11 +93,7 @@ def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | Non
     loss = next((series for series in losses if bad is not None and series.source == bad.source), losses[0] if losses else None)
     limit = bad.line if bad is not None and loss is not None and loss.source == bad.source else None
     good = [point.step for point in loss.kept() if math.isfinite(point.value) and (limit is None or point.line < limit)] if loss else []
-    return _whole(good[-1]) if good and not math.isnan(good[-1]) else None
-
-
-def _whole(step: float | None) -> float | None:
-    return int(step) if step is not None and float(step).is_integer() else step
+    return whole(good[-1]) if good else None
 
 
 def _lost(gathered: Gathered, failure: FirstFailure | None, stamps: Iterable[clock.Stamp], logs: Collection[int]) -> float | None:

@@ -4,8 +4,6 @@ In: gathered evidence, the case, the first failure. Out: `Event`s, in the order 
 Not here: choosing the failure (`views`), showing events (`report`).
 """
 
-import bisect
-import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -13,13 +11,15 @@ from typing import Final, NamedTuple
 
 from postmortem import names
 from postmortem.facts import checkpoints, clock
+from postmortem.facts.numbers import whole
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
 from postmortem.inference import case as cases
-from postmortem.inference.clock import told
+from postmortem.inference.clock import Clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
+from postmortem.reading.prefixes import time_basis
 
 _MOST: Final = 60
 _MOST_TEXT: Final = 400
@@ -84,27 +84,19 @@ def timeline(
 
 def _ordered(events: list[Event], gathered: Gathered, apart: Mapping[int, float]) -> list[Event]:
     """Sort by the printed time that stands nearest before, where every source prints its days; else by source and line."""
-    stamps: dict[int, list[tuple[int, float]]] = {}
-    for source in {event.source for event in events}:
-        times = [(1, time) for time in map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40]) if time][:1]
-        times += [(event.line, event.time) for event in events if event.source == source and event.time]
-        stamps[source] = sorted((line, one[0] - apart.get(source, 0.0)) for line, time in times if (one := told(time)) is not None and one[1])
-    is_timed = len(stamps) > 1 and all(stamps.values())
-
-    def key(event: Event) -> tuple[float, int, int]:
-        known = stamps[event.source]
-        at = known[max(0, bisect.bisect_right(known, (event.line, math.inf)) - 1)][1] if is_timed else 0.0
-        return (at, event.source, event.line)
-
-    return sorted(events, key=key)
+    sources = {event.source for event in events}
+    heads = [(source, 1, next(filter(None, map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40])), None)) for source in sources]
+    times = [*heads, *((event.source, event.line, event.time) for event in events)]
+    by_time = Clock([one for one in times if time_basis(one[2]) in {"full", "no-year"}], apart, sources)
+    return sorted(events, key=lambda event: by_time.key(event.source, event.line))
 
 
 def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
     for source, (line, _) in gathered.first_record.items():
         last, weight = gathered.last_record[source][0], _FRAME if source == main else _ASIDE
-        yield _Entry(weight, Event(source, NOWHERE, line, None, _number(gathered.step_at(source, line)), "context", words["first"]))
+        yield _Entry(weight, Event(source, NOWHERE, line, None, whole(gathered.step_at(source, line)), "context", words["first"]))
         if last != line:
-            yield _Entry(weight, Event(source, NOWHERE, last, None, _number(gathered.step_at(source, last)), "context", words["last"]))
+            yield _Entry(weight, Event(source, NOWHERE, last, None, whole(gathered.step_at(source, last)), "context", words["last"]))
 
 
 def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iterator[_Entry]:
@@ -114,7 +106,7 @@ def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iter
     chosen += [one for one in listed if one.value == done.resume_from and one not in chosen]
     for value, place in chosen:
         weight = _SAFE if value == done.resume_from else _ASIDE
-        yield _Entry(weight, Event(place.source, NOWHERE, place.line, place.time, _number(place.step), "context", words["saved"].format(value=value)[:_MOST_TEXT]))
+        yield _Entry(weight, Event(place.source, NOWHERE, place.line, place.time, whole(place.step), "context", words["saved"].format(value=value)[:_MOST_TEXT]))
 
 
 def _evaluations(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
@@ -128,13 +120,7 @@ def _evaluations(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entr
 
 
 def _step(series: Series, step: float) -> float | None:
-    return None if series.interleaved else _number(step)
-
-
-def _number(step: float | None) -> float | None:
-    if step is None or step != step:  # noqa: PLR0124 -- NaN: the step is not printed
-        return None
-    return int(step) if float(step).is_integer() else step
+    return None if series.interleaved else whole(step)
 
 
 def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | None) -> Iterator[_Entry]:
@@ -142,7 +128,7 @@ def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | 
     for shape in shapes:
         if shape.id in _TURNS and (failure is None or (failure.source, failure.line) != (shape.source, shape.line)):
             weight = _BAD if shape.id in _BAD_TURNS else _WARNING
-            yield _Entry(weight, Event(shape.source, shape.where, shape.line, None, _number(gathered.step_at(shape.source, shape.line)), "warning", shape.text[:_MOST_TEXT]))
+            yield _Entry(weight, Event(shape.source, shape.where, shape.line, None, whole(gathered.step_at(shape.source, shape.line)), "warning", shape.text[:_MOST_TEXT]))
 
 
 def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
@@ -158,13 +144,12 @@ def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Ite
         if is_aside or (finding.signature, finding.source) in shown:
             continue
         shown.add((finding.signature, finding.source))
-        role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
         text = finding.text.splitlines()[0][:_MOST_TEXT]
         count, last = counts.get((finding.signature, finding.source), (1, 0))
         if count > 1:
             text = words["times"].format(text=text, count=count, line=last)
-        weight = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}.get(role, _FRAME)
-        yield _Entry(weight, Event(finding.source, finding.where, finding.line, finding.time, _number(gathered.step_at(finding.source, finding.line)), role, text))
+        weight = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}.get(event.role, _FRAME)
+        yield _Entry(weight, Event(finding.source, finding.where, finding.line, finding.time, whole(gathered.step_at(finding.source, finding.line)), event.role, text))
 
 
 def _ends(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:

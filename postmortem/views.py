@@ -10,6 +10,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.environment import TOLD
+from postmortem.facts.numbers import whole
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
 from postmortem.facts.silence import STEP
@@ -103,9 +104,8 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
     for event in case.events:
         finding = event.finding
         kept = gathered.findings.get((finding.signature, finding.source, finding.where))
-        role = "consequence" if event.because == "after-first-failure" else "warning" if event.because == "survived" else finding.role
         hits.append(SignatureHit(
-            finding.signature, role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
+            finding.signature, event.role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
             kept.count if kept else 1, finding.text, finding.captures, knowledge.by_id[finding.signature].title(language),
         ))
     return tuple(hits)
@@ -136,16 +136,10 @@ def series_view(series: Series) -> SeriesView:
     bad = series.first_nonfinite
     has_finite = series.nonfinite < series.points
     return SeriesView(
-        series.name, series.producer, series.source, series.where, series.unit, series.points, series.nonfinite, (_known(first.step), first.value), (_known(last.step), last.value),
-        series.min if has_finite else None, series.max if has_finite else None, (_known(bad.step), bad.line) if bad else None, series.interleaved,
-        tuple((_known(point.step), point.value, point.line) for point in series.samples()),
+        series.name, series.producer, series.source, series.where, series.unit, series.points, series.nonfinite, (whole(first.step), first.value), (whole(last.step), last.value),
+        series.min if has_finite else None, series.max if has_finite else None, (whole(bad.step), bad.line) if bad else None, series.interleaved,
+        tuple((whole(point.step), point.value, point.line) for point in series.samples()),
     )
-
-
-def _known(step: float) -> float | None:
-    if math.isnan(step):
-        return None
-    return int(step) if float(step).is_integer() else step
 
 
 def known_numbers(gathered: Gathered, sources: Sequence[Source], done: Progress) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Numbers as programs print them. In: text. Out: a finite number or None."""
+"""Numbers as programs print them and as reports show them.
+
+In: text, or a step. Out: a finite number, a step as it is counted, or None. Not here: units.
+"""
 
 import math
 import re
@@ -13,3 +16,10 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def whole(step: float | None) -> float | None:
+    """Give a step as it is counted, an integer if it is one; None if it is not known (NaN)."""
+    if step is None or math.isnan(step):
+        return None
+    return int(step) if float(step).is_integer() else step

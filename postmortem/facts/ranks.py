@@ -63,8 +63,7 @@ def uneven(ends: Iterable[tuple[int, Where, int, str]]) -> list[Shape]:
         for number, raw in enumerate(text.split("\n"), begin):
             if (match := _OF.search(raw)) is None:
                 continue
-            printed = clean(raw).where
-            where = Where._make(mine if mine is not None else known for mine, known in zip(printed, own, strict=True))
+            where = clean(raw).where.filled(own)
             if where != NOWHERE:
                 totals[match["word"].lower()][where] = (int(match["total"]), source, number)
     for word, processes in totals.items():

@@ -22,6 +22,11 @@ class Event:
     """Why the factor is below 1; empty if it is not."""
     is_fatal: bool
 
+    @property
+    def role(self) -> str:
+        """The finding's role in this run: what came after the first failure follows from it, what was survived is a warning."""
+        return {"after-first-failure": "consequence", "survived": "warning"}.get(self.because, self.finding.role)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

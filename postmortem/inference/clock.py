@@ -37,7 +37,7 @@ class Stamp(NamedTuple):
     is_dated: bool
 
 
-def told(time: str) -> tuple[float, bool] | None:
+def _told(time: str) -> tuple[float, bool] | None:
     """Give a printed time as seconds and whether its day is known; None for an uptime, which no other file shares, and for what cannot be read."""
     basis, value = time_basis(time), seconds(time)
     return None if basis == "uptime" or math.isnan(value) else (value, basis != "no-date")
@@ -57,7 +57,7 @@ class Clock:
         self._stamps: dict[int, list[tuple[int, float]]] = {}
         found: dict[int, list[Stamp]] = {}
         for source, offset, time in times:
-            if time is not None and (one := told(time)) is not None:
+            if time is not None and (one := _told(time)) is not None:
                 found.setdefault(source, []).append(Stamp(offset, *one))
         wanted = set(needed)
         self.is_of_use = len(wanted) > 1 and wanted <= set(found)
@@ -125,7 +125,7 @@ def _steps(texts: Iterable[str]) -> dict[str, float]:
         if not (match := _STEP.search(line)):
             continue
         one = clean(line)
-        read = told(one.time) if one.time else None
+        read = _told(one.time) if one.time else None
         if read is not None and (match := _STEP.search(one.text)):
             found.setdefault(_SPACE.sub(" ", match[1].lower()), read[0])
     return found

@@ -20,6 +20,7 @@ from postmortem.knowledge.base import Signature
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.windows import same_process
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
@@ -150,5 +151,4 @@ def _of_its_own_file(first: Failure, found: Sequence[Failure], sources: Sequence
 
 def _same(one: Where, other: Where) -> bool:
     """Say whether two labels share a part and differ in none."""
-    pairs = [(mine, its) for mine, its in zip(one, other, strict=True) if mine is not None and its is not None]
-    return bool(pairs) and all(mine == its for mine, its in pairs)
+    return same_process(one, other) and any(mine is not None and its is not None for mine, its in zip(one, other, strict=True))

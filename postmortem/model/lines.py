@@ -14,6 +14,10 @@ class Where(NamedTuple):
     node: str | None = None
     pid: int | None = None
 
+    def filled(self, known: "Where") -> "Where":
+        """Fill in what another source tells of the same process."""
+        return Where._make(mine if mine is not None else its for mine, its in zip(self, known, strict=True))
+
     def label(self) -> str:
         """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or an empty string."""
         parts = []
