@@ -10,19 +10,19 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from postmortem import names
 from postmortem.errors import InputError
 from postmortem.library import Report, analyze
+from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis, Environment, SeriesView
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import STDIN, open_log
 from postmortem.reading.prefixes import ANSI, clean
-from postmortem.report.comparison import Rows, render
 
 _LONGEST: Final = 400
 _MOST_WORDINGS: Final = 200_000
@@ -35,55 +35,6 @@ _STAYS: Final = 3
 _VARIABLE: Final = re.compile(r"0x[0-9a-fA-F]+|(?:/[\w.@%+=:-]+){2,}/?|\b[0-9a-f]{8,}\b|[-+]?\d[\d.,:/e+-]*")
 _BAR: Final = re.compile(r"\d%\||it/s|s/it")
 _SPACE: Final = re.compile(r"\s+")
-
-
-class Differing(NamedTuple):
-    """A fact that both runs may tell."""
-
-    name: str
-    good: str | None
-    bad: str | None
-
-
-class Parting(NamedTuple):
-    """A series of both runs."""
-
-    name: str
-    common: int
-    """Steps that both have recorded."""
-    step: float | None
-    """Where the curves part; None if they do not, within what both have."""
-    good: float
-    bad: float
-    """The values there, or the last ones."""
-    good_line: int
-    bad_line: int
-
-
-class Wording(NamedTuple):
-    """A line that only one of the runs prints."""
-
-    text: str
-    source: str
-    line: int
-    times: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What differs between two runs."""
-
-    good: Diagnosis
-    bad: Diagnosis
-    settings: tuple[Differing, ...]
-    environment: tuple[Differing, ...]
-    curves: tuple[Parting, ...]
-    only_good: tuple[Wording, ...]
-    only_bad: tuple[Wording, ...]
-
-    def render(self, form: str = "terminal", *, redact: bool = True) -> str:
-        """Render it in one of `report.comparison.FORMS`."""
-        return render(Rows(self.good, self.bad, self.settings, self.environment, self.curves, {"only_bad": self.only_bad, "only_good": self.only_good}), form, redact=redact)
 
 
 def compare(

@@ -11,7 +11,7 @@ from postmortem.compare import compare, parted
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE
-from postmortem.report.comparison import FORMS
+from postmortem.report.comparison import FORMS, render
 
 HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} --seed 1\n"
 
@@ -70,14 +70,14 @@ def test_what_differs_is_found(runs: tuple[Path, Path]) -> None:
 def test_every_form_hides_names(runs: tuple[Path, Path], form: str, language: str) -> None:
     """Unless asked not to."""
     found = compare([runs[0]], [runs[1]], language=language)
-    assert "dave" not in found.render(form)
-    assert "dave" in found.render(form, redact=False)
+    assert "dave" not in render(found, form)
+    assert "dave" in render(found, form, redact=False)
 
 
 def test_json_is_strict(runs: tuple[Path, Path]) -> None:
     """A NaN is a string."""
     runs[1].write_text(runs[1].read_text().replace("loss 9.0000", "loss nan"))
-    told = json.loads(compare([runs[0]], [runs[1]]).render("json"), parse_constant=pytest.fail)
+    told = json.loads(render(compare([runs[0]], [runs[1]]), "json"), parse_constant=pytest.fail)
     assert told["schema"] == "postmortem.comparison/1"
     assert told["curves"][0]["bad"] == "NaN"
 
@@ -86,7 +86,7 @@ def test_a_line_cannot_steer(runs: tuple[Path, Path]) -> None:
     """Escapes of a log reach no form."""
     runs[1].write_text(runs[1].read_text() + "evil \x1b]0;title\x07 \u202egnp\n```\n")
     for form in FORMS:
-        text = compare([runs[0]], [runs[1]]).render(form)
+        text = render(compare([runs[0]], [runs[1]]), form)
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 

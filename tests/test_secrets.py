@@ -84,7 +84,7 @@ def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     elif form.startswith("compare "):
         good = log.with_name("good.log")
         good.write_text("ok\n")
-        text = compare([good], [log]).render(form.removeprefix("compare "))
+        text = side_by_side.render(compare([good], [log]), form.removeprefix("compare "))
     else:
         text = postmortem.analyze(log).render(form, redact=True)
     assert [secret for _, secret in LINES if secret in text] == []

@@ -7,7 +7,7 @@ import click
 from postmortem.cli.options import require_folder, write
 from postmortem.compare import compare
 from postmortem.names import LANGUAGES
-from postmortem.report.comparison import FORMS
+from postmortem.report.comparison import FORMS, render
 
 
 @click.command("compare")
@@ -28,5 +28,6 @@ def command(
     GOOD and BAD are each a file or a folder.
     """
     require_folder(output, "comparison")
-    text = compare([good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns).render(form, redact=form != "terminal" if redact is None else redact)
+    found = compare([good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns)
+    text = render(found, form, redact=form != "terminal" if redact is None else redact)
     write(text, output, "comparison")

@@ -1,20 +1,20 @@
 """Two runs side by side as text, as a comment, as JSON.
 
-In: what differs, as plain rows (`Side` by side), in the order in which it is shown. Out: text. Not here: finding it (`compare`).
+In: a `Comparison`. Out: text. Not here: finding what differs (`compare`).
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from postmortem.model.comparison import Comparison, Differing, Wording
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import number, one_line, percent
 from postmortem.report.presentable import presentable
-from postmortem.report.wire import STEERING, plain_json
+from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words
 
 FORMS: Final = ("terminal", "markdown", "json")
@@ -35,63 +35,53 @@ _PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What a comparison shows."""
-
-    good: Diagnosis
-    bad: Diagnosis
-    settings: Sequence[tuple[str, str | None, str | None]] = ()
-    environment: Sequence[tuple[str, str | None, str | None]] = ()
-    curves: Sequence[tuple[str, int, float | None, float, float, int, int]] = ()
-    """Name, common steps, step at which they part or None, values and lines of the good and the bad run."""
-    lines: Mapping[str, Sequence[tuple[str, str, int, int]]] = field(default_factory=dict)
-    """Under `only_bad` and `only_good`: text, source, raw line, how often."""
-
-
-def render(rows: Rows, form: str = "terminal", *, redact: bool = True) -> str:
+def render(found: Comparison, form: str = "terminal", *, redact: bool = True) -> str:
     """Render a comparison in one of `FORMS`."""
     hide: Callable[[str], str] = str
     if redact:
-        redactor = _learnt(rows)
+        redactor = _learnt(found)
         hide = redactor.text
-        hidden = {title: redactor.lines([row[0] for row in found]) for title, found in rows.lines.items()}
-        rows = replace(rows, lines={title: [(text, *row[1:]) for text, row in zip(hidden[title], found, strict=True)] for title, found in rows.lines.items()})
+        found = replace(found, only_bad=_hidden(found.only_bad, redactor), only_good=_hidden(found.only_good, redactor))
     if form == "json":
-        text = json.dumps(plain_json(_wire(rows, hide)), allow_nan=False, ensure_ascii=False, indent=1)
-        return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
-    say = _PHRASES[rows.bad.language if rows.bad.language in _PHRASES else "en"]
-    sections = list(_sections(rows, say, hide))
+        return json_text(plain_json(_wire(found, hide)))
+    say = _PHRASES[found.bad.language if found.bad.language in _PHRASES else "en"]
+    sections = list(_sections(found, say, hide))
     if form == "markdown":
         return "\n\n".join([f"### {prose(say['title'])}", *(f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}" for title, body in sections)]) + "\n"
     return "\n\n".join([say["title"], *("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections)]) + "\n"
 
 
-def _learnt(rows: Rows) -> Redactor:
+def _learnt(found: Comparison) -> Redactor:
     """Learn the names first, so that one that comes late is hidden early too."""
     redactor = Redactor()
-    redactor.learn(source.where.node for one in (rows.good, rows.bad) for source in one.sources if source.where.node)
-    for text in (*(source.path for one in (rows.good, rows.bad) for source in one.sources), *(row[0] for found in rows.lines.values() for row in found)):
+    redactor.learn(source.where.node for one in (found.good, found.bad) for source in one.sources if source.where.node)
+    for text in (*(source.path for one in (found.good, found.bad) for source in one.sources), *(wording.text for wording in (*found.only_bad, *found.only_good))):
         redactor.text(text)
     redactor.settle()
     return redactor
 
 
-def _sections(rows: Rows, say: Mapping[str, str], hide: Callable[[str], str]) -> Iterable[tuple[str, list[str]]]:
-    words = Words(rows.bad.language)
-    for name, one in (("good", rows.good), ("bad", rows.bad)):
+def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
+    """Hide in lines as they follow one another: a key may run over several."""
+    texts = redactor.lines([wording.text for wording in wordings])
+    return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
+
+
+def _sections(found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]) -> Iterable[tuple[str, list[str]]]:
+    words = Words(found.bad.language)
+    for name, one in (("good", found.good), ("bad", found.bad)):
         shown = presentable(one)
         verdict = f" · {one.verdict.cause} {percent(one.verdict.probability)}" if one.verdict.cause else ""
         yield say[name], [one_line(hide(f"{', '.join(source.path for source in one.sources[:4])}: {parts.outcome(shown, one.outcome, words)} · {parts.title(shown, words)}{verdict}"), _WIDTH)]
-    for title, found in (("settings", rows.settings), ("environment", rows.environment)):
-        told = [f"{name}: {one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in found]
+    for title, differing in (("settings", found.settings), ("environment", found.environment)):
+        told = [f"{name}: {one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in differing]
         yield say[title], _bounded(told, say)
     yield say["curves"], _bounded([
         say["part"].format(name=name, step=number(step), good=number(good), bad=number(bad)) if step is not None else say["together"].format(name=name, count=count, good=number(good), bad=number(bad))
-        for name, count, step, good, bad, _, _ in rows.curves
+        for name, count, step, good, bad, _, _ in found.curves
     ], say)
-    for title in ("only_bad", "only_good"):
-        yield say[title], _bounded([f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "") for text, _, line, times in rows.lines.get(title, ())], say)
+    for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):
+        yield say[title], _bounded([f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "") for text, _, line, times in wordings], say)
 
 
 def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
@@ -99,15 +89,15 @@ def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
     return ([*lines[:_SHOWN], say["more"].format(count=over)] if over > 0 else lines) or [say["none"]]
 
 
-def _wire(rows: Rows, hide: Callable[[str], str]) -> dict[str, Any]:
+def _wire(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
     def side(one: Diagnosis) -> dict[str, Any]:
         return {"sources": [hide(source.path) for source in one.sources], "outcome": one.outcome, "cause": one.verdict.cause, "probability": one.verdict.probability}
 
-    def differing(found: Sequence[tuple[str, str | None, str | None]]) -> list[dict[str, Any]]:
-        return [{"name": name, "good": None if good is None else hide(good), "bad": None if bad is None else hide(bad)} for name, good, bad in found]
+    def differing(facts: Sequence[Differing]) -> list[dict[str, Any]]:
+        return [{"name": name, "good": None if good is None else hide(good), "bad": None if bad is None else hide(bad)} for name, good, bad in facts]
 
     return {
-        "schema": SCHEMA, "good": side(rows.good), "bad": side(rows.bad), "settings": differing(rows.settings), "environment": differing(rows.environment),
-        "curves": [{"name": name, "common_steps": count, "first_divergence": step, "good": good, "bad": bad, "good_line": mine, "bad_line": its} for name, count, step, good, bad, mine, its in rows.curves],
-        **{title: [{"text": text, "source": hide(source), "line": line, "count": times} for text, source, line, times in rows.lines.get(title, ())] for title in ("only_bad", "only_good")},
+        "schema": SCHEMA, "good": side(found.good), "bad": side(found.bad), "settings": differing(found.settings), "environment": differing(found.environment),
+        "curves": [{"name": name, "common_steps": count, "first_divergence": step, "good": good, "bad": bad, "good_line": mine, "bad_line": its} for name, count, step, good, bad, mine, its in found.curves],
+        **{title: [{"text": text, "source": hide(source), "line": line, "count": times} for text, source, line, times in wordings] for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good))},
     }  # fmt: skip

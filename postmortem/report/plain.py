@@ -5,7 +5,7 @@ In: text from a log, numbers, places. Out: short plain text. Not here: escaping 
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.model.diagnosis import Diagnosis, Source
@@ -143,3 +143,11 @@ def place(diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int
 def read_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
     """Give the sources that were read, without the ignored ones."""
     return tuple(source for source in diagnosis.sources if source.kind != "ignored")
+
+
+def kept_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[str]:
+    """Yield what is kept of a raw line: the line itself, if the excerpt shows it, then what signatures have quoted of it."""
+    excerpt = diagnosis.excerpt
+    if excerpt is not None and excerpt.source == source and 0 <= line - excerpt.first_line < len(excerpt.lines):
+        yield excerpt.lines[line - excerpt.first_line]
+    yield from (hit.text for hit in diagnosis.signatures if (hit.source, hit.line) == (source, line))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem.model.diagnosis import Diagnosis, Event, FirstFailure, Source
-from postmortem.report.plain import file_name, read_sources
+from postmortem.report.plain import file_name, kept_lines, read_sources
 from postmortem.report.words import Words
 
 _LARGEST_BLANK: Final = 4096
@@ -70,11 +70,7 @@ def _first(diagnosis: Diagnosis) -> FirstFailure | None:
         return replace(first, why=bare[1])
     if not _SAYS_NOTHING.fullmatch(first.why):
         return first
-    excerpt = diagnosis.excerpt
-    quotes = [hit.text for hit in diagnosis.signatures if (hit.source, hit.line) == (first.source, first.line)]
-    if excerpt is not None and excerpt.source == first.source and 0 <= first.line - excerpt.first_line < len(excerpt.lines):
-        quotes.insert(0, excerpt.lines[first.line - excerpt.first_line])
-    said = (quote.strip().partition("\n")[0] for quote in quotes)
+    said = (quote.strip().partition("\n")[0] for quote in kept_lines(diagnosis, first.source, first.line))
     return replace(first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), ""))
 
 

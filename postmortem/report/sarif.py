@@ -8,7 +8,6 @@ Source: OASIS Static Analysis Results Interchange Format 2.1.0, Errata 01.
 """
 
 import hashlib
-import json
 from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
@@ -16,10 +15,10 @@ from urllib.parse import quote
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
-from postmortem.report.plain import one_line, safe
+from postmortem.report.plain import kept_lines, one_line, safe
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
-from postmortem.report.wire import STEERING, plain_json, tool_version
+from postmortem.report.wire import json_text, plain_json, tool_version
 from postmortem.report.words import Words
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -34,8 +33,7 @@ def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the report as a SARIF log with one run."""
     shown = presentable(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
-    text = json.dumps(plain_json(_log(shown, Words(shown.language))), allow_nan=False, ensure_ascii=False, indent=1)
-    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return json_text(plain_json(_log(shown, Words(shown.language))))
 
 
 def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
@@ -121,10 +119,7 @@ def _place(diagnosis: Diagnosis, source: int, line: int, end: int, text: str) ->
 
 def _line(diagnosis: Diagnosis, source: int, line: int) -> str:
     """Give the log's own line, if it was kept."""
-    excerpt = diagnosis.excerpt
-    if excerpt is not None and excerpt.source == source and 0 <= line - excerpt.first_line < len(excerpt.lines):
-        return one_line(excerpt.lines[line - excerpt.first_line], _LONGEST)
-    return next((one_line(hit.text, _LONGEST) for hit in diagnosis.signatures if (hit.source, hit.line) == (source, line)), "")
+    return next((one_line(text, _LONGEST) for text in kept_lines(diagnosis, source, line)), "")
 
 
 def _uri(path: str) -> str:

@@ -22,20 +22,23 @@ from postmortem.report.redacted import redact as hide
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # Valid in JSON, but a terminal obeys some of them and an editor reorders text by others: written as escapes.
-STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
-    wire = to_wire(diagnosis, Redactor() if redact else None)
-    text = json.dumps(wire, allow_nan=False, ensure_ascii=False, indent=1)
-    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return json_text(to_wire(diagnosis, Redactor() if redact else None))
 
 
 def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report on one line, so that the reports of many jobs make a file of JSON Lines."""
-    text = json.dumps(to_wire(diagnosis, Redactor() if redact else None), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    return STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return json_text(to_wire(diagnosis, Redactor() if redact else None), is_one_line=True)
+
+
+def json_text(value: Any, *, is_one_line: bool = False) -> str:
+    """Write values that `plain_json` has made as strict JSON in which no character steers a terminal or an editor."""
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=None if is_one_line else 1, separators=(",", ":") if is_one_line else None)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def schema_text() -> str:
