@@ -4,7 +4,7 @@ In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class Report:
     """What was found out about one job; `diagnosis` holds everything, typed."""
 
     diagnosis: Diagnosis
+    job: pipeline.Job = field(repr=False, compare=False)
+    """What was read; keeps no log, only what was found in it."""
 
     @property
     def verdict(self) -> Verdict:
@@ -40,8 +42,17 @@ class Report:
         cause = self.verdict.cause
         return self.diagnosis.outcome in {"failed", "stalled"} or (cause is not None and not cause.startswith("healthy."))
 
+    def in_language(self, language: str) -> "Report":
+        """Give the same findings with all texts in `en` or `zh`; nothing is read again.
+
+        Raises:
+            UsageError: an unknown language.
+        """
+        _require_language(language)
+        return self if language == self.diagnosis.language else replace(self, diagnosis=pipeline.diagnose(self.job, language, self.diagnosis.excerpt))
+
     def render(self, form: str = "terminal", *, width: int = 80, color: bool = False, redact: bool | None = None) -> str:
-        """Render the report.
+        """Render the report; the page (`html`) holds every language and opens in this one, and for the lines it quotes the log may be read again.
 
         Args:
             form: one of `postmortem.report.FORMS`.
@@ -54,7 +65,9 @@ class Report:
         """
         if form not in report.FORMS:
             raise UsageError(f"unknown format {form!r}", "", f"one of {', '.join(report.FORMS)}")
-        return report.render(self.diagnosis, form, width=width, color=color, redact=form != "terminal" if redact is None else redact)
+        is_hiding = form != "terminal" if redact is None else redact
+        others = [self.in_language(language).diagnosis for language in LANGUAGES if language != self.diagnosis.language] if form == "html" else []
+        return report.render(self.diagnosis, form, width=width, color=color, redact=is_hiding, translations=others)
 
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
         """Give the JSON report (schema postmortem.report/1) as plain values."""
@@ -84,8 +97,13 @@ def analyze(
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
     'numerics.loss-scale-exhausted'
     """
-    if language not in LANGUAGES:
-        raise UsageError(f"unknown language {language!r}", "", f"one of {', '.join(LANGUAGES)}")
+    _require_language(language)
     if not isinstance(paths, (str, Path)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    return Report(pipeline.analyze(paths, env_files=env, language=language, patterns=patterns, facts=facts or {}, progress=progress))
+    job = pipeline.read(paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress)
+    return Report(pipeline.diagnose(job, language), job)
+
+
+def _require_language(language: str) -> None:
+    if language not in LANGUAGES:
+        raise UsageError(f"unknown language {language!r}", "", f"one of {', '.join(LANGUAGES)}")

@@ -1,6 +1,7 @@
 """One job in, one `Diagnosis` out: reads the sources, gathers, finds shapes, ranks causes, chooses fixes.
 
-In: the paths of a job. Out: `Diagnosis`. Not here: rendering (`report`), many jobs (later rooms).
+In: the paths of a job. Out: what was read (`Job`), and its `Diagnosis` in a language; judging again in the other language reads nothing again.
+Not here: rendering (`report`), many jobs (later rooms).
 """
 
 import dataclasses
@@ -8,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from postmortem import progress, timeline, views
 from postmortem.errors import InputError
@@ -27,7 +28,7 @@ from postmortem.inference.clock import Clock, skews
 from postmortem.inference.rules import score
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.literals import Machine
-from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Framework, Source
+from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Excerpt, Framework, Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.blocks import SIZE, Block, blocks
@@ -41,16 +42,29 @@ from postmortem.reading.prefixes import carries_srun_labels
 _STATE_BYTES: Final = 256 << 20
 
 
-def analyze(
-    paths: str | Path | Sequence[str | Path], *, env_files: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (), facts: Mapping[str, str] = MappingProxyType({}),
+class Job(NamedTuple):
+    """One job as it was read, to be judged."""
+
+    gathered: Gathered
+    sources: Sequence[Source]
+    knowledge: KnowledgeBase
+    warnings: Sequence[str]
+
+
+def analyze(paths: str | Path | Sequence[str | Path], *, language: str = "en", **given: Any) -> Diagnosis:
+    """Read and diagnose one job; the arguments are those of `read` and the language (`en` or `zh`) of all texts."""
+    return diagnose(read(paths, **given), language)
+
+
+def read(
+    paths: str | Path | Sequence[str | Path], *, env_files: Sequence[str | Path] = (), patterns: Sequence[str | Path] = (), facts: Mapping[str, str] = MappingProxyType({}),
     block_size: int = SIZE, progress: Callable[[str, int, int], None] | None = None,
-) -> Diagnosis:
-    """Diagnose one job.
+) -> Job:
+    """Read one job.
 
     Args:
         paths: files, folders or `-` (standard input) that together are the log of one job.
         env_files: environment dumps (collect_env, nvidia-smi, pip list ...) that are not in the log.
-        language: `en` or `zh`, the language of all texts.
         patterns: further pattern folders, of the shape of the built-in one.
         facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status, package_torch ...).
         block_size: how many bytes are looked at in one go; changes nothing in the result.
@@ -74,7 +88,7 @@ def analyze(
         reader.read(str(path), is_alone=True, kind="environment")
     for name, value in facts.items():
         reader.gathered.facts.add(name, value, env.TOLD, 0, 0)
-    return diagnose(reader.gathered, reader.sources, machine.knowledge, language, reader.warnings)
+    return Job(reader.gathered, reader.sources, machine.knowledge, reader.warnings)
 
 
 @functools.lru_cache(maxsize=4)
@@ -174,8 +188,9 @@ class _Reader:
         return result
 
 
-def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str, warnings: Iterable[str] = ()) -> Diagnosis:
-    """Judge what was gathered; of the sources only the lines around the failure may be read again, for the page."""
+def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnosis:
+    """Judge what was read; without the lines around the failure, which another language's diagnosis has, these may be read again."""
+    gathered, sources, knowledge, _ = job
     rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
     starts = [one.finding for one in seen if one.finding.signature.startswith((attempts.START, attempts.COMMAND))]
@@ -203,7 +218,7 @@ def diagnose(gathered: Gathered, sources: Sequence[Source], knowledge: Knowledge
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
     ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)
-    return _assemble(case, ranked, first, gathered, sources, knowledge, language, begins, apart, warnings)
+    return _assemble(case, ranked, first, job, language, begins, apart, excerpt)
 
 
 def _skews(gathered: Gathered, begins: Mapping[int, int]) -> dict[int, float]:
@@ -230,12 +245,12 @@ def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apar
 
 
 def _assemble(
-    case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, gathered: Gathered, sources: Sequence[Source], knowledge: KnowledgeBase, language: str,
-    begins: dict[int, int], apart: Mapping[int, float], warnings: Iterable[str],
+    case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, job: Job, language: str, begins: dict[int, int], apart: Mapping[int, float], excerpt: Excerpt | None,
 ) -> Diagnosis:
+    gathered, sources, knowledge, warnings = job
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
-    excerpt = views.excerpt(gathered, sources, failure, case)
+    excerpt = excerpt or views.excerpt(gathered, sources, failure, case)
     logs = [index for index, source in enumerate(sources) if source.kind not in {"environment", "ignored"}]
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
@@ -251,6 +266,7 @@ def _assemble(
             Cause(
                 one.id, one.id.split(".")[0], knowledge.title(one.id, language), one.probability, knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
                 one.evidence, fixes(one.id, case, knowledge, language, is_proved=answer.status == "established" and one.id == answer.cause, extra=known | views.captures_of(one.evidence, case)),
+                one.score,
             )
             for one in ranked
         ),

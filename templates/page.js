@@ -1,8 +1,57 @@
-// Copy buttons for commands and snippets; without a script the page is whole, and the text can be selected.
+// Switches and copy buttons; without a script the page is whole: the switches work, the text can be selected.
 (() => {
   "use strict";
-  const main = document.querySelector("main");
-  const copied = (block) => {
+  const root = document.documentElement;
+  const articles = [...document.querySelectorAll("article")];
+  const shown = () => articles.find((one) => one.offsetParent !== null) ?? articles[0];
+  const tell = (name) => document.dispatchEvent(new Event(name));
+  const remembered = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
+  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* a page from a file may have no storage */ } };
+
+  // The section that is being read stays in view when the language changes.
+  let current = shown();
+  let place = null;
+  addEventListener("scroll", () => {
+    const parts = [...current.querySelectorAll(":scope > [id]")].map((one) => ({ id: one.id, top: one.getBoundingClientRect().top }));
+    const part = parts.findLast((one) => one.top <= 80);
+    place = part ? { name: part.id.slice(current.dataset.language.length), top: part.top } : null;
+  }, { passive: true });
+  const speak = (language) => {
+    const next = articles.find((one) => one.dataset.language === language);
+    if (!next || next === current) return;
+    document.getElementById(`language-${language}`).checked = true;
+    current = next;
+    root.lang = next.lang;
+    document.title = next.dataset.title;
+    const part = place && document.getElementById(language + place.name);
+    if (part) scrollBy({ top: part.getBoundingClientRect().top - place.top, behavior: "instant" });
+    tell("languagechange");
+  };
+  for (const input of document.querySelectorAll("input[name=language]")) input.addEventListener("change", () => speak(input.value));
+
+  const paint = (theme) => {
+    if (theme === "auto") delete root.dataset.theme; else root.dataset.theme = theme;
+    tell("themechange");
+  };
+  for (const input of document.querySelectorAll("input[name=theme]")) {
+    input.addEventListener("change", () => { remember("postmortem-theme", input.value); paint(input.value); });
+  }
+  const theme = document.getElementById(`theme-${remembered("postmortem-theme")}`);
+  if (theme) { theme.checked = true; paint(theme.value); }
+
+  // A link into the article of the other language brings that language; a line within a folded part unfolds it.
+  const arrive = () => {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const article = target?.closest("article");
+    if (!article) return;
+    speak(article.dataset.language);
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", arrive);
+  arrive();
+
+  const selected = (block) => {
     const range = document.createRange();
     range.selectNodeContents(block);
     const selection = getSelection();
@@ -17,17 +66,18 @@
       await navigator.clipboard.writeText(block.textContent.replace(/\n$/, ""));
       return true;
     } catch {
-      return copied(block);
+      return selected(block);
     }
   };
-  for (const block of document.querySelectorAll("#fixes pre, #need pre")) {
+  for (const block of document.querySelectorAll("article pre")) {
+    const { copy: name, copied: done } = block.closest("article").dataset;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
-    button.textContent = main.dataset.copy;
+    button.textContent = name;
     button.addEventListener("click", async () => {
-      button.textContent = (await copy(block)) ? main.dataset.copied : main.dataset.copy;
-      setTimeout(() => { button.textContent = main.dataset.copy; }, 2000);
+      button.textContent = (await copy(block)) ? done : name;
+      setTimeout(() => { button.textContent = name; }, 2000);
     });
     const frame = document.createElement("div");
     frame.className = "snippet";

@@ -113,6 +113,8 @@ class Cause:
     explanation: str
     evidence: tuple[Evidence, ...]
     fixes: tuple[Fix, ...] = ()
+    log_odds: float = 0.0
+    """What the evidence adds up to before rivals are counted; for the page, not part of the JSON contract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +239,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The raw lines around the failure; not part of the JSON contract, shown by the page."""
+    """Raw lines around a place; not part of the JSON contract, shown by the page."""
 
     source: int
     first_line: int
@@ -265,5 +267,7 @@ class Diagnosis:
     progress: Progress
     warnings: tuple[str, ...]
     excerpt: Excerpt | None = None
+    quotes: tuple[Excerpt, ...] = ()
+    """The lines around all places that the page names; filled for the page only."""
     language: str = "en"
     classifier: str | None = None

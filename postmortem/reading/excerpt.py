@@ -12,25 +12,26 @@ from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import STDIN, open_log
 
-_LARGEST: Final = 256 << 20
+_LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""
 _LONGEST: Final = 2000
 
 
 def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -> tuple[int, list[str]] | None:
-    """Read the lines around a raw line number.
-
-    Returns:
-        The number of the first line and the lines, or None if the source cannot be read again (standard input, a file that is gone or very large).
-    """
-    if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
-        return None
+    """Read the lines around a raw line number: the number of the first line and the lines, or None if the source cannot be read again."""
     begin = max(1, number - before)
-    try:
-        found = lines_in(path, [(begin, number + after)])
-    except InputError:
-        return None
+    found = lines_again(path, [(begin, number + after)])
     return (begin, list(found.values())) if found else None
+
+
+def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
+    """Read raw lines by number, as `lines_in`; none if the source cannot be read again (standard input, a file that is gone or very large)."""
+    if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
+        return {}
+    try:
+        return lines_in(path, windows)
+    except InputError:
+        return {}
 
 
 def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:

@@ -4,8 +4,9 @@ In: a `Diagnosis` and the name of a form. Out: text. Not here: computing a verdi
 A form's module is imported when it is asked for: Rich and Jinja take longer to import than a small log takes to read.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Diagnosis
@@ -22,11 +23,12 @@ _RENDERERS: Final = {
 FORMS: Final = tuple(_RENDERERS)
 
 
-def render(diagnosis: Diagnosis, form: str, *, width: int = 80, color: bool = False, redact: bool = True) -> str:
-    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`; `width` and `color` are for the terminal only."""
+def render(diagnosis: Diagnosis, form: str, *, width: int = 80, color: bool = False, redact: bool = True, translations: Sequence[Diagnosis] = ()) -> str:
+    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`; `width` and `color` are for the terminal only, `translations` for the page."""
     if form not in _RENDERERS:
         raise UsageError(f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}")
     module, name = _RENDERERS[form]
     renderer = getattr(import_module(module), name)
-    text: str = renderer(diagnosis, width=width, color=color, redact=redact) if form == "terminal" else renderer(diagnosis, redact=redact)
+    special: dict[str, dict[str, Any]] = {"terminal": {"width": width, "color": color}, "html": {"translations": translations}}
+    text: str = renderer(diagnosis, redact=redact, **special.get(form, {}))
     return text

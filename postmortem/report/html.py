@@ -1,13 +1,16 @@
-"""The page: one self-contained HTML file, no network, light and dark, fit for a phone and for paper; whole without its one script.
+"""The page: one self-contained HTML file in all languages, no network, light and dark, fit for a phone and for paper; whole without its one script.
 
-In: a `Diagnosis`. Out: HTML. Not here: the layout (`templates/report.html.j2`, `templates/style.css`).
-Every value passes `plain.safe` and then Jinja's escaping; only our own SVG, style sheet and script are marked as safe. The page's policy names the script by its
-hash, so that nothing else can run.
+In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`), which lines are quoted (`report.quotes`).
+Every value passes `plain.safe` and then Jinja's escaping; only our own SVG, style sheet and script are marked as safe. The page's policy names both by their
+hashes, so that nothing else can run or restyle it.
 """
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,29 +23,51 @@ from postmortem.report.chart import described, svg
 from postmortem.report.curves import chosen, detail, fault
 from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
+from postmortem.report.quotes import anchor, quoted
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 from postmortem.resources import folder
 
+_TAGS: Final = {"en": "en", "zh": "zh-CN"}
+_NO_SPOT: Final = {"text": "", "anchor": ""}
+_FIXES_SHOWN: Final = 4
+_FULL_WEIGHT: Final = 5.0
+"""Log-odds from which the bar of a piece of evidence is full."""
 _CHARTS_SHOWN: Final = 12
 _LISTED: Final = 200
 _LONGEST_LINE: Final = 1000
 _LOG_KINDS: Final = ("signature", "traceback", "setting")
 
 
-def render_html(diagnosis: Diagnosis, *, redact: bool = True) -> str:
-    """Write the report as a page."""
+def render_html(diagnosis: Diagnosis, *, redact: bool = True, translations: Sequence[Diagnosis] = ()) -> str:
+    """Write the report as a page, which opens in the language of the diagnosis and can be switched to those of its translations."""
     redactor = Redactor() if redact else None
+    first = quoted(diagnosis)
+    environment = _environment()
+    articles = [_article(replace(one, quotes=first.quotes), environment, redactor) for one in (first, *translations)]
+    style, script = (_own(name) for name in ("style.css", "page.js"))
+    template = environment.get_template("report.html.j2")
+    return template.render(articles=articles, style=Markup(style), style_hash=_hash("\n" + style), script=Markup(script), script_hash=_hash(script))  # noqa: S704 -- our own files
+
+
+def _own(name: str) -> str:
+    return (folder("templates") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Name a script or style as a content-security policy does."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _article(diagnosis: Diagnosis, environment: Environment, redactor: Redactor | None) -> dict[str, Any]:
+    """Render the report in one language; the same redactor gives a name the same pseudonym in all of them."""
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
-    environment = _environment()
-    style = (folder("templates") / "style.css").read_text(encoding="utf-8")
-    script = (folder("templates") / "page.js").read_text(encoding="utf-8")
-    script_hash = f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"
-    template = environment.get_template("report.html.j2")
-    return template.render(style=Markup(style), script=Markup(script), script_hash=script_hash, **_context(shown, words, redactor))  # noqa: S704 -- our own files
+    body = environment.get_template("article.html.j2").render(**_context(shown, words, redactor))
+    title = f"{parts.title(shown, words)} · {words('report')}"
+    return {"language": words.language, "lang": _TAGS[words.language], "title": title, "say": words, "body": Markup(body)}  # noqa: S704 -- escaped by its template
 
 
 def _environment() -> Environment:
@@ -74,17 +99,20 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "when": when,
         "paragraphs": parts.paragraphs,
         "cause": cause,
-        "evidence": _evidence(diagnosis, cause, words) if cause is not None else [],
+        "fixes_shown": _FIXES_SHOWN,
+        "evidence": _evidence(diagnosis, cause, words, is_cited=True) if cause is not None else [],
         "others": [(one, _evidence(diagnosis, one, words)) for one in parts.other_causes(diagnosis)],
         "harmless": [(hit, _spot(diagnosis, hit.source, (hit.line, hit.end_line), words)) for hit in parts.harmless(diagnosis)],
         "charts": _charts(diagnosis, [one for one in drawn if len(one.samples) > 1], words),
         "points": [(one.name, parts.single_point(one, words)) for one in drawn if len(one.samples) == 1],
         "charts_more": len(diagnosis.series) - len(drawn),
-        "excerpt": _excerpt(diagnosis, words),
+        "quotes": _quotes(diagnosis, cause, words),
         "first": _first(diagnosis, words),
         "timeline": [(event, _spot(diagnosis, event.source, (event.line, None), words), process(event.where, words)) for event in diagnosis.timeline[:_LISTED]],
         "facts": parts.facts(diagnosis.environment, words),
         "frameworks": parts.frameworks(diagnosis),
+        "advisories": parts.advisories(diagnosis),
+        "packages": [(name, version, _NO_SPOT) for name, version in diagnosis.environment.packages.items()],
         "settings": [(name, parts.setting_value(one.value), _spot(diagnosis, one.source, (one.line, None), words)) for name, one in diagnosis.settings.items()],
         "progress": parts.progress(diagnosis, words),
         "sources": [parts.source(one, words) for one in diagnosis.sources[:_LISTED]],
@@ -92,25 +120,37 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "is_link": lambda text: text.startswith("https://"),
         "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
         "hidden": parts.hidden(redactor, words),
+        "share_command": "" if input_kind(diagnosis) else parts.share_command(diagnosis),
     }
 
 
 def _spot(diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words) -> dict[str, str]:
-    """Name a place, with the anchor of its line if the excerpt shows it."""
-    excerpt, line = _kept(diagnosis), lines[0]
-    is_shown = excerpt is not None and line is not None and source == excerpt.source and excerpt.first_line <= line < excerpt.first_line + len(excerpt.lines)
-    name = place(diagnosis, source, lines, words) if line is not None else ""
-    return {"text": name, "anchor": f"#L{line}" if is_shown else ""}
+    """Name a place, with the anchor of its line if the page quotes it."""
+    line = lines[0]
+    if source is None or line is None:
+        return dict(_NO_SPOT)
+    is_quoted = any(one.source == source and one.first_line <= line < one.first_line + len(one.lines) for one in _kept(diagnosis))
+    return {"text": place(diagnosis, source, lines, words), "anchor": anchor(words.language, source, line) if is_quoted else ""}
 
 
-def _evidence(diagnosis: Diagnosis, cause: Cause, words: Words) -> list[dict[str, Any]]:
-    items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
-    return [_item(diagnosis, item, words) for item in items]
+def _evidence(diagnosis: Diagnosis, cause: Cause, words: Words, *, is_cited: bool = False) -> list[dict[str, Any]]:
+    return [_item(diagnosis, item, words, _number_of(words, index) if is_cited else "") for index, item in enumerate(_weighed(cause), 1)]
 
 
-def _item(diagnosis: Diagnosis, item: Evidence, words: Words) -> dict[str, Any]:
+def _weighed(cause: Cause) -> list[Evidence]:
+    return sorted(cause.evidence, key=lambda item: -abs(item.weight))
+
+
+def _number_of(words: Words, index: int) -> str:
+    """Name a piece of evidence within the page."""
+    return f"{words.language}-e{index}"
+
+
+def _item(diagnosis: Diagnosis, item: Evidence, words: Words, name: str) -> dict[str, Any]:
     return {
+        "anchor": name,
         "weight": weight(item.weight),
+        "share": min(1.0, abs(item.weight) / _FULL_WEIGHT),
         "side": "for" if item.weight >= 0 else "against",
         "text": cut(item.text, _LONGEST_LINE),
         "is_log": item.kind in _LOG_KINDS,
@@ -127,31 +167,47 @@ def _charts(diagnosis: Diagnosis, series: Sequence[SeriesView], words: Words) ->
     failure = None if first is None else (first.source, first.line)
     charts = []
     for index, one in enumerate(series):
-        charts.append({"svg": Markup(svg(one, key=f"chart-{index}", language=words.language)), "text": described(one, words)})  # noqa: S704 -- our own drawing
+        charts.append({"svg": Markup(svg(one, key=f"{words.language}-chart-{index}", language=words.language)), "text": described(one, words)})  # noqa: S704 -- our own drawing
         near = detail(one, failure)
         if near is not None:
-            drawing = svg(near, key=f"chart-{index}-detail", language=words.language, is_detail=True, mark=fault(near, failure))
+            drawing = svg(near, key=f"{words.language}-chart-{index}-detail", language=words.language, is_detail=True, mark=fault(near, failure))
             charts.append({"svg": Markup(drawing), "text": described(near, words)})  # noqa: S704 -- our own drawing
     return charts
 
 
-def _kept(diagnosis: Diagnosis) -> Excerpt | None:
-    """Give the lines around the failure; what is no log has none."""
-    return None if input_kind(diagnosis) else diagnosis.excerpt
+def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
+    """Give the quoted lines; what is no log has none."""
+    return () if input_kind(diagnosis) else diagnosis.quotes
 
 
-def _excerpt(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
-    excerpt = _kept(diagnosis)
-    if excerpt is None or not excerpt.lines:
-        return None
-    lines = [_line(excerpt.first_line + index, text, excerpt.marked, words) for index, text in enumerate(excerpt.lines)]
-    return {"name": file_name(diagnosis, excerpt.source, words), "lines": lines}
+def _quotes(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dict[str, Any]]:
+    """Give the quoted lines of each file, with what cites them, and with the gaps between them."""
+    cited: defaultdict[tuple[int, int], list[dict[str, str]]] = defaultdict(list)
+    for index, item in enumerate(_weighed(cause) if cause is not None else (), 1):
+        if item.source is not None and item.line is not None:
+            cited[item.source, item.line].append({"anchor": _number_of(words, index), "number": str(index)})
+    files = []
+    for source, stretches in groupby(_kept(diagnosis), key=lambda one: one.source):
+        lines: list[dict[str, Any]] = []
+        following = 1
+        for one in stretches:
+            if one.first_line > following:
+                lines.append({"gap": words("excerpt.gap", count=one.first_line - following)})
+            lines += [_line(one, index, cited[source, one.first_line + index], words) for index in range(len(one.lines))]
+            following = one.first_line + len(one.lines)
+        if following <= diagnosis.sources[source].lines:
+            lines.append({"gap": words("excerpt.gap", count=diagnosis.sources[source].lines + 1 - following)})
+        files.append({"name": file_name(diagnosis, source, words), "lines": lines})
+    return files
 
 
-def _line(line: int, text: str, marked: tuple[int, ...], words: Words) -> Mapping[str, Any]:
-    shown = safe(text).replace("\n", "␊")
+def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
+    number_, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
     over = len(shown) - _LONGEST_LINE
-    return {"number": line, "text": shown[:_LONGEST_LINE], "cut": words("excerpt.cut", count=over) if over > 0 else "", "is_marked": line in marked}
+    return {
+        "gap": "", "anchor": anchor(words.language, quote.source, number_), "number": number_, "text": shown[:_LONGEST_LINE], "cut": words("excerpt.cut", count=over) if over > 0 else "",
+        "is_marked": number_ in quote.marked, "cited": cited,
+    }
 
 
 def _first(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 """
 
 import re
+import shlex
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Gpu, SeriesView, SignatureHit, Source
@@ -17,6 +18,7 @@ _TELLING_PACKAGES: Final = (
     "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
 )  # fmt: skip
 _PACKAGES_SHOWN: Final = 6
+_PATHS_NAMED: Final = 4
 _COUNTED: Final = re.compile(r"\d+ [a-z]+")
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
@@ -220,6 +222,19 @@ def environment_line(diagnosis: Diagnosis, words: Words) -> str:
         if value is not None:
             parts.append(f"{words(name)} {value}")
     return one_line(" · ".join(parts), 600)
+
+
+def advisories(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """List the known defects of the versions at hand that speak for any cause."""
+    return tuple({item.id: item.text for cause in diagnosis.causes for item in cause.evidence if item.kind == "advisory"}.values())
+
+
+def share_command(diagnosis: Diagnosis) -> str:
+    """Give the command that writes the text of an issue; nothing for what cannot be read again."""
+    paths = [one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}]
+    if not paths or "-" in paths or len(paths) > _PATHS_NAMED or any(not path.isprintable() for path in paths):
+        return ""
+    return " ".join(["postmortem", "share", *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)])
 
 
 def frameworks(diagnosis: Diagnosis) -> str:

@@ -100,7 +100,9 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _cause(cause: Cause) -> dict[str, Any]:
-    return _fields(cause) | {"evidence": [_evidence(one) for one in cause.evidence], "fixes": [_fix(one) for one in cause.fixes]}
+    fields = _fields(cause) | {"evidence": [_evidence(one) for one in cause.evidence], "fixes": [_fix(one) for one in cause.fixes]}
+    del fields["log_odds"]     # for the page; the contract gives the probability
+    return fields
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:

@@ -6,6 +6,8 @@ In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, wh
 from collections.abc import Mapping
 from typing import Final
 
+from postmortem.report.page_words import PAGE
+
 _EN: Final[dict[str, str]] = {
     "copy": "Copy",
     "copied": "Copied",
@@ -368,7 +370,7 @@ _ONE: Final[Mapping[str, str]] = {
     "timeline.more": "{count} more event is in the HTML and JSON reports",
 }
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
+WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": {**_EN, **PAGE["en"]}, "zh": {**_ZH, **PAGE["zh"]}}
 
 
 class Words:

@@ -13,7 +13,7 @@ from postmortem.model.diagnosis import Diagnosis, Verdict
 from postmortem.report.html import render_html
 from tests.report.samples import TOKEN, a_series, abstaining, hostile, rich
 
-VOID = {"meta", "br", "line", "circle", "path", "polyline", "rect"}
+VOID = {"meta", "br", "line", "circle", "path", "polyline", "rect", "input"}
 
 
 class Page(HTMLParser):
@@ -65,7 +65,7 @@ PAGES = [
 @pytest.mark.parametrize("one", PAGES)
 def test_a_page_is_whole_and_needs_nothing_else(one: Diagnosis) -> None:
     """Every tag is closed, ids are unique, links within the page arrive, nothing is loaded, and nothing runs but the script that the policy names by its hash."""
-    text = render_html(one)
+    text = render_html(one, translations=[rich("zh")] if one.language == "en" else [])
     page = Page(text)
     ids = page.of("id")
     assert [name for name, count in Counter(ids).items() if count > 1] == []
@@ -75,27 +75,50 @@ def test_a_page_is_whole_and_needs_nothing_else(one: Diagnosis) -> None:
     assert {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "base", "form"} == set()
     assert [name for _, attrs in page.tags for name in attrs if name.startswith("on")] == []
     policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
-    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    named = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    assert [tag for tag, _ in page.tags].count("script") == len(named) == 1
-    assert policy.startswith(f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{named[0]}'; img-src data:")
+    assert [tag for tag, _ in page.tags].count("script") == [tag for tag, _ in page.tags].count("style") == 1
+    script, style = (hashed(re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)) for tag in ("script", "style"))
+    assert policy.startswith(f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:")
+    assert page.of("style") == []
     assert "url(" not in text.split("</style>")[0]
+
+
+def hashed(texts: list[str]) -> str:
+    """Name the only text as a policy does."""
+    (text,) = texts
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @pytest.mark.parametrize(("language", "tag"), [("en", "en"), ("zh", "zh-CN")])
 def test_a_page_says_its_language(language: str, tag: str) -> None:
-    """The html element names the language of the texts."""
+    """The html element names the language in which the page opens."""
     page = Page(render_html(rich(language)))
     assert dict(page.tags)["html"] == {"lang": tag}
 
 
-def test_evidence_links_to_the_line_of_the_excerpt() -> None:
-    """A place that the excerpt shows is a link to its raw line, another one is text."""
+def test_a_page_holds_every_language_and_opens_in_the_first() -> None:
+    """Each language is an article, whole, with a switch of which the first is thrown; a name has one pseudonym in all."""
+    text = render_html(rich("zh"), translations=[rich("en")])
+    page = Page(text)
+    articles = [attrs for tag, attrs in page.tags if tag == "article"]
+    assert [one["lang"] for one in articles] == ["zh-CN", "en"]
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "input" and "checked" in attrs] == ["language-zh", "theme-auto"]
+    first, second = (set(re.findall(r"host-\d+", part)) for part in text.split("<article ")[1:])
+    assert first == second != set()
+    assert Counter(one.partition("-")[2] for one in page.of("id") if one.startswith("en-")) == Counter(one.partition("-")[2] for one in page.of("id") if one.startswith("zh-"))
+
+
+def test_a_page_of_one_language_has_no_switch() -> None:
+    """What cannot be switched is not offered."""
+    assert "language-en" not in Page(render_html(rich())).of("id")
+
+
+def test_evidence_links_to_the_line_of_the_excerpt_and_back() -> None:
+    """A place that the page quotes is a link to its raw line, which names the evidence; another one is text."""
     page = Page(render_html(rich()))
-    assert "L1828" in page.of("id")
-    assert "#L1832" in page.of("href")
-    assert "#L45" not in page.of("href")
-    assert [attrs for _, attrs in page.tags if attrs.get("class") == "marked"] == [{"id": "L1832", "class": "marked"}]
+    assert {"en-0-L1828", "en-e2"} <= set(page.of("id"))
+    assert {"#en-0-L1832", "#en-e2"} <= set(page.of("href"))
+    assert "#en-0-L45" not in page.of("href")
+    assert [attrs for _, attrs in page.tags if attrs.get("class") == "marked"] == [{"id": "en-0-L1832", "class": "marked"}]
 
 
 @pytest.mark.parametrize(
@@ -112,10 +135,11 @@ def test_a_page_shows(words: str) -> None:
 
 
 def test_the_explanation_stands_above_the_evidence_and_warnings_above_all() -> None:
-    """The page is in the order of the terminal report, and a phone wraps its code."""
+    """What to do comes before why, and a phone wraps its code."""
     text = render_html(rich())
-    body = text[text.index("<main ") :]
-    assert body.index("18 lines were longer") < body.index("<h1>") < body.index("The V100 has no bfloat16") < body.index('id="evidence"')
+    body = text[text.index("<main>") :]
+    order = [body.index(part) for part in ("18 lines were longer", "<h1>", "The V100 has no bfloat16", *(f'id="en-{name}"' for name in ("fixes", "evidence", "curves", "timeline", "excerpt", "environment", "harmless", "others")))]
+    assert order == sorted(order)
     assert "pre { white-space: pre-wrap; overflow-wrap: anywhere; }" in text[text.index("@media (max-width: 40rem)") : text.index("@media print")]
 
 
@@ -123,10 +147,10 @@ def test_one_point_is_a_line_of_text_and_an_edge_gets_a_detail() -> None:
     """A chart of one point is not drawn; a NaN at the end of a long curve is drawn twice."""
     page = Page(render_html(replace(rich(), series=(a_series("loss", [5.0], [2.5]),))))
     assert "loss: 2.5 at step 5, line 1425, a single point" in page.text
-    assert "svg" not in {tag for tag, _ in page.tags}
+    assert "chart" not in page.of("class")
     long = a_series("loss", [float(step) for step in range(400)], [1.0] * 398 + [float("nan")] * 2)
     page = Page(render_html(replace(rich(), series=(long,))))
-    assert [tag for tag, _ in page.tags].count("svg") == 2
+    assert page.of("class").count("chart") == 2
     assert "loss, around the failure" in page.text
 
 
