@@ -266,7 +266,7 @@ def _assemble(
             Cause(
                 one.id, one.id.split(".")[0], knowledge.title(one.id, language), one.probability, knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
                 one.evidence, fixes(one.id, case, knowledge, language, is_proved=answer.status == "established" and one.id == answer.cause, extra=known | views.captures_of(one.evidence, case)),
-                one.score,
+                one.score, judging.separated(ranked[0].id, one.id, knowledge, language),
             )
             for one in ranked
         ),

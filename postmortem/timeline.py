@@ -19,7 +19,6 @@ from postmortem.inference import case as cases
 from postmortem.inference.clock import Clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.prefixes import time_basis
 
 _MOST: Final = 60
 _MOST_TEXT: Final = 400
@@ -83,12 +82,28 @@ def timeline(
 
 
 def _ordered(events: list[Event], gathered: Gathered, apart: Mapping[int, float]) -> list[Event]:
-    """Sort by the printed time that stands nearest before, where every source prints its days; else by source and line."""
+    """Sort by the printed time that stands nearest before, as far as the clocks can be compared, then by step; else by source and line."""
     sources = {event.source for event in events}
     heads = [(source, 1, next(filter(None, map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40])), None)) for source in sources]
     times = [*heads, *((event.source, event.line, event.time) for event in events)]
-    by_time = Clock([one for one in times if time_basis(one[2]) in {"full", "no-year"}], apart, sources)
-    return sorted(events, key=lambda event: by_time.key(event.source, event.line))
+    by_time = Clock(times, apart, sources)
+    steps = _carried(events) if by_time.is_of_use else {}
+
+    def key(event: Event) -> tuple[float, float, int, int]:
+        time, source, line = by_time.key(event.source, event.line)
+        return time, steps.get((source, line), 0.0), source, line
+
+    return sorted(events, key=key)
+
+
+def _carried(events: Iterable[Event]) -> dict[tuple[int, int], float]:
+    """Give each place the largest step that its source has told by then: clocks often print whole seconds, in which many steps pass."""
+    steps: dict[tuple[int, int], float] = {}
+    reached: dict[int, float] = {}
+    for event in sorted(events, key=lambda event: (event.source, event.line)):
+        reached[event.source] = max(reached.get(event.source, 0.0), event.step or 0.0)
+        steps[event.source, event.line] = reached[event.source]
+    return steps
 
 
 def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:

@@ -102,6 +102,21 @@ def test_two_files_go_by_the_clock(tmp_path: Path) -> None:
     assert order.index((0, 1)) < order.index((1, 1)) < order.index((0, 10)) < order.index((1, 2)) < order.index((1, 3))
 
 
+def test_ranks_within_one_second_go_by_their_steps(tmp_path: Path) -> None:
+    """Times of day in whole seconds put the ranks side by side; which of them was first, the steps tell."""
+    lines = {name: [f"[10:00:{step // 20:02d}][I] step={step} loss={'nan' if step >= bad else 1.5}" for step in range(1, 60)] for name, bad in (("rank_0", 43), ("rank_1", 42))}
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for name, text in lines.items():
+        (folder / f"{name}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
+    events = analyze(folder).timeline
+    told = [event.step for event in events if event.step is not None]
+    assert told == sorted(told)
+    assert len({event.source for event in events[:2]}) == 2
+    bad = [(event.source, event.step) for event in events if event.step in {42, 43}]
+    assert bad[0] == (1, 42)
+
+
 def test_a_long_log_keeps_what_matters(tmp_path: Path) -> None:
     """Hundreds of checkpoints do not push out the failure or the one to go back to."""
     marks = [mm(1, NAN.format(step=step, loss="nan" if step > 605 else "1.5")) + "\n" + mm(1, f"Saving checkpoint at {step} iterations") for step in range(1, 900)]

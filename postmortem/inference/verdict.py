@@ -121,6 +121,12 @@ def verdict(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, lang
     )
 
 
+def separated(best: str, other: str, knowledge: KnowledgeBase, language: str) -> str:
+    """Give the one observation that would tell two causes apart, as either of them names it; nothing if none does."""
+    pairs = ((best, other), (other, best))
+    return next((str(item["by"][language]) for one, two in pairs for item in knowledge.causes.get(one, {}).get("separates", ()) if item["from"] == two), "")
+
+
 def _status(best: Ranked, ranked: Sequence[Ranked]) -> str:
     strongest = max(item.weight for item in best.evidence)
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)

@@ -115,6 +115,8 @@ class Cause:
     fixes: tuple[Fix, ...] = ()
     log_odds: float = 0.0
     """What the evidence adds up to before rivals are counted; for the page, not part of the JSON contract."""
+    separated_by: str = ""
+    """The one observation that would tell it from the first cause; for the page as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.chart import described, svg
 from postmortem.report.curves import chosen, detail, fault
+from postmortem.report.lanes import lanes
 from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.quotes import anchor, quoted
@@ -108,9 +109,11 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "charts_more": len(diagnosis.series) - len(drawn),
         "quotes": _quotes(diagnosis, cause, words),
         "first": _first(diagnosis, words),
+        "lanes": lanes(diagnosis, words),
         "timeline": [(event, _spot(diagnosis, event.source, (event.line, None), words), process(event.where, words)) for event in diagnosis.timeline[:_LISTED]],
         "facts": parts.facts(diagnosis.environment, words),
         "frameworks": parts.frameworks(diagnosis),
+        "would_change": parts.would_change(diagnosis),
         "advisories": parts.advisories(diagnosis),
         "packages": [(name, version, _NO_SPOT) for name, version in diagnosis.environment.packages.items()],
         "settings": [(name, parts.setting_value(one.value), _spot(diagnosis, one.source, (one.line, None), words)) for name, one in diagnosis.settings.items()],
@@ -181,13 +184,13 @@ def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
 
 
 def _quotes(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dict[str, Any]]:
-    """Give the quoted lines of each file, with what cites them, and with the gaps between them."""
+    """Give the quoted lines of each file, that of the first failure first, with what cites them and the gaps between them."""
     cited: defaultdict[tuple[int, int], list[dict[str, str]]] = defaultdict(list)
     for index, item in enumerate(_weighed(cause) if cause is not None else (), 1):
         if item.source is not None and item.line is not None:
             cited[item.source, item.line].append({"anchor": _number_of(words, index), "number": str(index)})
-    files = []
-    for source, stretches in groupby(_kept(diagnosis), key=lambda one: one.source):
+    files, first = [], diagnosis.first_failure
+    for source, stretches in groupby(sorted(_kept(diagnosis), key=lambda one: first is None or one.source != first.source), key=lambda one: one.source):
         lines: list[dict[str, Any]] = []
         following = 1
         for one in stretches:

@@ -229,6 +229,12 @@ def advisories(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple({item.id: item.text for cause in diagnosis.causes for item in cause.evidence if item.kind == "advisory"}.values())
 
 
+def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """List what would change the verdict, but for what stands beside another cause already."""
+    shown = tuple(one.separated_by for one in other_causes(diagnosis) if one.separated_by)
+    return tuple(text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown))
+
+
 def share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
     paths = [one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}]

@@ -101,7 +101,8 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 def _cause(cause: Cause) -> dict[str, Any]:
     fields = _fields(cause) | {"evidence": [_evidence(one) for one in cause.evidence], "fixes": [_fix(one) for one in cause.fixes]}
-    del fields["log_odds"]     # for the page; the contract gives the probability
+    for name in ("log_odds", "separated_by"):     # for the page; the contract gives the probability, and the verdict what would change it
+        del fields[name]
     return fields
 
 
