@@ -73,6 +73,8 @@ def timeline(
     entries = [*_records(gathered, main, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure), *_seen(case, gathered, words)]
     if failure is not None:
         event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", f"{words['failure']}: {failure.why}")
+        place = (failure.source, failure.line)
+        entries = [one for one in entries if (one.event.source, one.event.line) != place or one.event.role != "cause"]     # the same line under another name
         entries.append(_Entry(_FAILURE, event))
     entries = list({(entry.event.source, entry.event.line, entry.event.text[:_SAME_TEXT]): entry for entry in entries if entry.event.source in logs}.values())
     taken = {(entry.event.source, entry.event.line) for entry in entries}
