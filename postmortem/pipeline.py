@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem import progress, timeline, views
+from postmortem import marks, progress, timeline, views
 from postmortem.errors import InputError
 from postmortem.facts import collectives, ending, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
@@ -273,7 +273,7 @@ def _assemble(
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
         timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(notes),
-        excerpt=excerpt, language=language,
+        excerpt=excerpt, marks=marks.marks(case, gathered, failure), language=language,
     )
 
 

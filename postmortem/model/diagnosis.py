@@ -250,6 +250,20 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """Places of one process where the same thing happened; not part of the JSON contract, shown on the page's curves."""
+
+    kind: str
+    """overflow | checkpoint | evaluation | resumed | crash"""
+    source: int
+    where: Where
+    count: int
+    """How often it happened; of many, `places` holds some, spread evenly."""
+    places: tuple[tuple[int, float | None], ...]
+    """(raw line, step), in the order of the lines"""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Everything that was found out about one job."""
 
@@ -271,5 +285,6 @@ class Diagnosis:
     excerpt: Excerpt | None = None
     quotes: tuple[Excerpt, ...] = ()
     """The lines around all places that the page names; filled for the page only."""
+    marks: tuple[Marks, ...] = ()
     language: str = "en"
     classifier: str | None = None

@@ -1,177 +1,256 @@
-"""A series as an inline SVG line chart; a pure function, no library, no script.
+"""A panel as an inline SVG line chart; a pure function, no library, no script.
 
-In: a `SeriesView`. Out: SVG text whose colours are CSS classes of `templates/style.css`. Not here: which series to draw (`report.curves`).
+In: a `Panel`. Out: SVG text whose colours are CSS classes of `templates/chart.css`. Not here: which series and marks to draw (`report.panels`).
 """
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from itertools import groupby
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import SeriesView
-from postmortem.report.curves import Curve, curve, first_bad, ticks
+from postmortem.report.curves import ticks
+from postmortem.report.panels import Panel, Spot, Track
 from postmortem.report.parts import step_and_line
-from postmortem.report.plain import cut, labels, number, one_line, process
+from postmortem.report.plain import labels, number, one_line
 from postmortem.report.words import Words
 
 WIDTH: Final = 480
 HEIGHT: Final = 220
 DETAIL_HEIGHT: Final = 170
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 34, 36
-_INNER_WIDTH: Final = WIDTH - _LEFT - _RIGHT
+SHAPES: Final[Mapping[str, str]] = MappingProxyType({
+    "failure": "M-6-5H6L0 6Z",
+    "crash": "M-2.5-6h5L6-2.5v5L2.5 6h-5L-6 2.5v-5Z",
+    "bad": "M-4-4L4 4M-4 4L4-4",
+    "overflow": "M0-5V5",
+    "checkpoint": "M0-4.5L4.5 0L0 4.5L-4.5 0Z",
+    "evaluation": "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0Z",
+    "resumed": "M-4-5L5 0L-4 5Z",
+    "restarted": "M-4-5L5 0L-4 5Z",
+})
+"""A mark's outline around its place; the script and the legend draw the same."""
+STANDING: Final = ("failure", "crash", "bad", "restarted", "resumed")
+"""Marks with a line through the panel."""
+_FOOT: Final = ("bad", "overflow")
+_BOTTOM, _LEFT, _RIGHT, _RIGHT_AXIS = 34, 56, 14, 46
+_LANE: Final = 24
+"""The height of the row of shapes above the drawing."""
+_ROW: Final = 16
+"""The height of each row of labels above it."""
 _DECADES_SHOWN: Final = 5
 _LAST_DECADE: Final = 300
+_LETTER: Final = 7.0
+"""The width of a letter of a label, about."""
+_APART: Final = 2.0
+"""Pixels below which two like marks are one."""
+_SIGN: Final = 6.0
+"""The same for the crosses of values that are not finite."""
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class _Range(NamedTuple):
+    """The range of an axis, on the drawn scale."""
+
+    low: float
+    high: float
+    scale: str
+    """linear | log10 | log2"""
+
+    def at(self, value: float) -> float | None:
+        """Bring a value to the drawn scale; None where it has no place there."""
+        if not math.isfinite(value) or (self.scale != "linear" and value <= 0):
+            return None
+        if self.scale == "linear":
+            return value
+        return math.log10(value) if self.scale == "log10" else math.log2(value)
 
 
 class _Frame(NamedTuple):
-    """Maps values to pixels; the ranges are those of the axes, on the drawn scale."""
+    """Maps values to pixels."""
 
-    curve: Curve
-    left: float
-    right: float
-    low: float
-    high: float
+    panel: Panel
+    ranges: tuple[_Range, ...]
+    """Left axis, and right axis where there is one."""
+    labels: tuple[tuple[Spot, str], ...]
+    """What is named above the drawing, from the lowest row up."""
     bottom: int
     """The pixel of the foot of the drawing."""
 
+    @property
+    def top(self) -> int:
+        """The pixel of the head of the drawing."""
+        return _LANE + _ROW * len(self.labels)
+
+    @property
+    def edge(self) -> int:
+        """The pixel of the right edge."""
+        return WIDTH - (_RIGHT_AXIS if self.panel.has_right_axis else _RIGHT)
+
     def x(self, value: float) -> float:
         """Give the pixel of a place."""
-        return round(_LEFT + (value - self.left) / (self.right - self.left) * _INNER_WIDTH, 1)
+        return round(_LEFT + (value - self.panel.left) / (self.panel.right - self.panel.left) * (self.edge - _LEFT), 1)
 
-    def y(self, value: float) -> float:
-        """Give the pixel of a value."""
-        scaled = math.log10(value) if self.curve.is_log else value
-        return round(_TOP + (self.high - scaled) / (self.high - self.low) * (self.bottom - _TOP), 1)
+    def y(self, scaled: float, axis: int = 0) -> float:
+        """Give the pixel of a value that stands on the drawn scale."""
+        one = self.ranges[axis]
+        return round(self.top + (one.high - scaled) / (one.high - one.low) * (self.bottom - self.top), 1)
+
+    def axis_of(self, track: Track) -> int:
+        """Give the axis on which a track stands."""
+        return int(self.panel.has_right_axis and track.form == "steps")
 
 
-def svg(series: SeriesView, *, key: str = "chart", language: str = "en", is_detail: bool = False, mark: int | None = None) -> str:
-    """Draw a series; `key` makes the ids unique within a page, `mark` is the index of a sample at which the run failed."""
-    words = Words(language)
-    height = DETAIL_HEIGHT if is_detail else HEIGHT
-    frame = _frame(curve(series), height - _BOTTOM)
-    name = escape(one_line(series.name, 28))
-    if is_detail:
-        name = escape(words("curve.detail", name=one_line(series.name, 28)))
+def svg(panel: Panel, words: Words, *, key: str, title: str, description: str, height: int = HEIGHT) -> str:
+    """Draw a panel; `key` makes the ids unique within a page."""
+    frame = _frame(panel, height - _BOTTOM, words)
+    name, said = escape(title), escape(description)
     parts = [
         f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{escape(key)}-t {escape(key)}-d" xmlns="http://www.w3.org/2000/svg">',
-        f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{escape(described(series, words))}</desc>',
-        f'<text class="chart-title" x="{_LEFT}" y="20">{name}</text>',
-        f'<text class="chart-note" x="{WIDTH - _RIGHT}" y="20" text-anchor="end">{escape(_note(series, frame.curve, words))}</text>',
+        f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{said}</desc>',
         *_axes(frame, words),
-        *_lines(frame),
-        *(_bad(series, frame, words) or _failed(frame, mark, words)),
+        *(part for index, track in enumerate(panel.tracks) for part in _lines(frame, track, index)),
+        *_gaps(frame),
+        *_marks(frame),
+        *_named(frame, words),
         "</svg>",
     ]
     return "".join(parts)
 
 
-def described(series: SeriesView, words: Words) -> str:
-    """Say in words what a chart shows: points, range, first and last value, the first non-finite one."""
-    parts = [words("curve.points", count=series.points), f"{number(series.first[1])} → {number(series.last[1])}"]
-    if series.min is not None and series.max is not None:
-        parts.append(words("curve.range", low=number(series.min), high=number(series.max)))
-    if series.nonfinite:
-        parts.append(words("curve.nonfinite", count=series.nonfinite))
-    if series.first_nonfinite is not None:
-        parts.append(words("curve.first-bad") + words("colon") + step_and_line(*series.first_nonfinite, words))
-    return words("joint").join(parts)
+def _frame(panel: Panel, bottom: int, words: Words) -> _Frame:
+    main = [track for track in panel.tracks if not (panel.has_right_axis and track.form == "steps")]
+    ranges = [_range(main, panel.scale)]
+    if panel.has_right_axis:
+        ranges.append(_range(panel.tracks[-1:], "log2"))
+    return _Frame(panel, tuple(ranges), tuple(_labels(panel, words)), bottom)
 
 
-def _note(series: SeriesView, one: Curve, words: Words) -> str:
-    said = [words("curve.log") if one.is_log else "", words("curve.interleaved") if series.interleaved else "", series.unit, process(series.where, words)]
-    return cut(" · ".join(one_line(part, 40) for part in said if part), 44)
+def _range(tracks: Iterable[Track], scale: str) -> _Range:
+    empty = _Range(0.0, 1.0, scale)
+    values = [at for track in tracks for _, value, _ in track.series.samples if (at := empty.at(_bounded(value))) is not None] or [0.0]
+    low, high = min(values), max(values)
+    span = high - low
+    is_flat = span <= max(abs(low), abs(high)) * 1e-9
+    margin = (abs(high) * 0.1 or 1.0) if is_flat else span * 0.06
+    return _Range(low - margin, high + margin, scale)
 
 
-def _frame(one: Curve, bottom: int) -> _Frame:
-    left, right = (one.xs[0], one.xs[-1]) if one.xs else (0.0, 1.0)
-    if left == right:
-        left, right = left - 0.5, right + 0.5
-    span = one.high - one.low
-    is_flat = span <= max(abs(one.low), abs(one.high)) * 1e-9
-    margin = (abs(one.high) * 0.1 or 1.0) if is_flat else span * 0.06
-    return _Frame(one, left, right, one.low - margin, one.high + margin, bottom)
+def _bounded(value: float) -> float:
+    """Keep a value where differences of values are floats."""
+    return max(-1e300, min(1e300, value)) if math.isfinite(value) else value
 
 
-def _axes(frame: _Frame, words: Words) -> list[str]:
-    bottom, right = frame.bottom, WIDTH - _RIGHT
-    parts = []
-    heights, places = _value_ticks(frame), _place_ticks(frame)
-    for value, label in zip(heights, labels(heights, is_log=frame.curve.is_log), strict=True):
-        y = frame.y(value)
-        parts.append(f'<line class="grid" x1="{_LEFT}" y1="{y}" x2="{right}" y2="{y}"/>')
-        parts.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
+def _axes(frame: _Frame, words: Words) -> Iterator[str]:
+    bottom, edge = frame.bottom, frame.edge
+    for axis, one in enumerate(frame.ranges):
+        heights = tuple(_value_ticks(frame.panel, one))
+        for height, label in zip(heights, _value_labels(heights, one.scale), strict=True):
+            y = frame.y(height, axis)
+            if axis == 0:
+                yield f'<line class="grid" x1="{_LEFT}" y1="{y}" x2="{edge}" y2="{y}"/>'
+            at, anchor = (_LEFT - 6, "end") if axis == 0 else (edge + 6, "start")
+            yield f'<text class="tick" x="{at}" y="{y + 4:.1f}" text-anchor="{anchor}">{label}</text>'
+    places = _place_ticks(frame.panel)
     for value, label in zip(places, labels(places), strict=True):
         x = frame.x(value)
-        parts.append(f'<line class="axis" x1="{x}" y1="{bottom}" x2="{x}" y2="{bottom + 4}"/>')
-        at, anchor = (right, "end") if x > right - 16 else (x, "middle")
-        parts.append(f'<text class="tick" x="{at}" y="{bottom + 17}" text-anchor="{anchor}">{label}</text>')
-    parts.append(f'<line class="axis" x1="{_LEFT}" y1="{bottom}" x2="{right}" y2="{bottom}"/>')
-    unit = words("step" if frame.curve.is_by_step else "record")
-    parts.append(f'<text class="chart-note" x="{right}" y="{bottom + _BOTTOM - 4}" text-anchor="end">{unit}</text>')
-    return parts
+        yield f'<line class="axis" x1="{x}" y1="{bottom}" x2="{x}" y2="{bottom + 4}"/>'
+        at_x, anchor = (edge, "end") if x > edge - 16 else (x, "middle")
+        yield f'<text class="tick" x="{at_x}" y="{bottom + 16}" text-anchor="{anchor}">{label}</text>'
+    yield f'<line class="axis" x1="{_LEFT}" y1="{bottom}" x2="{edge}" y2="{bottom}"/>'
+    unit = words("chart.line" if frame.panel.axis == "line" else frame.panel.axis)
+    yield f'<text class="chart-note" x="{edge}" y="{bottom + _BOTTOM - 4}" text-anchor="end">{unit}</text>'
 
 
-def _place_ticks(frame: _Frame) -> tuple[float, ...]:
-    xs = frame.curve.xs
+def _place_ticks(panel: Panel) -> tuple[float, ...]:
+    xs = panel.tracks[0].xs
     if len(set(xs)) < 2:
         return xs[:1]
     is_whole = all(float(x).is_integer() for x in xs)
-    return tuple(value for value in ticks(frame.left, frame.right, 5) if not is_whole or float(value).is_integer())
+    return tuple(value for value in ticks(panel.left, panel.right, 5) if not is_whole or float(value).is_integer())
 
 
-def _value_ticks(frame: _Frame) -> tuple[float, ...]:
-    if not any(math.isfinite(value) for value in frame.curve.values):
+def _value_ticks(panel: Panel, one: _Range) -> Iterable[float]:
+    if not any(math.isfinite(value) for track in panel.tracks for _, value, _ in track.series.samples):
         return ()
-    if not frame.curve.is_log:
-        return ticks(frame.low, frame.high, 4)
-    decades = range(max(-_LAST_DECADE, math.ceil(frame.low)), min(_LAST_DECADE, math.floor(frame.high)) + 1)
-    stride = -(-len(decades) // _DECADES_SHOWN) or 1
-    return tuple(10.0**power for power in decades[::stride])
+    if one.scale == "linear":
+        return ticks(one.low, one.high, 4)
+    powers = range(max(-_LAST_DECADE, math.ceil(one.low)), min(_LAST_DECADE, math.floor(one.high)) + 1)
+    return map(float, powers[::-(-len(powers) // _DECADES_SHOWN) or 1])
 
 
-def _lines(frame: _Frame) -> list[str]:
-    """Draw each run of finite samples as one line, a run of one as a dot."""
-    parts = []
-    samples = zip(frame.curve.xs, frame.curve.values, strict=True)
-    for is_finite, run in groupby(samples, key=lambda sample: math.isfinite(sample[1])):
-        if not is_finite:
+def _value_labels(heights: tuple[float, ...], scale: str) -> tuple[str, ...]:
+    if scale == "log2":
+        return tuple("2" + f"{height:.0f}".translate(_RAISED) for height in heights)
+    return labels(tuple(10.0**height for height in heights) if scale == "log10" else heights, is_log=scale == "log10")
+
+
+def _lines(frame: _Frame, track: Track, index: int) -> Iterator[str]:
+    """Draw each run of samples that have a place as one line, a run of one as a dot."""
+    axis, form = frame.axis_of(track), track.form
+    placed = [(x, frame.ranges[axis].at(_bounded(value))) for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True)]
+    for is_drawn, run in groupby(placed, key=lambda sample: sample[1] is not None):
+        if not is_drawn:
             continue
-        points = [(frame.x(x), frame.y(value)) for x, value in run]
-        if len(points) == 1:
-            parts.append(f'<circle class="dot" cx="{points[0][0]}" cy="{points[0][1]}" r="2.5"/>')
+        points = [(frame.x(x), frame.y(scaled, axis)) for x, scaled in run if scaled is not None]
+        if len(points) == 1 or form == "points":
+            yield from (f'<circle class="dot series-{index}" cx="{x}" cy="{y}" r="{3.5 if form == "points" else 2.5}"/>' for x, y in points)
+        elif form == "steps":
+            yield f'<path class="curve series-{index}" d="M{points[0][0]} {points[0][1]}{"".join(f"H{x}V{y}" for x, y in points[1:])}"/>'
         else:
-            joined = " ".join(f"{x},{y}" for x, y in points)
-            parts.append(f'<polyline class="curve" points="{joined}"/>')
-    return parts
+            yield f'<polyline class="curve{" dashes" if form == "dashes" else ""} series-{index}" points="{" ".join(f"{x},{y}" for x, y in points)}"/>'
 
 
-def _bad(series: SeriesView, frame: _Frame, words: Words) -> list[str]:
-    """Mark every non-finite sample at the foot, and the first by a line and a label."""
-    index = first_bad(series)
-    if index is None:
-        return []
-    bottom = frame.bottom
-    places = sorted({frame.x(x) for x, value in zip(frame.curve.xs, frame.curve.values, strict=True) if not math.isfinite(value)})
-    rug = "".join(f"M{x} {bottom}v-6" for x in places)
-    step, value, line = series.samples[index]
-    label = f"{number(value)} · {step_and_line(step, line, words)}"
-    parts = [f'<path class="bad-mark" d="{rug}"/>', *_flag(frame, index, label)]
-    if not any(math.isfinite(one) for one in frame.curve.values):
-        middle = f'x="{WIDTH / 2}" y="{(bottom + _BOTTOM) / 2}" text-anchor="middle"'
-        parts.append(f'<text class="chart-note" {middle}>{escape(words("curve.none-finite"))}</text>')
-    return parts
+def _gaps(frame: _Frame) -> Iterator[str]:
+    """Mark the places of all non-finite samples: at the foot, +inf at the head."""
+    bad = [(frame.x(x), value) for track in frame.panel.tracks for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True) if not math.isfinite(value)]
+    for y, is_above in ((frame.bottom - 6, False), (frame.top + 6, True)):
+        places = sorted({x for x, value in bad if (value == math.inf) is is_above})
+        if places:
+            yield f'<path class="mark mark-gap" d="{"".join(f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places))}"/>'
 
 
-def _failed(frame: _Frame, mark: int | None, words: Words) -> list[str]:
-    return [] if mark is None else _flag(frame, mark, words("curve.failure"))
+def _apart(places: Iterable[float]) -> Iterator[float]:
+    """Leave out what would stand on another."""
+    last = -math.inf
+    for x in places:
+        if x - last >= _SIGN:
+            last = x
+            yield x
 
 
-def _flag(frame: _Frame, index: int, label: str) -> list[str]:
-    """Mark one sample by a vertical line with a label beside it."""
-    x = frame.x(frame.curve.xs[index])
-    is_right = x > _LEFT + _INNER_WIDTH * 0.5
-    at, anchor = (x - 6, "end") if is_right else (x + 6, "start")
-    return [
-        f'<line class="bad-line" x1="{x}" y1="{_TOP}" x2="{x}" y2="{frame.bottom}"/>',
-        f'<text class="bad-label" x="{at:.1f}" y="{_TOP + 12}" text-anchor="{anchor}">{escape(label)}</text>',
-    ]
+def _marks(frame: _Frame) -> Iterator[str]:
+    """Draw the marks: a line through the panel for what stands out, a shape in the lane above, skipped steps at the foot."""
+    drawn: dict[str, float] = {}
+    heights = {spot.kind: frame.top - _LANE - row * _ROW for row, (spot, _) in enumerate(frame.labels)}
+    for spot in frame.panel.spots:
+        x = frame.x(spot.x)
+        if abs(drawn.get(spot.kind, -math.inf) - x) < _APART:
+            continue
+        drawn[spot.kind] = x
+        if spot.kind in STANDING:
+            yield f'<line class="standing mark-{spot.kind}" x1="{x}" y1="{heights.get(spot.kind, frame.top - 8)}" x2="{x}" y2="{frame.bottom}"/>'
+        y = frame.bottom - 6 if spot.kind in _FOOT else frame.top - _LANE // 2
+        yield f'<path class="mark mark-{spot.kind}" transform="translate({x} {y})" d="{SHAPES[spot.kind]}"/>'
+
+
+def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
+    """Name the failure, and the first non-finite value where it is another line; in such an order that no label crosses another's line."""
+    bad, spots, found = panel.bad, {spot.kind: spot for spot in panel.spots}, []
+    if "failure" in spots and ("bad" not in spots or spots["bad"].line != spots["failure"].line):
+        found.append((spots["failure"], words("mark.failure")))
+    if bad is not None and "bad" in spots:
+        named = number(bad.value) if bad.name == panel.main.name else f"{one_line(bad.name, 20)} {number(bad.value)}"
+        found.append((spots["bad"], f"{named} · {step_and_line(bad.step, bad.line, words)}"))
+    middle = (panel.left + panel.right) / 2
+    return sorted(found, key=lambda one: one[0].x if one[0].x > middle else -one[0].x)
+
+
+def _named(frame: _Frame, words: Words) -> Iterator[str]:
+    for row, (spot, text) in enumerate(frame.labels):
+        x = frame.x(spot.x)
+        wide = _LETTER * sum(2 if ord(letter) > 0x2E80 else 1 for letter in text)
+        at, anchor = (max(x - 5, wide), "end") if x > (_LEFT + frame.edge) / 2 else (min(x + 5, WIDTH - wide), "start")
+        yield f'<text class="bad-label" x="{at:.1f}" y="{frame.top - _LANE - row * _ROW - 3}" text-anchor="{anchor}">{escape(text)}</text>'
+    if not any(math.isfinite(value) for track in frame.panel.tracks for _, value, _ in track.series.samples):
+        yield f'<text class="chart-note" x="{WIDTH / 2}" y="{(frame.bottom + frame.top) / 2}" text-anchor="middle">{escape(words("curve.none-finite"))}</text>'

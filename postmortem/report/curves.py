@@ -62,10 +62,10 @@ def _scaled(value: float, *, is_log: bool) -> float:
     return math.log10(value) if is_log else value
 
 
-def chosen(series: Iterable[SeriesView], names: Sequence[str] = (), each: int = 2) -> tuple[SeriesView, ...]:
-    """Choose the series to draw, the loss first; of several with one name those with a fault and with most points."""
+def chosen(series: Iterable[SeriesView], names: Sequence[str] = (), each: int = 2, failing: int | None = None) -> tuple[SeriesView, ...]:
+    """Choose the series to draw, the loss first; of several with one name those of the source that failed first, those with a fault and with most points."""
     wanted = [one for one in series if one.samples and one.name != EPOCH and (not names or one.name in names)]
-    wanted.sort(key=lambda one: (_rank(one.name), one.name, not one.nonfinite, -one.points, one.source))
+    wanted.sort(key=lambda one: (_rank(one.name), one.name, one.source != failing, not one.nonfinite, -one.points, one.source))
     taken: dict[str, int] = {}
     kept = []
     for one in wanted:
@@ -96,7 +96,7 @@ def detail(series: SeriesView, failure: tuple[int, int] | None = None) -> Series
         last = first + _DETAIL_SAMPLES
     if last > len(one.xs) or one.xs[last - 1] - one.xs[first] > _WIDEST_DETAIL * span:
         return None
-    return _cut(series, series.samples[first:last])
+    return cut_to(series, series.samples[first:last])
 
 
 def _is_at_an_end(places: Sequence[float], at: int) -> bool:
@@ -105,7 +105,7 @@ def _is_at_an_end(places: Sequence[float], at: int) -> bool:
     return span > 0 and not _AT_AN_END < (places[at] - places[0]) / span < 1 - _AT_AN_END
 
 
-def _cut(series: SeriesView, samples: tuple[tuple[float | None, float, int], ...]) -> SeriesView:
+def cut_to(series: SeriesView, samples: tuple[tuple[float | None, float, int], ...]) -> SeriesView:
     """Give a part of a series as a series of its own."""
     finite = [value for _, value, _ in samples if math.isfinite(value)]
     return replace(

@@ -18,10 +18,10 @@ from markupsafe import Markup
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt, SeriesView
 from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.chart import described, svg
-from postmortem.report.curves import chosen, detail, fault
+from postmortem.report import figures, parts
+from postmortem.report.curves import chosen
 from postmortem.report.lanes import lanes
+from postmortem.report.panels import Panel, panels
 from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.quotes import anchor, quoted
@@ -36,6 +36,8 @@ _FIXES_SHOWN: Final = 4
 _FULL_WEIGHT: Final = 5.0
 """Log-odds from which the bar of a piece of evidence is full."""
 _CHARTS_SHOWN: Final = 12
+_STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
+_CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 _LISTED: Final = 200
 _LONGEST_LINE: Final = 1000
 _LOG_KINDS: Final = ("signature", "traceback", "setting")
@@ -47,13 +49,16 @@ def render_html(diagnosis: Diagnosis, *, redact: bool = True, translations: Sequ
     first = quoted(diagnosis)
     environment = _environment()
     articles = [_article(replace(one, quotes=first.quotes), environment, redactor) for one in (first, *translations)]
-    style, script = (_own(name) for name in ("style.css", "page.js"))
+    charts = articles[0]["charts"]
+    style, script = _own(*_STYLES), _own("page.js", *(_CHART_SCRIPTS if charts else ()))
     template = environment.get_template("report.html.j2")
-    return template.render(articles=articles, style=Markup(style), style_hash=_hash("\n" + style), script=Markup(script), script_hash=_hash(script))  # noqa: S704 -- our own files
+    return template.render(articles=articles, charts=figures.data(charts) if charts else "", style=Markup(style), style_hash=_hash("\n" + style), script=Markup(script), script_hash=_hash(script))  # noqa: S704 -- our own files
 
 
-def _own(name: str) -> str:
-    return (folder("templates") / name).read_text(encoding="utf-8")
+def _own(*names: str) -> str:
+    """Join files of ours; a licence becomes a comment."""
+    texts = [(folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names]
+    return "".join(f"/*\n{text}\n*/\n" if name.endswith("LICENSE") else f"{text}\n" for name, text in zip(names, texts, strict=True))
 
 
 def _hash(text: str) -> str:
@@ -66,9 +71,12 @@ def _article(diagnosis: Diagnosis, environment: Environment, redactor: Redactor 
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
-    body = environment.get_template("article.html.j2").render(**_context(shown, words, redactor))
+    first = shown.first_failure
+    drawn = chosen(shown.series, failing=None if first is None else first.source)[:_CHARTS_SHOWN]
+    charts = panels(shown, drawn)
+    body = environment.get_template("article.html.j2").render(curves=_curves(shown, drawn, charts, words), **_context(shown, words, redactor))
     title = f"{parts.title(shown, words)} · {words('report')}"
-    return {"language": words.language, "lang": _TAGS[words.language], "title": title, "say": words, "body": Markup(body)}  # noqa: S704 -- escaped by its template
+    return {"language": words.language, "lang": _TAGS[words.language], "title": title, "say": words, "charts": charts, "body": Markup(body)}  # noqa: S704 -- escaped by its template
 
 
 def _environment() -> Environment:
@@ -86,7 +94,6 @@ def _shown(value: Any) -> Any:
 def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> dict[str, Any]:
     """Gather what the template shows."""
     cause = parts.main_cause(diagnosis)
-    drawn = chosen(diagnosis.series)[:_CHARTS_SHOWN]
     return {
         "d": diagnosis,
         "say": words,
@@ -104,9 +111,6 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "evidence": _evidence(diagnosis, cause, words, is_cited=True) if cause is not None else [],
         "others": [(one, _evidence(diagnosis, one, words)) for one in parts.other_causes(diagnosis)],
         "harmless": [(hit, _spot(diagnosis, hit.source, (hit.line, hit.end_line), words)) for hit in parts.harmless(diagnosis)],
-        "charts": _charts(diagnosis, [one for one in drawn if len(one.samples) > 1], words),
-        "points": [(one.name, parts.single_point(one, words)) for one in drawn if len(one.samples) == 1],
-        "charts_more": len(diagnosis.series) - len(drawn),
         "quotes": _quotes(diagnosis, cause, words),
         "first": _first(diagnosis, words),
         "lanes": lanes(diagnosis, words),
@@ -164,18 +168,15 @@ def _item(diagnosis: Diagnosis, item: Evidence, words: Words, name: str) -> dict
     }
 
 
-def _charts(diagnosis: Diagnosis, series: Sequence[SeriesView], words: Words) -> list[dict[str, Any]]:
-    """Draw the series, and the neighbourhood of a fault that stands at the very edge of one."""
-    first = diagnosis.first_failure
-    failure = None if first is None else (first.source, first.line)
-    charts = []
-    for index, one in enumerate(series):
-        charts.append({"svg": Markup(svg(one, key=f"{words.language}-chart-{index}", language=words.language)), "text": described(one, words)})  # noqa: S704 -- our own drawing
-        near = detail(one, failure)
-        if near is not None:
-            drawing = svg(near, key=f"{words.language}-chart-{index}-detail", language=words.language, is_detail=True, mark=fault(near, failure))
-            charts.append({"svg": Markup(drawing), "text": described(near, words)})  # noqa: S704 -- our own drawing
-    return charts
+def _curves(diagnosis: Diagnosis, drawn: Sequence[SeriesView], charts: Sequence[Panel], words: Words) -> dict[str, Any]:
+    """Give the curves in one language: figures, what the script says, what is told in words, how many series are left out."""
+    in_charts = {id(track.series) for panel in charts for track in panel.tracks}
+    return {
+        "figures": figures.figures(diagnosis, charts, words),
+        "phrases": figures.phrases(words),
+        "points": [(one.name, parts.single_point(one, words)) for one in drawn if id(one) not in in_charts],
+        "more": len(diagnosis.series) - len(drawn),
+    }
 
 
 def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:

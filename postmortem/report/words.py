@@ -6,6 +6,7 @@ In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, wh
 from collections.abc import Mapping
 from typing import Final
 
+from postmortem.report.chart_words import CHART
 from postmortem.report.page_words import PAGE
 
 _EN: Final[dict[str, str]] = {
@@ -370,7 +371,7 @@ _ONE: Final[Mapping[str, str]] = {
     "timeline.more": "{count} more event is in the HTML and JSON reports",
 }
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": {**_EN, **PAGE["en"]}, "zh": {**_ZH, **PAGE["zh"]}}
+WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": {**_EN, **PAGE["en"], **CHART["en"]}, "zh": {**_ZH, **PAGE["zh"], **CHART["zh"]}}
 
 
 class Words:
@@ -386,6 +387,10 @@ class Words:
         is_one = values.get("count") == 1 and self.language == "en"
         phrase = _ONE.get(key, self._phrases[key]) if is_one else self._phrases[key]
         return phrase.format(**values) if values else phrase
+
+    def raw(self, key: str) -> str:
+        """Give a phrase with its gaps, for a script that fills them in."""
+        return self._phrases[key]
 
     def either(self, group: str, value: str) -> str:
         """Give the phrase `group.value`, or the value itself where no phrase is known."""

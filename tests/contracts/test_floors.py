@@ -17,7 +17,7 @@ FLOORS = (
     ("gathered", "literals"),
     ("gather",),
     ("inference",),
-    ("fixes", "progress", "timeline", "views"),
+    ("fixes", "marks", "progress", "timeline", "views"),
     ("pipeline",),
     ("library",),
     ("__init__",),

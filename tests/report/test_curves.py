@@ -1,5 +1,6 @@
 """Positions, scales and sparklines."""
 
+from dataclasses import replace
 from math import inf, isfinite, nan
 
 import pytest
@@ -84,6 +85,8 @@ def test_loss_comes_first_and_the_faulty_stream_before_the_healthy() -> None:
     assert names == ["loss", "loss", "grad_norm", "loss_scale", "learning_rate"]
     assert chosen((healthy, faulty), each=1) == (faulty,)
     assert chosen((healthy,), ("grad_norm",)) == ()
+    of_the_failing_file = replace(healthy, source=3)
+    assert chosen((healthy, faulty, of_the_failing_file), each=1, failing=3) == (of_the_failing_file,)
 
 
 @pytest.mark.parametrize(
