@@ -21,15 +21,21 @@ class Lanes(NamedTuple):
 
 
 def lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
-    """Give each process a lane; what a file tells without naming a process is the file's."""
+    """Give each process a lane; a file whose lines name a single process is its, one that names several or none has a lane for what it tells of itself."""
     events = diagnosis.timeline
-    known = list(dict.fromkeys(_name(diagnosis, event, words) for event in events))
+    named: dict[int, set[str]] = {}
+    for event in events:
+        named.setdefault(event.source, set()).update(filter(None, (_process(diagnosis, event, words),)))
+    owners = {source: next(iter(names)) for source, names in named.items() if len(names) == 1}
+    names = [_process(diagnosis, event, words) or owners.get(event.source) or file_name(diagnosis, event.source, words) for event in events]
+    known = list(dict.fromkeys(names))
     if len(known) > _MOST + 1:
         known = [*known[:_MOST], words("lanes.rest", count=len(known) - _MOST)]
     places = {name: index for index, name in enumerate(known)}
-    return Lanes(tuple(known), tuple(places.get(_name(diagnosis, event, words), len(known) - 1) for event in events))
+    return Lanes(tuple(known), tuple(places.get(name, len(known) - 1) for name in names))
 
 
-def _name(diagnosis: Diagnosis, event: Event, words: Words) -> str:
+def _process(diagnosis: Diagnosis, event: Event, words: Words) -> str:
+    """Name the process that a line or its file names, or nothing."""
     own = diagnosis.sources[event.source].where if event.source < len(diagnosis.sources) else event.where
-    return process(event.where, words) or process(own, words) or file_name(diagnosis, event.source, words)
+    return process(event.where, words) or process(own, words)

@@ -27,6 +27,12 @@ def test_a_process_has_one_lane_whatever_file_names_it() -> None:
     assert found.of == (0, 1, 1, 2)
 
 
+def test_a_file_that_names_one_process_is_its() -> None:
+    """What a line without a rank tells in the log of rank 0 happened to rank 0."""
+    one = replace(rich(), sources=(source("out.log"),), timeline=(event(0), event(0, Where(rank=0)), event(0)))
+    assert lanes(one, Words("en")) == (("rank 0",), (0, 0, 0))
+
+
 def test_many_processes_share_the_last_lane() -> None:
     """A thousand ranks do not make a thousand lanes, and nothing is left without one."""
     one = replace(rich(), timeline=tuple(event(0, Where(rank=rank)) for rank in range(1000)))
