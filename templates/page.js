@@ -11,11 +11,23 @@
   // The section that is being read stays in view when the language changes.
   let current = shown();
   let place = null;
-  addEventListener("scroll", () => {
+  const note = () => {
     const parts = [...current.querySelectorAll(":scope > [id]")].map((one) => ({ id: one.id, top: one.getBoundingClientRect().top }));
     const part = parts.findLast((one) => one.top <= 80);
     place = part ? { name: part.id.slice(current.dataset.language.length), top: part.top } : null;
-  }, { passive: true });
+  };
+  addEventListener("scroll", note, { passive: true });
+  // Curves that are drawn when they come into view change the height of what stands above the place: it is held for a moment.
+  let held = null;
+  const hold = () => {
+    const part = held && document.getElementById(current.dataset.language + held.name);
+    if (part) scrollBy({ top: part.getBoundingClientRect().top - held.top, behavior: "instant" });
+  };
+  const grown = new ResizeObserver(() => {
+    if (held && performance.now() < held.until) hold();
+    else if (current.offsetParent) note();
+  });
+  articles.forEach((one) => grown.observe(one));
   const speak = (language) => {
     const next = articles.find((one) => one.dataset.language === language);
     if (!next || next === current) return;
@@ -23,8 +35,8 @@
     current = next;
     root.lang = next.lang;
     document.title = next.dataset.title;
-    const part = place && document.getElementById(language + place.name);
-    if (part) scrollBy({ top: part.getBoundingClientRect().top - place.top, behavior: "instant" });
+    held = place && { ...place, until: performance.now() + 600 };
+    hold();
     tell("languagechange");
   };
   for (const input of document.querySelectorAll("input[name=language]")) input.addEventListener("change", () => speak(input.value));

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import postmortem
 from tests.browser.conftest import Opened
@@ -73,9 +73,10 @@ def test_a_switch_of_language_keeps_the_place(visit: Visit, pages: dict[str, Pat
     """The section that is being read stays where it is."""
     page = visit(pages["curve"]).page
     page.evaluate("document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('en-timeline').scrollIntoView()")
-    page.wait_for_function("scrollY > 500")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("scrollY") > 500
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
     page.evaluate("document.getElementById('language-zh').click()")
+    page.wait_for_timeout(1000)     # until the curves above it are drawn, too
     assert abs(page.evaluate("document.getElementById('zh-timeline').getBoundingClientRect().top")) < 60
 
 
@@ -139,7 +140,7 @@ def test_a_snippet_is_copied(visit: Visit, pages: dict[str, Path]) -> None:
     page = visit(pages["curve"], permissions=["clipboard-read", "clipboard-write"]).page
     block = page.locator("#en-fixes .snippet").first
     block.locator("button").click()
-    assert block.locator("button").inner_text() == "Copied"
+    expect(block.locator("button")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == block.locator("pre").inner_text().rstrip("\n")
 
 
