@@ -74,10 +74,12 @@ def test_a_switch_of_language_keeps_the_place(visit: Visit, pages: dict[str, Pat
     page = visit(pages["curve"]).page
     page.evaluate("document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('en-timeline').scrollIntoView()")
     assert page.evaluate("scrollY") > 500
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
+    page.wait_for_timeout(1000)     # until the curves above it are drawn
+    top = "document.getElementById('{}-timeline').getBoundingClientRect().top"
+    before = page.evaluate(top.format("en"))
     page.evaluate("document.getElementById('language-zh').click()")
-    page.wait_for_timeout(1000)     # until the curves above it are drawn, too
-    assert abs(page.evaluate("document.getElementById('zh-timeline').getBoundingClientRect().top")) < 60
+    page.wait_for_timeout(1000)
+    assert abs(page.evaluate(top.format("zh")) - before) < 60
 
 
 @pytest.mark.browser
