@@ -28,6 +28,14 @@
     else if (current.offsetParent) note();
   });
   articles.forEach((one) => grown.observe(one));
+  // A long stretch of the log opens at its failure.
+  const open = (article) => {
+    for (const log of article.querySelectorAll(".log")) {
+      const marked = log.querySelector(".marked");
+      if (marked && !log.scrollTop) log.scrollTop = marked.offsetTop - log.clientHeight / 3;
+    }
+  };
+  open(current);
   const speak = (language) => {
     const next = articles.find((one) => one.dataset.language === language);
     if (!next || next === current) return;
@@ -35,6 +43,7 @@
     current = next;
     root.lang = next.lang;
     document.title = next.dataset.title;
+    open(next);
     held = place && { ...place, until: performance.now() + 600 };
     hold();
     tell("languagechange");
