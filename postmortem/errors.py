@@ -16,14 +16,14 @@ class PostmortemError(Exception):
     Positional arguments, so that a worker process can pickle it.
     """
 
-    def __init__(self, what: str, where: object = "", mend: str = "") -> None:
-        """Keep the three parts apart, so that each report can lay them out itself."""
+    def __init__(self, what: object, where: object = "", mend: str = "") -> None:
+        """Keep the three parts apart, so that each report can lay them out itself; `what` may be a sentence in several languages."""
         super().__init__(what, where, mend)
         self.what, self.where, self.mend = what, where, mend
 
     def __str__(self) -> str:
         """Join the parts on one line, as the command line prints them."""
-        text = self.what
+        text = str(self.what)
         if self.where:
             text += f" ({self.where})"
         if self.mend:

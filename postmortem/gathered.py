@@ -91,6 +91,8 @@ class Gathered:
     lines: dict[int, int] = field(default_factory=dict)
     stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
+    error_files: set[int] = field(default_factory=set)
+    """Sources that are a copy of an exception (`formats.error_file`)."""
 
     def records_beside(self, source: int, where: Where) -> int:
         """Count the records of a source that tell how this process fares: its own and unlabelled ones; all, for a line without a label."""
@@ -135,6 +137,7 @@ class Gathered:
         self.heads = {**other.heads, **self.heads}
         self.tails.update(other.tails)
         self.lines.update(other.lines)
+        self.error_files |= other.error_files
 
     def seen(self) -> Iterator[Seen]:
         """Yield every kept finding."""

@@ -31,6 +31,7 @@ from postmortem.literals import Machine
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Excerpt, Framework, Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said, labelled, listed, quote, say
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
@@ -48,7 +49,9 @@ class Job(NamedTuple):
     gathered: Gathered
     sources: Sequence[Source]
     knowledge: KnowledgeBase
-    warnings: Sequence[str]
+    warnings: Sequence[Said]
+    notes: Mapping[int, Said]
+    """What is to be said of a source, by its index."""
 
 
 def analyze(paths: str | Path | Sequence[str | Path], *, language: str = "en", **given: Any) -> Diagnosis:
@@ -88,7 +91,7 @@ def read(
         reader.read(str(path), is_alone=True, kind="environment")
     for name, value in facts.items():
         reader.gathered.facts.add(name, value, env.TOLD, 0, 0)
-    return Job(reader.gathered, reader.sources, machine.knowledge, reader.warnings)
+    return Job(reader.gathered, reader.sources, machine.knowledge, reader.warnings, reader.notes)
 
 
 @functools.lru_cache(maxsize=4)
@@ -104,11 +107,13 @@ class _Reader:
         self.machine, self.block_size, self.processes, self.progress = machine, block_size, processes, progress
         self.gathered = Gathered()
         self.sources: list[Source] = []
-        self.warnings: list[str] = []
+        self.warnings: list[Said] = []
+        self.notes: dict[int, Said] = {}
 
-    def ignore(self, path: str, why: str) -> None:
+    def ignore(self, path: str, why: Said) -> None:
         """List a file that is no part of the job's log."""
-        self.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored", why))
+        self.notes[len(self.sources)] = why
+        self.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored"))
 
     def read(self, path: str, *, is_alone: bool, kind: str = "log") -> None:
         """Read one file; in a folder, one that cannot be read is listed with the reason."""
@@ -117,7 +122,7 @@ class _Reader:
         except InputError as error:
             if is_alone:
                 raise
-            self.ignore(path, error.what)
+            self.ignore(path, error.what if isinstance(error.what, Said) else quote(str(error.what)))
 
     def require_something(self, given: Sequence[str]) -> None:
         """Refuse a job none of whose files could be read.
@@ -126,7 +131,7 @@ class _Reader:
             InputError: all files were ignored.
         """
         if not any(source.kind != "ignored" for source in self.sources):
-            why = self.sources[0].note if self.sources else "nothing given"
+            why = self.notes.get(0, "nothing given")
             raise InputError(f"no log could be read: {why}", ", ".join(given), "name the text log of the run")
 
     def _read(self, path: str, kind: str) -> None:
@@ -134,29 +139,33 @@ class _Reader:
         try:
             text = Text(opened)
             head = text.head.decode("utf-8", "replace")
-            index, about = len(self.sources), ""
+            index, notes = len(self.sources), list[Said]()
             where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
             if trainer_state.claims(head):
                 kind, part = "metrics", self._metrics_file(text, index, trainer_state.records, "transformers-trainer")
             elif csv_metrics.claims(head):
                 kind, part = "metrics", self._metrics_file(text, index, csv_metrics.records, csv_metrics.PRODUCER)
             elif error_file.claims(head):
-                part, about = self._error_file(text, index, where), error_file.NOTE
+                part = self._error_file(text, index, where)
+                notes.append(error_file.NOTE)
             else:
                 part = self._gather(text, index, where, path, srun=carries_srun_labels(head[:65536]))
             self.gathered.merge(part)
         finally:
             opened.close()
         kind = "notebook" if text.is_notebook and kind == "log" else kind
-        note = "its only line breaks are carriage returns: lines count its frames" if text.breaks_by_return else about
-        if opened.fault:
-            self.warnings.append(f"{path}: {opened.fault}")
-            note = "; ".join(filter(None, (note, opened.fault)))
+        if text.breaks_by_return:
+            notes = [say("its only line breaks are carriage returns: lines count its frames", "文件只用回车符换行：行号按进度条的帧计数")]
+        if opened.fault is not None:
+            self.warnings.append(labelled(path, opened.fault))
+            notes.append(opened.fault)
+        if notes:
+            self.notes[index] = listed(notes, "; ", "；")
         if kind == "log" and not part.records.get(index) and not part.findings and part.facts.facts:
             kind = "environment"
         elif kind == "log" and not part.records.get(index):
             kind = kind_of(head[:65536]) or kind
-        self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind, note))
+        self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind))
 
     def _gather(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
         gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return)
@@ -174,6 +183,7 @@ class _Reader:
         gathering.feed(Block(data, 0, len(data), 0))
         result = gathering.snapshot()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
+        result.error_files.add(index)
         result.tracebacks = [(dataclasses.replace(one, line=1, end_line=1, exception_line=1), before) for one, before in result.tracebacks]
         return result
 
@@ -190,7 +200,7 @@ class _Reader:
 
 def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnosis:
     """Judge what was read; without the lines around the failure, which another language's diagnosis has, these may be read again."""
-    gathered, sources, knowledge, _ = job
+    gathered, sources, knowledge = job.gathered, job.sources, job.knowledge
     rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda one: (one.finding.source, one.finding.offset))
     starts = [one.finding for one in seen if one.finding.signature.startswith((attempts.START, attempts.COMMAND))]
@@ -217,7 +227,7 @@ def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnos
         events=tuple(events.events(seen, rules, first, gathered, begins, clock, dumps)), tracebacks=tuple(one for one, before in tracebacks if gathered.records_beside(one.source, one.where) - before < order.BUFFERED_RECORDS), shapes=found_shapes,
         environment=env.environment(gathered.facts, knowledge.gpus), settings=gathered.facts.settings(), frameworks=views.frameworks(gathered), outcome=outcome,
     )
-    ranked = judging.rank(score(case, knowledge, language), case, first, knowledge)
+    ranked = judging.rank(score(case, knowledge, language), case, first, knowledge, language)
     return _assemble(case, ranked, first, job, language, begins, apart, excerpt)
 
 
@@ -247,7 +257,7 @@ def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apar
 def _assemble(
     case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, job: Job, language: str, begins: dict[int, int], apart: Mapping[int, float], excerpt: Excerpt | None,
 ) -> Diagnosis:
-    gathered, sources, knowledge, warnings = job
+    gathered, sources, knowledge, warnings, notes = job
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
     excerpt = excerpt or views.excerpt(gathered, sources, failure, case)
@@ -257,9 +267,8 @@ def _assemble(
     done = progress.progress(gathered, case, failure, ranked[0].id, clocks, logs)
     known = views.known_numbers(gathered, sources, done)
     answer = judging.verdict(ranked, case, knowledge, language)
-    notes = [*warnings, *(f"the clock of {sources[source].path} is {ahead:+.0f} s off the others' (the same steps stand in them); corrected for the order" for source, ahead in apart.items()), *([f"{gathered.timeouts} windows took too long to match and were passed over"] if gathered.timeouts else [])]
     return Diagnosis(
-        knowledge_base=knowledge.version, sources=tuple(sources), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
+        knowledge_base=knowledge.version, sources=tuple(dataclasses.replace(one, note=notes[index].text(language)) if index in notes else one for index, one in enumerate(sources)), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
         frameworks=tuple(Framework(name, version, gathered.facts.framework_lines.get(name, 0)) for name, version in case.frameworks.items()),
         verdict=answer,
         causes=tuple(
@@ -272,9 +281,20 @@ def _assemble(
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
         timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one) for one in series if one.points),
-        environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(notes),
+        environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(one.text(language) for one in (*warnings, *_remarks(gathered, sources, apart))),
         excerpt=excerpt, marks=marks.marks(case, gathered, failure), language=language,
     )
+
+
+def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, float]) -> Iterator[Said]:
+    """Say what of the reading a reader of the report should know."""
+    for source, ahead in apart.items():
+        yield say(
+            "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them); corrected for the order", "{path} 的时钟与其他文件相差 {ahead:+.0f} 秒（它们记录了相同的步）；排序时已修正",
+            path=sources[source].path, ahead=ahead,
+        )
+    if gathered.timeouts:
+        yield say("{count} windows took too long to match and were passed over", "有 {count} 段文本匹配超时，已跳过", count=gathered.timeouts)
 
 
 def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:

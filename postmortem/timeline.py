@@ -19,6 +19,7 @@ from postmortem.inference import case as cases
 from postmortem.inference.clock import Clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
+from postmortem.model.said import labelled
 
 _MOST: Final = 60
 _MOST_TEXT: Final = 400
@@ -70,9 +71,9 @@ def timeline(
     """
     words = _WORDS[language]
     main = failure.source if failure is not None else min(logs, default=None)
-    entries = [*_records(gathered, main, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure), *_seen(case, gathered, words)]
+    entries = [*_records(gathered, main, words), *_saved(gathered, done, words), *_evaluations(gathered, words), *_turns(case.shapes.values(), gathered, failure, language), *_seen(case, gathered, words)]
     if failure is not None:
-        event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", f"{words['failure']}: {failure.why}")
+        event = Event(failure.source, failure.where, failure.line, failure.time, gathered.step_at(failure.source, failure.line), "cause", labelled(words["failure"], failure.why).text(language))
         place = (failure.source, failure.line)
         entries = [one for one in entries if (one.event.source, one.event.line) != place or one.event.role != "cause"]     # the same line under another name
         entries.append(_Entry(_FAILURE, event))
@@ -140,12 +141,12 @@ def _step(series: Series, step: float) -> float | None:
     return None if series.interleaved else whole(step)
 
 
-def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | None) -> Iterator[_Entry]:
+def _turns(shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | None, language: str) -> Iterator[_Entry]:
     """What the curves do, except where it is the failure itself."""
     for shape in shapes:
         if shape.id in _TURNS and (failure is None or (failure.source, failure.line) != (shape.source, shape.line)):
             weight = _BAD if shape.id in _BAD_TURNS else _WARNING
-            yield _Entry(weight, Event(shape.source, shape.where, shape.line, None, whole(gathered.step_at(shape.source, shape.line)), "warning", shape.text[:_MOST_TEXT]))
+            yield _Entry(weight, Event(shape.source, shape.where, shape.line, None, whole(gathered.step_at(shape.source, shape.line)), "warning", shape.said.text(language)[:_MOST_TEXT]))
 
 
 def _seen(case: cases.Case, gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:

@@ -21,6 +21,7 @@ from postmortem.inference.order import SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
+from postmortem.model.said import labelled, quote, say
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
@@ -90,11 +91,14 @@ def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Ma
         end = known.get("last-step")
         if marker is None and end is not None:
             return [end._replace(id="finished")]
-        return [Shape("finished", marker.text[:200] if marker else "", marker.source if marker else source, NOWHERE, marker.line if marker else line)]
+        return [Shape("finished", quote(marker.text[:200] if marker else ""), marker.source if marker else source, NOWHERE, marker.line if marker else line)]
     if how == "stalled" and not any(gathered.records.values()) and all(len({match["step"] for match in STEP.finditer(text)}) < SURVIVED_RECORDS for _, text in gathered.tails.values()):
-        return [Shape("no-record", f"no metric record in {sum(gathered.lines.values())} lines", source, NOWHERE, line)]
+        said = say("no metric record in {count} lines", "{count} 行日志里没有任何指标记录", count=sum(gathered.lines.values()))
+        return [Shape("no-record", said, source, NOWHERE, line)]
     if how in {"running", "stalled"} and not has_bad and any(gathered.records.values()):
-        return [Shape("no-failure-shown", f"{sum(gathered.records.values())} metric records up to line {line}, no failure shown", source, NOWHERE, line)]
+        count = sum(gathered.records.values())
+        said = say("{count} metric records up to line {line}, no failure shown", "到第 {line} 行共 {count} 条指标记录，未见故障", count=count, line=line)
+        return [Shape("no-failure-shown", said, source, NOWHERE, line)]
     return []
 
 
@@ -118,12 +122,12 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
         bad.insert(0, case.shapes["grad-huge-first"])
     is_earlier = bool(bad) and (first is None or (is_numeric and (bad[0].source != first.source or bad[0].line < first.line)))
     if is_earlier:
-        return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].text)
+        return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].said.text(language))
     if first is None:
         return None
     if first.finding is not None:
         title = knowledge.by_id[first.finding.signature].title(language)
-        return FirstFailure(first.source, first.finding.where, first.line, first.time, f"{title}: {first.finding.text.splitlines()[0][:_MOST_TEXT]}")
+        return FirstFailure(first.source, first.finding.where, first.line, first.time, labelled(title, first.finding.text.splitlines()[0][:_MOST_TEXT]).text(language))
     one = first.traceback
     assert one is not None  # noqa: S101 -- a Failure has one of the two
     said = [part for part in (one.exception, (one.message.splitlines() or [""])[0][:_MOST_TEXT]) if part]

@@ -14,6 +14,7 @@ from typing import Final
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
+from postmortem.model.said import say
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
 COUNTS: Final = frozenset({"distributed.nccl-timeout.work-status", "distributed.nccl-timeout.idle-rank", "distributed.nccl-timeout.dump-signal"})
@@ -43,7 +44,11 @@ def _differing(findings: Iterable[Finding]) -> list[Shape]:
         call = f"{operation}({size['size'].strip(', ')})" if size else operation
         other, other_call = known.setdefault((_group(finding), number), (rank[1], call))
         if other != rank[1] and other_call != call:
-            return [Shape("ranks-differ", f"SeqNum {number}: rank {other} in {other_call}, rank {rank[1]} in {call}", finding.source, finding.where, finding.line)]
+            said = say(
+                "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}", "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
+                number=number, one=other, one_call=other_call, other=rank[1], other_call=call,
+            )
+            return [Shape("ranks-differ", said, finding.source, finding.where, finding.line)]
     return []
 
 
@@ -58,8 +63,10 @@ def _behind(findings: Iterable[Finding]) -> list[Shape]:
         (least, finding), most = min(group.values(), key=lambda one: one[0]), max(count for count, _ in group.values())
         late = sorted((rank for rank, (count, _) in group.items() if count == least), key=int)
         if least < most and len(late) < len(group):
-            text = f"last enqueued work: {least} on rank {', '.join(late)}, up to {most} on the others"
-            return [Shape("rank-behind", text, finding.source, finding.where, finding.line)]
+            said = say(
+                "last enqueued work: {least} on rank {late}, up to {most} on the others", "最后入队的集合通信：rank {late} 为第 {least} 个，其他 rank 最多到第 {most} 个", least=least, late=", ".join(late), most=most,
+            )
+            return [Shape("rank-behind", said, finding.source, finding.where, finding.line)]
     return []
 
 
@@ -78,8 +85,11 @@ def _absent(findings: Iterable[Finding]) -> list[Shape]:
         missing = [rank for rank in range(key[1]) if rank not in ranks]
         if key not in joined and missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
-            text = f"{len(ranks)} of {key[1]} ranks began to join the communicator and none has joined; not seen: rank {', '.join(map(str, missing[:8]))}{' ...' if len(missing) > 8 else ''}"
-            return [Shape("nccl-rank-absent", text, last.source, last.where, last.line)]
+            said = say(
+                "{begun} of {count} ranks began to join the communicator and none has joined; not seen: rank {missing}", "{count} 个 rank 中有 {begun} 个开始加入通信组，但没有一个完成；未出现的是 rank {missing}",
+                begun=len(ranks), count=key[1], missing=", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else ""),
+            )
+            return [Shape("nccl-rank-absent", said, last.source, last.where, last.line)]
     return []
 
 

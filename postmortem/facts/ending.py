@@ -12,6 +12,7 @@ from postmortem import names
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE
+from postmortem.model.said import say
 
 _FEWEST: Final = 10
 
@@ -30,5 +31,6 @@ def shape(series: Iterable[Series], total: float) -> Shape | None:
             continue
         steps = [step for step in one.steps if not math.isnan(step)]
         if steps == sorted(steps) and steps[0] < total:
-            return Shape("last-step", f"the last record is of step {one.last.step:g} of {total:g}", one.source, NOWHERE, one.last.line)
+            said = say("the last record is of step {step:g} of {total:g}", "最后一条记录是第 {step:g} 步，共 {total:g} 步", step=one.last.step, total=total)
+            return Shape("last-step", said, one.source, NOWHERE, one.last.line)
     return None

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
+from postmortem.model.said import Said, listed, quote, say
 
 FAMILY: Final = "memory.cuda-oom."
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
@@ -84,7 +85,7 @@ def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = Non
         if not finding.signature.startswith(FAMILY):
             continue
         name = "oom-after-steps" if records_before else "oom-before-steps"
-        found.setdefault(name, _shape(name, f"{records_before} metric records before the first out-of-memory line", finding))
+        found.setdefault(name, _shape(name, say("{count} metric records before the first out-of-memory line", "第一条显存不足的报错之前有 {count} 条指标记录", count=records_before), finding))
         figures = account(finding)
         for one in (_spare(figures), _others(figures), _stray(figures), _too_large(figures, gib(finding.capture("needed")), card_gib), _capped(figures, gib(finding.capture("allowed")))):
             if one is not None:
@@ -95,47 +96,56 @@ def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = Non
     return list(found.values())
 
 
-def _spare(one: Account) -> tuple[str, str] | None:
+def _spare(one: Account) -> tuple[str, Said] | None:
     if one.asked is None or one.spare is None:
         return None
-    reserved = f"{one.allocated + one.spare:.2f} reserved - {one.allocated:.2f} allocated = " if one.allocated is not None else ""
+    reserved = quote("")
+    if one.allocated is not None:
+        reserved = say("{reserved:.2f} reserved - {allocated:.2f} allocated = ", "已保留 {reserved:.2f} - 已分配 {allocated:.2f} = ", reserved=one.allocated + one.spare, allocated=one.allocated)
     is_enough = one.spare > max(1.2 * one.asked, 0.5)
-    text = f"{reserved}{one.spare:.2f} GiB reserved but unallocated, {one.asked:.2f} GiB asked"
-    return ("oom-fragmented" if is_enough else "oom-little-spare", text)
+    said = say("{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked", "{sum}{spare:.2f} GiB 已保留但未分配，申请了 {asked:.2f} GiB", sum=reserved, spare=one.spare, asked=one.asked)
+    return ("oom-fragmented" if is_enough else "oom-little-spare", said)
 
 
-def _others(one: Account) -> tuple[str, str] | None:
+def _others(one: Account) -> tuple[str, Said] | None:
     others = one.others
     if one.total is None or one.free is None or one.own is None or others is None or one.own > _ROUNDING * one.total:
         return None
-    text = f"{one.total:.2f} total - {one.free:.2f} free - {one.own:.2f} of this process = {max(0.0, others):.2f} GiB"
+    total = say(
+        "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB", "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
+        total=one.total, free=one.free, own=one.own, others=max(0.0, others),
+    )
     if others < max(_OTHERS_SHARE * one.total, _OTHERS_GIB):
-        return ("oom-all-own", f"{text} for contexts")
-    held = [f"process {pid}: {size:.2f}" for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4] if one.is_own_named or abs(size - one.own) > _CONTEXT_GIB]
-    return ("oom-other-process", f"{text} held elsewhere" + (f" ({', '.join(held)})" if held else ""))
+        return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
+    held = [say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size) for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4] if one.is_own_named or abs(size - one.own) > _CONTEXT_GIB]
+    by_whom = say(" ({held})", "（{held}）", held=listed(held)) if held else quote("")
+    return ("oom-other-process", say("{sum} held elsewhere{by_whom}", "{sum} 被其他进程占用{by_whom}", sum=total, by_whom=by_whom))
 
 
-def _stray(one: Account) -> tuple[str, str] | None:
+def _stray(one: Account) -> tuple[str, Said] | None:
     """Several processes with hardly more than a context each: ranks of one job that opened one on the wrong card."""
     small = [size for _, size in one.processes if size <= _CONTEXT_GIB]
     if len(small) < 2:
         return None
-    return ("oom-stray-contexts", f"{len(small)} other processes with {min(small):.2f} to {max(small):.2f} GiB each on this GPU")
+    said = say(
+        "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU", "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB", count=len(small), low=min(small), high=max(small),
+    )
+    return ("oom-stray-contexts", said)
 
 
-def _too_large(one: Account, needed: float | None, card_gib: float | None) -> tuple[str, str] | None:
+def _too_large(one: Account, needed: float | None, card_gib: float | None) -> tuple[str, Said] | None:
     """One request, or one compiled program, that no empty card could hold."""
     total, asked = one.total if one.total is not None else card_gib, needed if needed is not None else one.asked
     if asked is None or total is None or asked <= total:
         return None
-    return ("oom-larger-than-card", f"{asked:.2f} GiB asked at once, the card has {total:.2f} GiB")
+    return ("oom-larger-than-card", say("{asked:.2f} GiB asked at once, the card has {total:.2f} GiB", "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB", asked=asked, total=total))
 
 
-def _capped(one: Account, allowed: float | None) -> tuple[str, str] | None:
+def _capped(one: Account, allowed: float | None) -> tuple[str, Said] | None:
     if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
         return None
-    return ("oom-capped", f"{allowed:.2f} of {one.total:.2f} GiB allowed to this process")
+    return ("oom-capped", say("{allowed:.2f} of {total:.2f} GiB allowed to this process", "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB", allowed=allowed, total=one.total))
 
 
-def _shape(name: str, text: str, finding: Finding) -> Shape:
-    return Shape(name, text, finding.source, finding.where, finding.line)
+def _shape(name: str, said: Said, finding: Finding) -> Shape:
+    return Shape(name, said, finding.source, finding.where, finding.line)

@@ -17,6 +17,7 @@ from typing import Final
 from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said, listed, say
 from postmortem.reading.prefixes import clean
 
 _NOT_TRAINING: Final = ("eval", "val", "test")
@@ -42,14 +43,20 @@ def _first(members: list[Series]) -> Shape | None:
     reached = [one for one in members if one is not first and one.last is not None and one.last.step >= point.step]
     if not reached or any(other.step <= point.step for other, _ in others):
         return None
-    return Shape("one-rank-first", f"{first.where.label()}: {first.name} {point.value} at step {point.step:g}; {_rest(members, first, others)}", first.source, first.where, point.line)
+    said = say(
+        "{rank}: {name} {value} at step {step:g}; {rest}", "{rank}：{name} 在第 {step:g} 步为 {value}；{rest}",
+        rank=first.where.said(), name=first.name, value=point.value, step=point.step, rest=_rest(members, first, others),
+    )
+    return Shape("one-rank-first", said, first.source, first.where, point.line)
 
 
-def _rest(members: list[Series], first: Series, others: list[tuple[Point, Series]]) -> str:
+def _rest(members: list[Series], first: Series, others: list[tuple[Point, Series]]) -> Said:
     """Say how the others fared."""
     steps = sorted({f"{point.step:g}" for point, _ in others}, key=float)
-    names = ", ".join(one.where.label() for one in members if one is not first)
-    return f"{names}: from step {steps[0]} on" if steps else f"{names}: finite throughout"
+    names = listed([one.where.said() for one in members if one is not first])
+    if steps:
+        return say("{names}: from step {step} on", "{names}：从第 {step} 步起", names=names, step=steps[0])
+    return say("{names}: finite throughout", "{names}：始终为有限值", names=names)
 
 
 def uneven(ends: Iterable[tuple[int, Where, int, str]]) -> list[Shape]:
@@ -69,6 +76,8 @@ def uneven(ends: Iterable[tuple[int, Where, int, str]]) -> list[Shape]:
     for word, processes in totals.items():
         if len({total for total, _, _ in processes.values()}) > 1:
             where, (_, source, line) = max(processes.items(), key=lambda one: one[1][0])
-            text = ", ".join(f"{total} on {process.label()}" for process, (total, _, _) in sorted(processes.items(), key=lambda one: one[1][0])[:8])
-            return [Shape("uneven-work", f"{word} counts to {text}", source, where, line)]
+            counts = [
+                say("{total} on {rank}", "{rank} 为 {total}", total=total, rank=process.said()) for process, (total, _, _) in sorted(processes.items(), key=lambda one: one[1][0])[:8]
+            ]
+            return [Shape("uneven-work", say("{word} counts to {counts}", "{word} 的总数不同：{counts}", word=word, counts=listed(counts)), source, where, line)]
     return []

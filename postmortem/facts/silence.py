@@ -12,6 +12,7 @@ from typing import Final
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE
+from postmortem.model.said import say
 from postmortem.reading.prefixes import clean, seconds
 
 _FEWEST: Final = 5
@@ -44,5 +45,12 @@ def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:
     if len(steps) < _AGAIN or len(set(steps)) > 1 or stood < long:
         if gap < long:
             return None
-        return Shape("silence", f"{gap:.0f} s without a line after the last record, which came every {max(usual, 0.01):.2g} s", source, NOWHERE, last_record)
-    return Shape("same-step", f"{len(steps)} lines over {stood:.0f} s still name step {steps[0]}; records had come every {max(usual, 0.01):.2g} s", source, NOWHERE, behind[0][0])
+        said = say(
+            "{gap:.0f} s without a line after the last record, which came every {usual:.2g} s", "最后一条记录之后 {gap:.0f} 秒没有任何输出，而此前平均每 {usual:.2g} 秒一条", gap=gap, usual=max(usual, 0.01),
+        )
+        return Shape("silence", said, source, NOWHERE, last_record)
+    said = say(
+        "{count} lines over {stood:.0f} s still name step {step}; records had come every {usual:.2g} s", "{stood:.0f} 秒内的 {count} 行仍停在第 {step} 步，而此前每 {usual:.2g} 秒就有一条记录",
+        count=len(steps), stood=stood, step=steps[0], usual=max(usual, 0.01),
+    )
+    return Shape("same-step", said, source, NOWHERE, behind[0][0])

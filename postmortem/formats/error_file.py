@@ -8,7 +8,9 @@ Source: torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch
 import json
 from typing import Any, Final
 
-NOTE: Final = "error file of torchelastic"
+from postmortem.model.said import say
+
+NOTE: Final = say("error file of torchelastic", "torchelastic 的错误文件")
 _BEGIN: Final = '{"message": {"message": "'
 
 

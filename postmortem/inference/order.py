@@ -10,10 +10,9 @@ of it in a console log or in an error file.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats import error_file
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.clock import Clock
 from postmortem.knowledge.base import Signature
@@ -90,7 +89,7 @@ def failures(
     late = [one for one in candidates if one.failure.traceback is not None and one.records_after < BUFFERED_RECORDS and ends.get(one.failure.source, -1) < one.failure.offset]
     roots = _roots(seen)
     found = sorted((one.failure for one in unquoted or final or late), key=lambda one: _key(one, rules, clock, roots, sources))
-    return [_of_its_own_file(found[0], found, sources), *found] if found else []
+    return [_of_its_own_file(found[0], found, sources, gathered.error_files), *found] if found else []
 
 
 def candidates_in(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], rules: Mapping[str, Signature]) -> set[int]:
@@ -136,14 +135,14 @@ def _is_of(where: Where, root: Where) -> bool:
     return where.local_rank is not None and where.local_rank == root.local_rank
 
 
-def _of_its_own_file(first: Failure, found: Sequence[Failure], sources: Sequence[Source]) -> Failure:
+def _of_its_own_file(first: Failure, found: Sequence[Failure], sources: Sequence[Source], copies: Container[int]) -> Failure:
     """Of one failure told in several files, take the telling of the process's own file."""
     if len(sources) <= 1:
         return first
 
     def distance(one: Failure) -> tuple[bool, bool, bool]:
-        own, is_record = (sources[one.source].where, sources[one.source].note == error_file.NOTE) if one.source < len(sources) else (NOWHERE, False)
-        return is_record, own == NOWHERE, not (NOWHERE not in (own, first.where) and _same(own, first.where))
+        own = sources[one.source].where if one.source < len(sources) else NOWHERE
+        return one.source in copies, own == NOWHERE, not (NOWHERE not in (own, first.where) and _same(own, first.where))
 
     same = [one for one in found if one.said() == first.said() and (NOWHERE in (one.where, first.where) or _same(one.where, first.where))]
     return min(same, key=distance, default=first) if distance(first) != (False, False, False) else first

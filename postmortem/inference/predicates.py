@@ -12,8 +12,16 @@ from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said, labelled, quote, say
 
 _COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
+
+
+_FIELDS: Final[Mapping[str, Said]] = {
+    "os": say("os", "系统"), "driver": say("driver", "驱动"), "exit_status": say("exit_status", "退出码"), "signal": say("signal", "信号"), "world_size": say("world_size", "进程数"),
+    "launcher": say("launcher", "启动器"), "precision": say("precision", "精度"),
+}
+"""What the fields of the environment are called where they stand as evidence."""
 
 
 class Hit(NamedTuple):
@@ -21,7 +29,7 @@ class Hit(NamedTuple):
 
     kind: str
     id: str
-    text: str
+    said: Said
     source: int | None = None
     where: Where = NOWHERE
     line: int | None = None
@@ -49,25 +57,25 @@ def _signature(wanted: Any, case: Case) -> list[Hit] | None:
         return None
     best = max(events, key=lambda event: event.factor)
     finding = best.finding
-    return [Hit("signature", finding.signature, finding.text, finding.source, finding.where, finding.line, best.factor)]
+    return [Hit("signature", finding.signature, quote(finding.text), finding.source, finding.where, finding.line, best.factor)]
 
 
 def _shape(wanted: Any, case: Case) -> list[Hit] | None:
     for name in _listed(wanted):
         if name in case.shapes:
             shape = case.shapes[name]
-            return [Hit("shape", name, shape.text, shape.source, shape.where, shape.line)]
+            return [Hit("shape", name, shape.said, shape.source, shape.where, shape.line)]
     return None
 
 
 def _precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
-    return [Hit("environment", "precision", f"precision: {known}")] if known in _listed(wanted) else None
+    return [Hit("environment", "precision", labelled(say("precision", "精度"), known))] if known in _listed(wanted) else None
 
 
 def _framework(wanted: Any, case: Case) -> list[Hit] | None:
     name = next((name for name in _listed(wanted) if name in case.frameworks), None)
-    return [Hit("environment", f"framework.{name}", str(name))] if name else None
+    return [Hit("environment", f"framework.{name}", quote(str(name)))] if name else None
 
 
 def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
@@ -76,7 +84,7 @@ def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         setting = case.settings.get(name)
         if setting is None or not matches(setting.value, condition):
             return None
-        hits.append(Hit("setting", name, f"{name} = {setting.value}", setting.source, NOWHERE, setting.line))
+        hits.append(Hit("setting", name, quote(f"{name} = {setting.value}"), setting.source, NOWHERE, setting.line))
     return hits
 
 
@@ -86,7 +94,7 @@ def _package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         version = case.environment.packages.get(name.lower().replace("_", "-"))
         if version is None or not (condition == "any" or version_matches(version, str(condition))):
             return None
-        hits.append(Hit("environment", f"package.{name}", f"{name} {version}"))
+        hits.append(Hit("environment", f"package.{name}", quote(f"{name} {version}")))
     return hits
 
 
@@ -95,8 +103,10 @@ def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     for gpu in case.environment.gpus:
         values = {key: getattr(gpu, fields[key]) for key in wanted}
         if all(value is not None and matches(value, wanted[key]) for key, value in values.items()):
-            capability = f", compute capability {gpu.compute_capability}" if gpu.compute_capability else ""
-            return [Hit("environment", "gpu", f"{gpu.name}{capability}")]
+            said = quote(gpu.name)
+            if gpu.compute_capability:
+                said = say("{name}, compute capability {capability}", "{name}，计算能力 {capability}", name=gpu.name, capability=gpu.compute_capability)
+            return [Hit("environment", "gpu", said)]
     return None
 
 
@@ -109,7 +119,7 @@ def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         is_version = name in {"python", "cuda", "driver"} and not str(condition).startswith("~")
         if not (version_matches(str(value), str(condition)) if is_version else matches(value, condition)):
             return None
-        hits.append(Hit("environment", name, f"{name}: {value}"))
+        hits.append(Hit("environment", name, labelled(_FIELDS.get(name, name), value)))
     return hits
 
 
@@ -117,8 +127,10 @@ def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     for one in case.tracebacks:
         if all(_traceback_key(key, condition, one) for key, condition in wanted.items()):
             inner = one.frames[-1] if one.frames else None
-            text = f"{one.exception}: {one.message.splitlines()[0] if one.message else ''}" + (f" in {inner.file}:{inner.line} {inner.function}" if inner else "")
-            return [Hit("traceback", one.exception or "traceback", text, one.source, one.where, one.exception_line)]
+            said = quote(": ".join(part for part in (one.exception, (one.message.splitlines() or [""])[0]) if part))
+            if inner:
+                said = say("{what} in {place} {function}", "{what}（位于 {place} {function}）", what=said, place=f"{inner.file}:{inner.line}", function=inner.function)
+            return [Hit("traceback", one.exception or "traceback", said, one.source, one.where, one.exception_line)]
     return None
 
 

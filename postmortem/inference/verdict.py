@@ -13,6 +13,7 @@ from postmortem.inference.order import Failure
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence, Need, Verdict
+from postmortem.model.said import labelled, say
 
 USER_EXCEPTION: Final = "code.user-exception"
 NO_CAUSE: Final = "unknown.no-cause-shown"
@@ -31,6 +32,9 @@ _RAISED_IN_LIBRARY: Final = 1.2
 """Weight of an exception that no rule explains and that a library raised: enough to point there, too little to name a cause."""
 
 
+_NOTHING: Final = say("no rule found a cause in this input", "没有规则能从输入中找到原因")
+
+
 class Ranked(NamedTuple):
     """A cause with its probability."""
 
@@ -40,10 +44,10 @@ class Ranked(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-def rank(scored: Sequence[Scored], case: Case, first: Failure | None, knowledge: KnowledgeBase) -> list[Ranked]:
+def rank(scored: Sequence[Scored], case: Case, first: Failure | None, knowledge: KnowledgeBase, language: str) -> list[Ranked]:
     """Order the causes and turn log-odds into probabilities; never empty."""
     scores = {one.id: one for one in scored}
-    _add_fallbacks(scores, case, first)
+    _add_fallbacks(scores, case, first, language)
     _hold_back(scores, case)
     for winner, loser in knowledge.precedence:
         _prefer(scores, winner, loser)
@@ -59,7 +63,7 @@ def _probability(one: Scored, ordered: Sequence[Scored]) -> float:
     return min(_MOST_CERTAIN, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
 
 
-def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None) -> None:
+def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None, language: str) -> None:
     """An exception that no signature explains is the user's, or a library's; a log without any evidence is unknown."""
     if first is not None and first.traceback is not None:
         one = first.traceback
@@ -72,7 +76,7 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None)
             text = f"{one.exception}: {(one.message.splitlines() or [''])[0][:240]}" + (f" — {own.file}:{own.line}" if own else "")
             _add(scores, USER_EXCEPTION, Evidence("traceback", "unexplained-exception", "traceback", text, weight, one.source, one.where, one.line, one.end_line))
     if not scores or max(one.score for one in scores.values()) < -1.0:
-        _add(scores, NO_CAUSE, Evidence("shape", "nothing-found", "absence", "no rule found a cause in this input", WEIGHTS["moderate"]))
+        _add(scores, NO_CAUSE, Evidence("shape", "nothing-found", "absence", _NOTHING.text(language), WEIGHTS["moderate"]))
 
 
 def _add(scores: dict[str, Scored], cause: str, item: Evidence) -> None:
@@ -111,7 +115,7 @@ def verdict(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, lang
     status = "unknown" if abstains else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge, language)
     would_change = tuple(
-        f"{knowledge.title(item['from'], language)}: {item['by'][language]}" for item in entry.get("separates", ()) if any(one.id == item["from"] for one in ranked) or status != "established"
+        labelled(knowledge.title(item["from"], language), item["by"][language]).text(language) for item in entry.get("separates", ()) if any(one.id == item["from"] for one in ranked) or status != "established"
     )[:4]
     return Verdict(
         cause=None if abstains else best.id, probability=best.probability, status=status, summary=summary,

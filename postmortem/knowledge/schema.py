@@ -149,7 +149,7 @@ class Advisory(Strict):
     when: Predicate | None = None
     causes: dict[CauseId, Level]
     symptom: Text
-    fixed: str
+    fixed: Text | str
     references: list[str] = []
 
 

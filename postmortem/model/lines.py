@@ -5,6 +5,8 @@ In: nothing. Out: `Where`, `Line`. Not here: how a line is found or cleaned (`re
 
 from typing import NamedTuple
 
+from postmortem.model.said import Said, quote, say
+
 
 class Where(NamedTuple):
     """The process that printed a line, as far as the line says so; every part is None if not printed."""
@@ -18,18 +20,12 @@ class Where(NamedTuple):
         """Fill in what another source tells of the same process."""
         return Where._make(mine if mine is not None else its for mine, its in zip(self, known, strict=True))
 
-    def label(self) -> str:
-        """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or an empty string."""
-        parts = []
-        if self.rank is not None:
-            parts.append(f"rank {self.rank}")
-        elif self.local_rank is not None:
-            parts.append(f"local rank {self.local_rank}")
+    def said(self) -> Said:
+        """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or nothing."""
+        name = f"rank {self.rank}" if self.rank is not None else f"local rank {self.local_rank}" if self.local_rank is not None else ""
         if self.node is not None:
-            parts.append(f"on {self.node}")
-        if self.pid is not None and not parts:
-            parts.append(f"pid {self.pid}")
-        return " ".join(parts)
+            return say("{name} on {node}", "{name}（节点 {node}）", name=name, node=self.node) if name else say("on {node}", "节点 {node}", node=self.node)
+        return quote(name or (f"pid {self.pid}" if self.pid is not None else ""))
 
 
 NOWHERE = Where()

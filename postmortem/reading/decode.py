@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from postmortem.errors import InputError
+from postmortem.model.said import say
 from postmortem.reading import notebook
 from postmortem.reading.opener import Opened, fill
 
@@ -78,7 +79,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
     if sample and b"\x00" in sample and (guess := _utf16_without_bom(sample)):
         return guess, 0
     if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(sample):
-        raise InputError("this is a binary file, not a log", path, "name the text log of the run")
+        raise InputError(say("this is a binary file, not a log", "这是二进制文件，不是日志"), path, "name the text log of the run")
     return ("utf-8" if _is_utf8(head) or not _is_gbk(head) else "gb18030"), 0
 
 

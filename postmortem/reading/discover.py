@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
+from postmortem.model.said import Said, say
 from postmortem.reading.opener import STDIN
 
 _BINARY: Final = frozenset({
@@ -17,14 +18,15 @@ _BINARY: Final = frozenset({
 })
 _CODE: Final = frozenset({".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"})
 _MOST_FILES: Final = 4096
+_TOO_MANY: Final = say("more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES)
 
 
 class Candidate(NamedTuple):
     """A file that may belong to the job."""
 
     path: str
-    skip: str
-    """Why it is not read, or an empty string."""
+    skip: Said | None
+    """Why it is not read; None if it is."""
 
 
 def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
@@ -37,7 +39,7 @@ def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
         if path == STDIN or not Path(path).is_dir():
             if path != STDIN and not Path(path).exists():
                 raise InputError("no such file or folder", path, "check the path")
-            yield Candidate(path, "")
+            yield Candidate(path, None)
             continue
         found = list(_walk(Path(path)))
         if not any(not candidate.skip for candidate in found):
@@ -52,21 +54,25 @@ def _walk(folder: Path) -> Iterator[Candidate]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += [Path(root, name) for name in names if not name.startswith(".") and Path(root, name).is_file()]
     for number, path in enumerate(sorted(files)):
-        yield Candidate(str(path), f"more than {_MOST_FILES} files in one job" if number >= _MOST_FILES else _reason(path))
+        yield Candidate(str(path), _TOO_MANY if number >= _MOST_FILES else _reason(path))
     for error in refused:
         if error.filename == str(folder):
             raise InputError(f"the folder cannot be opened: {error.strerror}", folder, "check its permissions") from error
-        yield Candidate(str(error.filename), f"cannot be opened: {error.strerror}")
+        yield Candidate(str(error.filename), _closed(error))
 
 
-def _reason(path: Path) -> str:
-    """Say why a file is not read, or give an empty string."""
+def _closed(error: OSError) -> Said:
+    return say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror)
+
+
+def _reason(path: Path) -> Said | None:
+    """Say why a file is not read; None if it is."""
     suffix = path.suffix.lower()
     if suffix in _BINARY:
-        return f"{suffix} files are not logs"
+        return say("{suffix} files are not logs", "{suffix} 文件不是日志", suffix=suffix)
     if suffix in _CODE:
-        return "source code, not a log"
+        return say("source code, not a log", "是源代码，不是日志")
     try:
-        return "" if path.stat().st_size else "empty"
+        return None if path.stat().st_size else say("empty", "空文件")
     except OSError as error:
-        return f"cannot be opened: {error.strerror}"
+        return _closed(error)

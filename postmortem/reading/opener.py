@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from postmortem.errors import InputError
+from postmortem.model.said import Said, say
 
 STDIN: Final = "-"
 _AT_ONCE: Final = 8 << 20
@@ -58,8 +59,8 @@ class Opened:
     def __init__(self, path: str, stream: Stream, compression: str | None, packed: Stream | None = None) -> None:
         """Wrap an open stream; `path` is the name shown to the user, `packed` the file that a decompressor reads and does not close."""
         self.path, self.compression = path, compression
-        self.fault = ""
-        """Why reading ended early, or an empty string."""
+        self.fault: Said | None = None
+        """Why reading ended early; None if it did not."""
         self.bytes_read = 0
         self._stream, self._packed = stream, packed
         # A decompressor's read1 hands out what it has before it meets the break.
@@ -77,18 +78,24 @@ class Opened:
             data = self._read(size)
         except _BROKEN as error:
             if not self.bytes_read:
-                raise InputError(f"the {self.compression or 'file'} cannot be read: {error}", self.path, "copy it again, or unpack it as far as it goes") from error
-            self.fault = f"{self.compression or 'file'} breaks off after {self.bytes_read} bytes: {error}"
+                raise InputError(say("the {what} cannot be read: {error}", "{what}无法读取：{error}", what=self._kind(), error=error), self.path, "copy it again, or unpack it as far as it goes") from error
+            self.fault = self._broken(error)
             return b""
         except Exception as error:
             if type(error).__name__ != "ZstdError":
                 raise
-            self.fault = f"zst breaks off after {self.bytes_read} bytes: {error}"
+            self.fault = self._broken(error)
             if not self.bytes_read:
-                raise InputError(f"the zst archive cannot be read: {error}", self.path, "copy it again") from error
+                raise InputError(say("the zst archive cannot be read: {error}", "zst 压缩包无法读取：{error}", error=error), self.path, "copy it again") from error
             return b""
         self.bytes_read += len(data)
         return data
+
+    def _kind(self) -> Said:
+        return say("{kind}", "{kind} 压缩包", kind=self.compression) if self.compression else say("file", "文件")
+
+    def _broken(self, error: Exception) -> Said:
+        return say("{what} breaks off after {count} bytes: {error}", "{what}在 {count} 字节之后中断：{error}", what=self._kind(), count=self.bytes_read, error=error)
 
     def close(self) -> None:
         """Close the file behind it."""
@@ -140,7 +147,7 @@ def open_log(path: str) -> Opened:
             raise InputError("this is a folder", path, "name a file in it, or pass the folder itself to analyze")
         stream = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
     except OSError as error:
-        raise InputError(f"cannot be opened: {error.strerror or error}", path, "check the path and its permissions") from error
+        raise InputError(say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror or error), path, "check the path and its permissions") from error
     return _unpacked(path, stream)
 
 
@@ -162,4 +169,4 @@ def _peek(buffered: io.BufferedReader, path: str) -> bytes:
     try:
         return buffered.peek(8)
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path, "check the file") from error
+        raise InputError(say("cannot be read: {why}", "无法读取：{why}", why=error.strerror or error), path, "check the file") from error

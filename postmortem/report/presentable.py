@@ -1,4 +1,4 @@
-"""A diagnosis as people should read it: what the input was if it was no log, a first failure that says something, Chinese punctuation.
+"""A diagnosis as people should read it: what the input was if it was no log, a first failure that says something.
 
 In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging, layout, redaction.
 """
@@ -16,7 +16,6 @@ _LARGEST_BLANK: Final = 4096
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
 _SAYS_NOTHING: Final = re.compile(r"[\s:：,;.—-]*")
 _BARE_EXCEPTION: Final = re.compile(r"([\w.]+)\s*:\s*")
-_HALF_COLON: Final = re.compile(r"(?:^|(?<=：))([^:：—\n]*[\u4e00-\u9fff][^:：—\n]*): ")
 
 
 def presentable(diagnosis: Diagnosis) -> Diagnosis:
@@ -24,8 +23,6 @@ def presentable(diagnosis: Diagnosis) -> Diagnosis:
     words = Words(diagnosis.language)
     first = _first(diagnosis)
     shown = replace(diagnosis, first_failure=first, timeline=tuple(_event(event, diagnosis.first_failure, first, words) for event in diagnosis.timeline))
-    if words.language == "zh":
-        shown = _full_width(shown)
     kind = input_kind(diagnosis)
     if not kind:
         return shown
@@ -80,18 +77,3 @@ def _event(event: Event, before: FirstFailure | None, first: FirstFailure | None
         return event
     label = event.text.removesuffix(before.why).rstrip(" :：")
     return replace(event, text=words("colon").join(part for part in (label, first.why) if part))
-
-
-def _full_width(diagnosis: Diagnosis) -> Diagnosis:
-    """Put full-width colons behind the Chinese phrases that stand before a quotation."""
-    first, verdict = diagnosis.first_failure, diagnosis.verdict
-    causes = (replace(cause, evidence=tuple(replace(item, text=_colons(item.text)) for item in cause.evidence)) for cause in diagnosis.causes)
-    return replace(
-        diagnosis, causes=tuple(causes), first_failure=None if first is None else replace(first, why=_colons(first.why)),
-        verdict=replace(verdict, would_change=tuple(_colons(text) for text in verdict.would_change)),
-        timeline=tuple(replace(event, text=_colons(event.text)) for event in diagnosis.timeline),
-    )  # fmt: skip
-
-
-def _colons(text: str) -> str:
-    return _HALF_COLON.sub(r"\1：", _HALF_COLON.sub(r"\1：", text))

@@ -95,7 +95,7 @@ def test_the_arithmetic_of_a_line(text: str, expected: set[str]) -> None:
 def test_a_shape_shows_its_account() -> None:
     """The figures of the line, in GiB, whatever unit it prints them in."""
     line = modern("512.00 MiB", "79.15 GiB", "600.00 MiB", "Process 4242 has 30.00 GiB memory in use. " + THIS.format("48.50 GiB"), "47.00 GiB", "100.00 MiB")
-    texts = {shape.id: shape.text for shape in shapes([(oom(line), 3)])}
+    texts = {shape.id: shape.said.text("en") for shape in shapes([(oom(line), 3)])}
     assert texts["oom-other-process"] == "79.15 total - 0.59 free - 48.50 of this process = 30.06 GiB held elsewhere (process 4242: 30.00)"
     assert texts["oom-little-spare"] == "47.10 reserved - 47.00 allocated = 0.10 GiB reserved but unallocated, 0.50 GiB asked"
 
@@ -109,7 +109,7 @@ def test_another_rank_decides() -> None:
 def test_the_card_may_be_named_elsewhere() -> None:
     """A request is compared with the GPU that the log or a dump names, where the line itself does not say."""
     finding = oom("XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 21474836480 bytes.")
-    assert [shape.text for shape in shapes([(finding, 0)], 15.9) if shape.id == "oom-larger-than-card"] == ["20.00 GiB asked at once, the card has 15.90 GiB"]
+    assert [shape.said.text("en") for shape in shapes([(finding, 0)], 15.9) if shape.id == "oom-larger-than-card"] == ["20.00 GiB asked at once, the card has 15.90 GiB"]
     assert not [shape for shape in shapes([(finding, 0)], 39.4) if shape.id == "oom-larger-than-card"]
 
 

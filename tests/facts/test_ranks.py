@@ -30,7 +30,7 @@ def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int 
 def test_the_rank_that_goes_bad_first(series: list[Series], expected: str | None) -> None:
     """Only a rank that is alone at the earliest bad step counts."""
     found = ranks.shapes(series)
-    assert [shape.text for shape in found] == ([expected] if expected else [])
+    assert [shape.said.text("en") for shape in found] == ([expected] if expected else [])
 
 
 def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg) ") -> Finding:
@@ -47,7 +47,7 @@ def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg)
 ])
 def test_the_rank_that_is_behind(findings: list[Finding], expected: str | None) -> None:
     """Counts are compared within a process group."""
-    assert [shape.text for shape in collectives.shapes(findings) if shape.id == "rank-behind"] == ([expected] if expected else [])
+    assert [shape.said.text("en") for shape in collectives.shapes(findings) if shape.id == "rank-behind"] == ([expected] if expected else [])
 
 
 def _init(rank: int, state: str, nranks: int = 3) -> Finding:
@@ -64,7 +64,7 @@ def _init(rank: int, state: str, nranks: int = 3) -> Finding:
 ])
 def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | None) -> None:
     """A communicator that nobody has joined names who is missing."""
-    assert [shape.text for shape in collectives.shapes(findings) if shape.id == "nccl-rank-absent"] == ([expected] if expected else [])
+    assert [shape.said.text("en") for shape in collectives.shapes(findings) if shape.id == "nccl-rank-absent"] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(("ends", "expected"), [
@@ -76,4 +76,4 @@ def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | Non
 ])
 def test_ranks_with_different_numbers_of_steps(ends: list[tuple[int, Where, int, str]], expected: tuple[str, int, int] | None) -> None:
     """The rank with most to do is named: it is the one that waits."""
-    assert [(shape.text, shape.source, shape.line) for shape in ranks.uneven(ends)] == ([expected] if expected else [])
+    assert [(shape.said.text("en"), shape.source, shape.line) for shape in ranks.uneven(ends)] == ([expected] if expected else [])

@@ -191,7 +191,7 @@ def test_a_shape_shows_where_it_is_seen(series: dict[str, list[float | None]], n
     """The raw line and the figures of the place where it shows."""
     found = {shape.id: shape for shape in shapes(curves(**series))}
     assert found[name].line == line
-    assert words in found[name].text
+    assert words in found[name].said.text("en")
 
 
 def test_processes_are_judged_apart() -> None:
@@ -223,7 +223,7 @@ def test_noise_is_no_divergence(count: int, noise: float) -> None:
 def test_a_wide_interval_hides_what_led_to_the_nan() -> None:
     """The text names the steps among which the bad one is; records of each step hide nothing."""
     found = {shape.id: shape for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN], every=10)])}
-    assert "one of 10" in found["nan-in-interval"].text
+    assert "one of 10" in found["nan-in-interval"].said.text("en")
     assert "nan-in-interval" not in {shape.id for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN])])}
 
 
@@ -255,7 +255,7 @@ def test_the_first_loss_against_guessing(vocabulary: str | None, loss: list[floa
         facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
     found = {shape.id: shape for shape in shapes([steps_of(NOWHERE, loss)], facts)}
     assert {one for one in found if one.startswith("first-loss")} == ({name} if name else set())
-    assert name is None or "ln(32000) = 10.37" in found[name].text
+    assert name is None or "ln(32000) = 10.37" in found[name].said.text("en")
     late = Series("loss", "test", 0, NOWHERE)
     late.append(500.0, loss[0], 1)
     late.settle()
@@ -270,8 +270,8 @@ def test_rising_memory_is_carried_on_to_the_full_device() -> None:
     one.settle()
     facts = FactStore()
     facts.add("gpu_memory_gib", "2", 2, 0, 1)
-    assert {shape.id: shape.text for shape in shapes([one], facts)}["memory-rising"].endswith("40 a step: 2 GiB are full at step 26")
-    assert {shape.id: shape.text for shape in shapes([one])}["memory-rising"].endswith("40 a step")
+    assert {shape.id: shape.said.text("en") for shape in shapes([one], facts)}["memory-rising"].endswith("40 a step: 2 GiB are full at step 26")
+    assert {shape.id: shape.said.text("en") for shape in shapes([one])}["memory-rising"].endswith("40 a step")
 
 
 def test_several_records_on_one_line() -> None:

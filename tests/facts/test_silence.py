@@ -29,7 +29,7 @@ STEADY = [f"09:14:{second:02d}" for second in range(10, 40)]
 def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: str | None) -> None:
     """Only a gap of many times the usual distance, with a line behind it, is a silence."""
     one = shape(tail(*times), 0, last)
-    assert (one is not None and found in one.text and one.line == last) if found else one is None
+    assert (one is not None and found in one.said.text("en") and one.line == last) if found else one is None
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool)
     """Many times the usual distance of the records, and all lines name one step."""
     first, text = tail(*STEADY)
     one = shape((first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129)
-    assert (one is not None and one.id == "same-step" and "step 29" in one.text and one.line == 130) if is_still else one is None
+    assert (one is not None and one.id == "same-step" and "step 29" in one.said.text("en") and one.line == 130) if is_still else one is None
 
 
 @pytest.mark.parametrize(("one", "other", "apart"), [

@@ -212,4 +212,4 @@ def test_defaults_are_plain_or_plainly_to_be_replaced(path: Path) -> None:
 def test_advisory_and_fix_name_the_same_version() -> None:
     """Evidence and fix of torch 2.5.0 both put 2.4.1 first."""
     advisories = yaml.safe_load((ROOT / "patterns" / "advisories" / "torch.yaml").read_text(encoding="utf-8"))
-    assert all(one["fixed"].startswith("2.4.1") for one in advisories if one["range"] == "== 2.5.0" and "numerics.version-regression" in one["causes"])
+    assert all(one["fixed"]["en"].startswith("2.4.1") for one in advisories if one["range"] == "== 2.5.0" and "numerics.version-regression" in one["causes"])

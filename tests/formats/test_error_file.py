@@ -37,4 +37,4 @@ def test_an_error_file_alone_is_enough(tmp_path: Path) -> None:
     assert report.verdict.cause == "cuda.illegal-memory-access"
     assert report.first_failure is not None
     assert (report.first_failure.line, report.first_failure.where.rank) == (1, 3)
-    assert report.sources[0].note == error_file.NOTE
+    assert report.sources[0].note == error_file.NOTE.en

@@ -21,7 +21,7 @@ def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
     """Files are sorted by path, also those below."""
     make(tmp_path, "b.log", "a.log", "sub/c.log", "run.out", "noext")
     found = list(candidates([str(tmp_path)]))
-    assert found == [Candidate(str(tmp_path / name), "") for name in ("a.log", "b.log", "noext", "run.out", "sub/c.log")]
+    assert found == [Candidate(str(tmp_path / name), None) for name in ("a.log", "b.log", "noext", "run.out", "sub/c.log")]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
 def test_what_is_no_log_is_listed_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
     """Nothing of a folder is passed over in silence."""
     make(tmp_path, "a.log", name)
-    assert {Path(one.path).name: one.skip for one in candidates([str(tmp_path)])} == {"a.log": "", name: why}
+    assert {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])} == {"a.log": "", name: why}
 
 
 def test_hidden_files_and_folders_are_left_alone(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_named_file_is_taken_whatever_it_is(tmp_path: Path) -> None:
     """What a user names is read; standard input needs no file."""
     make(tmp_path, "train.py")
     given = [str(tmp_path / "train.py"), "-"]
-    assert list(candidates(given)) == [Candidate(path, "") for path in given]
+    assert list(candidates(given)) == [Candidate(path, None) for path in given]
 
 
 def test_several_paths_keep_their_order(tmp_path: Path) -> None:

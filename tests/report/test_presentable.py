@@ -81,12 +81,3 @@ def test_a_first_failure_has_words_or_none(why: str, line: int, said: str) -> No
     assert shown.first_failure.why == said
     assert shown.timeline[0].text == ("first failure: " + said if said else "first failure")
     assert [form for form in FORMS if ": :" in render(shown, form)] == []
-
-
-def test_a_chinese_phrase_before_a_quotation_has_a_chinese_colon() -> None:
-    """The colon behind the phrase is of full width, those of the quotation stay."""
-    base = rich("zh")
-    item = replace(base.causes[0].evidence[0], text="显存不足 OOM: torch.OutOfMemoryError: CUDA")
-    quote = replace(item, text="溢出 — RuntimeError: x")
-    shown = presentable(replace(base, causes=(replace(base.causes[0], evidence=(item, quote)),)))
-    assert [one.text for one in shown.causes[0].evidence] == ["显存不足 OOM：torch.OutOfMemoryError: CUDA", "溢出 — RuntimeError: x"]

@@ -42,7 +42,7 @@ def shapes(series: Iterable[Series], facts: FactStore | None = None, origin: Sha
     first = None if origin is None else (origin.source, origin.where)
     for source, where, curves in sorted(members, key=lambda member: member[:2] != first):
         seen = [shape for detector in DETECTORS for shape in detector(curves)]
-        for name, text, line in (*seen, *resources.memory(curves, capacity), *baseline.first_loss(curves, vocabulary)):
+        for name, said, line in (*seen, *resources.memory(curves, capacity), *baseline.first_loss(curves, vocabulary)):
             if first in {None, (source, where)} or not name.startswith(_SPREADS):
-                found.setdefault(name, Shape(name, text, source, where, line))
+                found.setdefault(name, Shape(name, said, source, where, line))
     return list(found.values())

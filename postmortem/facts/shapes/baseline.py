@@ -9,6 +9,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.shapes.curves import Curves, Found, at
+from postmortem.model.said import say
 
 _HIGH: Final = 1.5
 """Times ln(vocabulary): far above guessing, so wrong weights, wrong labels, or a sum where a mean is meant."""
@@ -29,7 +30,7 @@ def first_loss(curves: Curves, vocabulary: float | None) -> Found:
     if vocabulary is None or vocabulary < _SMALLEST or not points or not points[0].step <= _EARLY or not 0.0 < points[0].value < math.inf:
         return []
     first, guess = points[0], math.log(vocabulary)
-    text = f"loss {first.value:.4g} at {at(first)}, ln({vocabulary:.0f}) = {guess:.4g}"
+    said = say("loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}", "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}", loss=first.value, place=at(first), vocabulary=vocabulary, guess=guess)
     if first.value > _HIGH * guess:
-        return [("first-loss-high", text, first.line)]
-    return [("first-loss-low", text, first.line)] if first.value < _LOW * guess else []
+        return [("first-loss-high", said, first.line)]
+    return [("first-loss-low", said, first.line)] if first.value < _LOW * guess else []

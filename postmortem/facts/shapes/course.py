@@ -13,6 +13,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found, at
+from postmortem.model.said import Said, say
 
 _LARGEST: Final = 1e150
 """Figures whose squares can still be added."""
@@ -53,7 +54,7 @@ def course(curves: Curves) -> Found:
     third = max(1, len(values) // 3)
     head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
     if 0 < tail < 0.85 * head or (values[0] > 0 and min(values) < 0.6 * values[0]):
-        found.append(("loss-falls", f"loss {values[0]:.4g} → {min(values):.4g}", points[0].line))
+        found.append(("loss-falls", _from_to(values[0], min(values)), points[0].line))
     has_bad = any(not math.isfinite(point.value) for point in curves.points(names.LOSS))
     if not has_bad and not _is_policy(curves, values):
         found += _jump_that_recedes(points) or _divergence(points) or _spike(points)
@@ -63,15 +64,19 @@ def course(curves: Curves) -> Found:
     moved = abs(tail - head)
     is_level = len(values) >= 8 and moved < 0.02 * level and statistics.pstdev(values) < noise * level and not (moved > 0.008 * level and moved > 3 * _error(values, third))
     if (is_level or spread < _STILL * level) and level > 0 and not has_bad and not _is_young(curves, points):
-        found.append(("plateau", f"loss stays at {level:.4g} over {len(values)} records", points[-1].line))
+        found.append(("plateau", say("loss stays at {level:.4g} over {count} records", "loss 在 {count} 条记录里一直停在 {level:.4g}", level=level, count=len(values)), points[-1].line))
         is_whole = points[0].step <= 0.2 * points[-1].step or (math.isnan(points[0].step) and names.EPOCH in curves.by_name)
         if len(values) >= 12 and is_whole and abs(values[0] - level) < 0.03 * level and level > 0.3:
-            found.append(("plateau-from-start", f"loss {values[0]:.4g} at first, {values[-1]:.4g} at last", points[0].line))
+            found.append(("plateau-from-start", say("loss {first:.4g} at first, {last:.4g} at last", "loss 开始时为 {first:.4g}，结束时为 {last:.4g}", first=values[0], last=values[-1]), points[0].line))
     if len(values) >= 10 and len(set(values[-5:])) == 1 and len(set(values)) > 3 and values[-1] != 0.0:
-        found.append(("collapse", f"loss frozen at {values[-1]:g}", points[-5].line))
+        found.append(("collapse", say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=values[-1]), points[-5].line))
     elif not has_bad:
         found += _settled_above(points)
     return found
+
+
+def _from_to(first: float, last: float) -> Said:
+    return say("loss {first:.4g} → {last:.4g}", "loss {first:.4g} → {last:.4g}", first=first, last=last)
 
 
 def _error(values: Sequence[float], third: int) -> float:
@@ -101,14 +106,15 @@ def _settled_above(points: Sequence[Point]) -> Found:
     level, best = statistics.fmean(tail), min(values[:-last], default=math.inf)
     if not (best > _WORTH and level > 1.25 * best and level > 1.1 * values[0] and statistics.pstdev(tail) < 0.02 * level):
         return []
-    return [("collapse", f"loss {best:.4g} at best, then level at {level:.4g} for {last} records", points[-last].line)]
+    said = say("loss {best:.4g} at best, then level at {level:.4g} for {count} records", "loss 最低曾到 {best:.4g}，此后 {count} 条记录一直停在 {level:.4g}", best=best, level=level, count=last)
+    return [("collapse", said, points[-last].line)]
 
 
 def _divergence(points: Sequence[Point]) -> Found:
     values = [point.value for point in points]
     quarter = max(2, len(values) // 4)
     if statistics.median(values[-quarter:]) > _ABSURD and min(values[-quarter:]) > 0.1 * values[0]:
-        return [("loss-divergence", f"loss {values[0]:.4g} → {values[-1]:.4g}", next(point.line for point in points if point.value > _ABSURD))]
+        return [("loss-divergence", _from_to(values[0], values[-1]), next(point.line for point in points if point.value > _ABSURD))]
     # The lowest level that the loss kept, not its luckiest record.
     width = 5 if len(values) >= 2 * _FEWEST else 3
     levels = [statistics.median(values[max(0, index - width + 1):index + 1]) for index in range(width - 1, len(values) - quarter)] or [min(values)]
@@ -118,7 +124,7 @@ def _divergence(points: Sequence[Point]) -> Found:
     is_up = best > 0 and late > 2 * best and late > 1.2 * statistics.median(values[:quarter]) and min(values[-quarter:]) > 1.3 * best
     if is_up and math.log(late / best) > 2 * _restless(values) and not _recedes(values, start, quarter):
         rise = next(point for point in points[start:] if point.value > 1.5 * best)
-        return [("loss-divergence", f"loss {best:.4g} → {late:.4g}", rise.line)]
+        return [("loss-divergence", _from_to(best, late), rise.line)]
     return _high_from_start(points)
 
 
@@ -140,7 +146,10 @@ def _high_from_start(points: Sequence[Point]) -> Found:
         return []
     if _restless([point.value for point in high]) > _RESTLESS:
         return []
-    return [("loss-divergence", f"loss {first:.4g} → {max(values):.4g}, above twice its first value at {len(high)} of {len(values)} records on end", high[0].line)]
+    said = say(
+        "{rise}, above twice its first value at {high} of {count} records on end", "{rise}，{count} 条记录中连续 {high} 条高于初始值的两倍", rise=_from_to(first, max(values)), high=len(high), count=len(values),
+    )
+    return [("loss-divergence", said, high[0].line)]
 
 
 def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
@@ -165,15 +174,15 @@ def _jump_that_recedes(points: Sequence[Point]) -> Found:
 
 
 def _leap(points: Sequence[Point], index: int, level: float, peak: float) -> Found:
-    text, line = f"loss {level:.4g} → {peak:.4g} at {at(points[index])}", points[index].line
+    said, line = say("{rise} at {place}", "{rise}（{place}）", rise=_from_to(level, peak), place=at(points[index])), points[index].line
     before = [point.value for point in points[:index]]
     wildest = max((other / one for one, other in itertools.pairwise(before) if one > 0), default=1.0)
     is_above_all = peak > 1.2 * max(before) and peak > _HIGH_SPIKE * max(before[-5:]) and peak > _CALM * wildest * before[-1]
     is_huge = level > _WORTH and (is_above_all or peak > _HUGE_SPIKE * max(before[-40:]))
     back = next((point for point in points[index + 1:] if point.value < _BACK * level), None)
-    found = [("loss-spike", text, line), *([("huge-spike", text, line)] if is_huge else [])]
+    found = [("loss-spike", said, line), *([("huge-spike", said, line)] if is_huge else [])]
     if back is not None and statistics.median(point.value for point in points[-3:]) < _BACK * level:
-        found.append(("spike-recovers", f"{text}, {back.value:.4g} at {at(back)}", line))
+        found.append(("spike-recovers", say("{rise}, {value:.4g} at {place}", "{rise}，{place}回到 {value:.4g}", rise=said, value=back.value, place=at(back)), line))
     return found
 
 

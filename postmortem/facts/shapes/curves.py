@@ -1,6 +1,6 @@
 """The series of one process side by side, as the shapes look at them.
 
-In: series. Out: `Curves`, `Shape`, the words for a point. Not here: any shape.
+In: series. Out: `Curves`, `Shape`, the wording of a point. Not here: any shape.
 """
 
 import math
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from postmortem import names
 from postmortem.facts.series import Point, Series
 from postmortem.model.lines import Where
+from postmortem.model.said import Said, say
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
@@ -18,7 +19,7 @@ _STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
 _JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
 
-Found = list[tuple[str, str, int]]
+Found = list[tuple[str, Said, int]]
 """Shapes of one process: id, the figures that show it, raw line."""
 
 
@@ -26,8 +27,8 @@ class Shape(NamedTuple):
     """A shape seen in one or more series."""
 
     id: str
-    text: str
-    """The figures that show it, language-neutral."""
+    said: Said
+    """The figures that show it."""
     source: int
     where: Where
     line: int
@@ -62,11 +63,11 @@ class Curves:
         return [Point(series.steps[index], series.values[index], line) for index, line in enumerate(series.lines) if line in self._lines] or series.samples(_LONG // 4)
 
 
-def show(point: Point) -> str:
+def show(point: Point) -> Said:
     """Give the value of a point and its place."""
-    return f"{point.value:g} at {at(point)}"
+    return say("{value:g} at {place}", "{value:g}（{place}）", value=point.value, place=at(point))
 
 
-def at(point: Point) -> str:
+def at(point: Point) -> Said:
     """Name the place of a point: its step, else its raw line."""
-    return f"line {point.line}" if math.isnan(point.step) else f"step {point.step:g}"
+    return say("line {line}", "第 {line} 行", line=point.line) if math.isnan(point.step) else say("step {step:g}", "第 {step:g} 步", step=point.step)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found, at
+from postmortem.model.said import Said, say
 
 _FEWEST: Final = 6
 _TELLING: Final = 4
@@ -29,9 +31,9 @@ def figures(curves: Curves) -> Found:
             continue
         shown = next((point for point in points if _digits(point.value) >= 5), points[0])
         if all(map(_is_bf16, values)):
-            return [("bf16-figures", f"{name} {shown.value!r} at {at(shown)}: all {len(values)} values are exact in bfloat16", shown.line)] if _is_telling(values, 5) else []
+            return [("bf16-figures", _exact(name, shown, len(values), "bfloat16"), shown.line)] if _is_telling(values, 5) else []
         if all(map(_is_fp16, values)) and _is_telling(values, 6):
-            return [("fp16-figures", f"{name} {shown.value!r} at {at(shown)}: all {len(values)} values are exact in float16", shown.line), *_limit(curves, name)]
+            return [("fp16-figures", _exact(name, shown, len(values), "float16"), shown.line), *_limit(curves, name)]
     return []
 
 
@@ -40,7 +42,20 @@ def _limit(curves: Curves, name: str) -> Found:
     points = curves.points(name)
     bad = next((index for index, point in enumerate(points) if math.isinf(point.value)), 0)
     top = max((point.value for point in points[:bad] if math.isfinite(point.value)), default=0.0)
-    return [("fp16-limit", f"{name} up to {top:g}, then {points[bad].value} at {at(points[bad])}; the largest float16 is {_LARGEST_HALF}", points[bad].line)] if top >= _LARGEST_HALF / 4 else []
+    if top < _LARGEST_HALF / 4:
+        return []
+    said = say(
+        "{name} up to {top:g}, then {value} at {place}; the largest float16 is {limit}", "{name} 最高到 {top:g}，{place}变为 {value}；float16 的最大值是 {limit}",
+        name=name, top=top, value=points[bad].value, place=at(points[bad]), limit=_LARGEST_HALF,
+    )
+    return [("fp16-limit", said, points[bad].line)]
+
+
+def _exact(name: str, shown: Point, count: int, kind: str) -> Said:
+    return say(
+        "{name} {value!r} at {place}: all {count} values are exact in {kind}", "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
+        name=name, value=shown.value, place=at(shown), count=count, kind=kind,
+    )
 
 
 def _is_telling(values: Sequence[float], digits: int) -> bool:

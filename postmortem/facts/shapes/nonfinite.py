@@ -12,6 +12,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found, at, show
+from postmortem.model.said import Said, listed, say
 
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
@@ -28,19 +29,23 @@ def nonfinite(curves: Curves) -> Found:
     if bad is None:
         return _dropped(curves)
     line = points[bad].line
-    found: Found = [("nan-loss", f"loss {show(points[bad])}", line)]
+    found: Found = [("nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(points[bad])), line)]
     if bad == 0:
-        found.append(("nan-first-record", f"first record: {show(points[0])}", line))
+        found.append(("nan-first-record", say("first record: {shown}", "第一条记录：{shown}", shown=show(points[0])), line))
         found += _before_update(curves, points)
     found += _interval(points, bad) + _without_gradient(curves, points)
     if any(math.isfinite(point.value) for point in points[bad:]):
-        found.append(("nan-recovers", "finite again after " + show(points[bad]), line))
+        found.append(("nan-recovers", say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(points[bad])), line))
     before = [point.value for point in points[:bad]]
     if _is_runup(before):
-        found.append(("nan-after-runup", "loss " + ", ".join(f"{value:.4g}" for value in before[-5:]) + f", then {points[bad].value}", points[max(0, bad - 3)].line))
+        found.append(("nan-after-runup", _then(before[-5:], points[bad].value), points[max(0, bad - 3)].line))
     elif len(before) >= 2:
-        found.append(("nan-out-of-flat", "loss " + ", ".join(f"{value:.4g}" for value in before[-4:]) + f", then {points[bad].value}", line))
+        found.append(("nan-out-of-flat", _then(before[-4:], points[bad].value), line))
     return found
+
+
+def _then(before: Sequence[float], value: float) -> Said:
+    return say("loss {before}, then {value}", "loss {before}，然后变成 {value}", before=listed([f"{one:.4g}" for one in before]), value=value)
 
 
 def _before_update(curves: Curves, points: Sequence[Point]) -> Found:
@@ -49,7 +54,7 @@ def _before_update(curves: Curves, points: Sequence[Point]) -> Found:
     is_mean = any(point.line == points[0].line for point in curves.points(names.EVAL_LOSS))
     if points[0].step not in {0.0, 1.0} or not is_of_one_step or is_mean:
         return []
-    return [("nan-before-update", f"loss {show(points[0])}, computed before the first update", points[0].line)]
+    return [("nan-before-update", say("loss {shown}, computed before the first update", "loss 为 {shown}，它在第一次更新之前就已算出", shown=show(points[0])), points[0].line)]
 
 
 def _interval(points: Sequence[Point], bad: int) -> Found:
@@ -57,7 +62,11 @@ def _interval(points: Sequence[Point], bad: int) -> Found:
     before, first = points[bad - 1].step if bad else 0.0, points[bad].step
     if not first - before >= _WIDE:
         return []
-    return [("nan-in-interval", f"the record at step {first:g} is the first since step {before:g}: the bad step is one of {first - before:g}", points[bad].line)]
+    said = say(
+        "the record at step {first:g} is the first since step {before:g}: the bad step is one of {count:g}", "第 {before:g} 步之后，到第 {first:g} 步才有记录：出问题的是其间 {count:g} 步中的某一步",
+        first=first, before=before, count=first - before,
+    )
+    return [("nan-in-interval", said, points[bad].line)]
 
 
 def _without_gradient(curves: Curves, points: Sequence[Point]) -> Found:
@@ -67,17 +76,17 @@ def _without_gradient(curves: Curves, points: Sequence[Point]) -> Found:
     bad = sum(not math.isfinite(point.value) for point in points)
     if len(empty) < 2 or len(empty) < 0.9 * bad:
         return []
-    return [("nan-zero-gradient", f"loss nan with grad_norm 0 at {len(empty)} of {bad} bad records", empty[0].line)]
+    return [("nan-zero-gradient", say("loss nan with grad_norm 0 at {count} of {bad} bad records", "{bad} 条异常记录中有 {count} 条 loss 为 nan 而 grad_norm 为 0", count=len(empty), bad=bad), empty[0].line)]
 
 
 def _dropped(curves: Curves) -> Found:
     """Find the NaN of a program that counts such iterations, or leaves their loss out of the record (Megatron)."""
     counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
     if counted is not None:
-        return [("nan-loss", f"{counted.value:g} nan iterations at {at(counted)}", counted.line)]
+        return [("nan-loss", say("{count:g} nan iterations at {place}", "{place}有 {count:g} 次 nan 迭代", count=counted.value, place=at(counted)), counted.line)]
     printed, counters = {point.line for point in curves.points(names.LOSS)}, {point.line for point in curves.points("nan_iterations")}
     missing = next((point for point in curves.points(names.GRAD_NORM) if math.isnan(point.value) and point.line in counters and point.line not in printed), None)
-    return [("nan-loss", f"no loss beside grad_norm {show(missing)}", missing.line)] if missing is not None else []
+    return [("nan-loss", say("no loss beside grad_norm {shown}", "没有打印 loss，而 grad_norm 为 {shown}", shown=show(missing)), missing.line)] if missing is not None else []
 
 
 def _is_runup(values: Sequence[float]) -> bool:
@@ -100,7 +109,10 @@ def hidden(curves: Curves) -> Found:
     zeros = [point for point in points if point.value == 0.0]
     hidden_ones = [point for point in zeros if point.line in norms and not math.isfinite(norms[point.line])]
     if hidden_ones:
-        return [("hidden-nan", f"loss 0.0 with grad_norm {norms[hidden_ones[0].line]} at {len(hidden_ones)} of {len(points)} records", hidden_ones[0].line)]
+        said = say(
+            "loss 0.0 with grad_norm {norm} at {bad} of {count} records", "{count} 条记录中有 {bad} 条 loss 为 0.0 而 grad_norm 为 {norm}", norm=norms[hidden_ones[0].line], bad=len(hidden_ones), count=len(points),
+        )
+        return [("hidden-nan", said, hidden_ones[0].line)]
     if not zeros or len(zeros) < min(2, len(points)):
         return []
     if any(0 < value < math.inf for value in norms.values()) or any("reward" in name for name in curves.by_name):
@@ -113,7 +125,7 @@ def hidden(curves: Curves) -> Found:
     tail_is_zero = all(point.value == 0.0 for point in points[first:])
     is_hidden = not norms and tail_is_zero and (any(math.isnan(point.value) for point in evals) or (started is not None and started.value > 0.1 and started.line < zeros[0].line))
     if is_hidden:
-        return [("hidden-nan", f"loss {started.value if started else ''} drops to exactly 0.0 and stays", zeros[0].line)]
+        return [("hidden-nan", say("loss {before} drops to exactly 0.0 and stays", "loss 从 {before} 变为恰好 0.0，此后不变", before=started.value if started else ""), zeros[0].line)]
     return _masked(points, zeros)
 
 
@@ -124,7 +136,7 @@ def _masked(points: Sequence[Point], zeros: Sequence[Point]) -> Found:
     is_short = len(zeros) < 2 < len(points)
     if is_short or not is_often or any(not math.isfinite(point.value) for point in points):
         return []
-    return [("zero-loss", f"loss exactly 0.0 at {len(zeros)} of {len(points)} records", zeros[0].line)]
+    return [("zero-loss", say("loss exactly 0.0 at {bad} of {count} records", "{count} 条记录中有 {bad} 条 loss 恰好为 0.0", bad=len(zeros), count=len(points)), zeros[0].line)]
 
 
 def zero_rate(curves: Curves) -> Found:
@@ -135,7 +147,7 @@ def zero_rate(curves: Curves) -> Found:
         return []
     rate = rates.get(bad.line)
     is_before_any = rate == 0.0 and all(value == 0.0 for line, value in rates.items() if line <= bad.line)
-    return [("nan-at-zero-rate", f"learning rate {rate} at the first non-finite record", bad.line)] if is_before_any else []
+    return [("nan-at-zero-rate", say("learning rate {rate} at the first non-finite record", "首条非有限值记录处的学习率为 {rate}", rate=rate), bad.line)] if is_before_any else []
 
 
 def first_bad(curves: Curves) -> Point | None:
@@ -149,7 +161,7 @@ def evaluation(curves: Curves) -> Found:
     bad = next((point for point in curves.points(names.EVAL_LOSS) if not math.isfinite(point.value)), None)
     if bad is None or first_bad(curves) is not None or hidden(curves):
         return []
-    return [("nan-eval-only", f"eval_loss {show(bad)}; training finite", bad.line)]
+    return [("nan-eval-only", say("eval_loss {shown}; training finite", "eval_loss 为 {shown}；训练 loss 均为有限值", shown=show(bad)), bad.line)]
 
 
 def components(curves: Curves) -> Found:
@@ -158,7 +170,7 @@ def components(curves: Curves) -> Found:
     total = curves.by_name.get(names.LOSS)
     for name, series in curves.by_name.items():
         if "loss" in name and name not in {names.LOSS, names.EVAL_LOSS} and series.nonfinite and series.first_nonfinite and (total is None or total.nonfinite < series.nonfinite):
-            found.append(("nan-component", f"{name} {show(series.first_nonfinite)}", series.first_nonfinite.line))
+            found.append(("nan-component", say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(series.first_nonfinite)), series.first_nonfinite.line))
     return found[:1]
 
 

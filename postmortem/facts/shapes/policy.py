@@ -13,6 +13,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
+from postmortem.model.said import say
 
 _FEWEST: Final = 10
 _LASTING: Final = 5
@@ -31,10 +32,10 @@ def rewards(curves: Curves) -> Found:
     points = curves.points(series.name)
     differing = [index for index, point in enumerate(points) if point.value != 0.0]
     if not differing:
-        return [("flat-rewards", f"{series.name} is 0 at all {len(points)} records", points[0].line)]
+        return [("flat-rewards", say("{name} is 0 at all {count} records", "全部 {count} 条记录的 {name} 都是 0", name=series.name, count=len(points)), points[0].line)]
     last = differing[-1]
     if len(points) - last > max(3, len(points) // 3):
-        return [("collapse", f"{series.name} {points[last].value:g}, then 0 for {len(points) - last - 1} records", points[last + 1].line)]
+        return [("collapse", say("{name} {value:g}, then 0 for {count} records", "{name} 由 {value:g} 变为 0，持续 {count} 条记录", name=series.name, value=points[last].value, count=len(points) - last - 1), points[last + 1].line)]
     return []
 
 
@@ -52,7 +53,10 @@ def preferences(curves: Curves) -> Found:
     loss, reward = (statistics.median(point.value for point in points[-late:]) for points in (losses, chosen))
     if not (0 <= loss < _NOTHING and reward < _UNLIKELY):
         return []
-    return [("collapse", f"loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {late} records", chosen[-late].line)]
+    said = say(
+        "loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {count} records", "最后 {count} 条记录的中位数：loss 为 {loss:.2g}，rewards/chosen 为 {reward:.4g}", loss=loss, reward=reward, count=late,
+    )
+    return [("collapse", said, chosen[-late].line)]
 
 
 def _vanished(name: str, printed: Sequence[Point]) -> Found:
@@ -64,4 +68,4 @@ def _vanished(name: str, printed: Sequence[Point]) -> Found:
     last = next((index for index in range(len(points) - 1, -1, -1) if abs(points[index].value) >= _NOTHING * top), -1)
     if len(points) - last - 1 < _LASTING:
         return []
-    return [("collapse", f"{name} {top:.3g}, then 0 for {len(points) - last - 1} records", points[last + 1].line)]
+    return [("collapse", say("{name} {top:.3g}, then 0 for {count} records", "{name} 由 {top:.3g} 降为 0，持续 {count} 条记录", name=name, top=top, count=len(points) - last - 1), points[last + 1].line)]

@@ -14,6 +14,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
 from postmortem.facts.shapes.speed import slowed
+from postmortem.model.said import Said, quote, say
 
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
@@ -42,26 +43,32 @@ def memory(curves: Curves, capacity: float | None = None) -> Found:
     falling = sum(other < one for one, other in itertools.pairwise(values))
     if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
         unit = curves.by_name[names.MEMORY].unit
-        return [("memory-rising", f"memory {values[0]:g} → {values[-1]:g} {unit}".rstrip() + f" over {len(values)} records" + _slope(points, unit, capacity), points[0].line)]
+        said = say(
+            "memory {first:g} → {last:g}{unit} over {count} records{slope}", "显存/内存 {first:g} → {last:g}{unit}（{count} 条记录）{slope}",
+            first=values[0], last=values[-1], unit=f" {unit}".rstrip(), count=len(values), slope=_slope(points, unit, capacity),
+        )
+        return [("memory-rising", said, points[0].line)]
     late = values[len(values) // 2:]
     middle = len(late) // 2
     is_level = len(late) >= 8 and statistics.fmean(late[middle:]) < 1.08 * statistics.fmean(late[:middle])
     if is_level and 0 < max(late) < 1.5 * min(late) and late[-1] < 1.1 * statistics.median(late):
-        return [("memory-flat", f"memory {min(late):g} to {max(late):g} over {len(late)} records", points[-1].line)]
+        return [("memory-flat", say("memory {low:g} to {high:g} over {count} records", "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}", low=min(late), high=max(late), count=len(late)), points[-1].line)]
     return []
 
 
-def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> str:
+def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
     """Say how much is added a step, and where that leads."""
     steps = points[-1].step - points[0].step
     if not 0 < steps < math.inf:
-        return ""
+        return quote("")
     slope = (points[-1].value - points[0].value) / steps
-    text = f", {slope:.3g} a step"
+    said = say(", {slope:.3g} a step", "，每步增加 {slope:.3g}", slope=slope)
     if capacity is None or unit not in _PER_GIB:
-        return text
+        return said
     full = points[-1].step + (capacity * _PER_GIB[unit] - points[-1].value) / slope
-    return f"{text}: {capacity:g} GiB are full at step {full:.0f}" if full > points[-1].step else text
+    if full <= points[-1].step:
+        return said
+    return say("{slope}: {capacity:g} GiB are full at step {step:.0f}", "{slope}：按此速度，{capacity:g} GiB 将在第 {step:.0f} 步用尽", slope=said, capacity=capacity, step=full)
 
 
 def speed(curves: Curves) -> Found:
@@ -77,8 +84,12 @@ def waiting(curves: Curves) -> Found:
     if len(pairs) < 3 or not _MOSTLY <= statistics.median(wait / point.value for point, wait in late) < _WHOLE:
         return []
     whole, part = statistics.median(point.value for point, _ in late), statistics.median(wait for _, wait in late)
-    found = [("input-bound", f"data time {part:.4g} of {whole:.4g} a step ({part / whole:.0%}), medians of {len(late)} records", late[0][0].line)]
+    said = say(
+        "data time {part:.4g} of {whole:.4g} a step ({share:.0%}), medians of {count} records", "每步 {whole:.4g} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
+        part=part, whole=whole, share=part / whole, count=len(late),
+    )
+    found = [("input-bound", said, late[0][0].line)]
     seconds = whole / 1000 if curves.by_name[names.STEP_TIME].unit == "ms" else whole
     if part >= _NEARLY_ALL * whole and seconds >= _NOT_SHORT and len(late) >= _SEVERAL:
-        found.append(("input-starved", found[0][1], late[0][0].line))
+        found.append(("input-starved", said, late[0][0].line))
     return found

@@ -12,6 +12,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
+from postmortem.model.said import say
 
 _MANY: Final = 0.3
 """Share of skipped steps that no search for a scale explains, once the start of the run is past."""
@@ -28,13 +29,13 @@ def scale(curves: Curves) -> Found:
     drop = math.log2(max(values[0], top) / end) if end > 0 else math.inf
     rises = sum(other > one for one, other in itertools.pairwise(values))
     losses = [point for point in curves.points(names.LOSS) if point.line > points[-1].line and math.isfinite(point.value) and point.value != 0.0]
-    text = f"loss scale {values[0]:g} → {end:g} in {len(values)} events"
+    said = say("loss scale {first:g} → {end:g} in {count} events", "loss scale {first:g} → {end:g}，共 {count} 次变化", first=values[0], end=end, count=len(values))
     if (end <= 1 and drop >= 3) or (drop >= 5 and end <= 64 and not rises and not losses):
         # A record of every step holds quiet ones first; a record of the overflows alone begins with the first.
         start = next(other for one, other in itertools.pairwise(points) if other.value < one.value) if values[0] == values[1] else points[0]
-        return [("scale-collapse", text, start.line)]
+        return [("scale-collapse", said, start.line)]
     if drop >= 1 and (end >= 128 or len(losses) >= 3):
-        return [("scale-settling", text, points[0].line)]
+        return [("scale-settling", said, points[0].line)]
     return []
 
 
@@ -47,7 +48,10 @@ def standstill(curves: Curves) -> Found:
     distinct = len({point.value for point in rates})
     if still and (distinct >= 2 or (rates[0].value == 0.0 and len(rates) >= 2)) and _is_schedule(rates):
         first = still[0][1]
-        return [("rate-standstill", f"learning rate {first.value:g} printed twice or more ({len(still)} of {len(rates) - 1} intervals do not move)", first.line)]
+        said = say(
+            "learning rate {rate:g} printed twice or more ({still} of {count} intervals do not move)", "学习率 {rate:g} 连续打印两次以上（{count} 个间隔中有 {still} 个没有变化）", rate=first.value, still=len(still), count=len(rates) - 1,
+        )
+        return [("rate-standstill", said, first.line)]
     return []
 
 
@@ -79,4 +83,4 @@ def skipped(curves: Curves) -> Found:
         steps, count = points[-1].step - middle.step, sum(point.value for point in points[len(points) // 2 + 1:])
     if steps < _FEWEST_STEPS or not _MANY <= count / steps <= 1.0:
         return []
-    return [("steps-skipped", f"{count:g} of the last {steps:g} steps skipped ({count / steps:.0%})", middle.line)]
+    return [("steps-skipped", say("{count:g} of the last {steps:g} steps skipped ({share:.0%})", "最后 {steps:g} 步中有 {count:g} 步被跳过（{share:.0%}）", count=count, steps=steps, share=count / steps), middle.line)]

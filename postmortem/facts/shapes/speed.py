@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
+from postmortem.model.said import Said, say
 
 _FEWEST: Final = 20
 _SLOWED: Final = 0.5
@@ -20,7 +21,7 @@ _PARTS: Final = 5
 _DWINDLED: Final = 0.4
 
 
-def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> list[tuple[str, str, int]]:
+def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> list[tuple[str, Said, int]]:
     """Find a speed that falls to less than half and stays there; the first tenth of the records holds compilation, caches and warm-up.
 
     Args:
@@ -37,7 +38,7 @@ def slowed(name: str, printed: Sequence[Point], *, is_time: bool = False) -> lis
     return [] if is_clock else _breaks(name, points, rates) or _dwindles(name, points, rates)
 
 
-def _breaks(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, str, int]]:
+def _breaks(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, Said, int]]:
     """Find a steady speed that falls at some record and stays low."""
     tenth, third, quarter = len(rates) // 10, len(rates) // 3, len(rates) // 4
     early, late = rates[tenth:third], rates[-quarter:]
@@ -48,14 +49,19 @@ def _breaks(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[
         return []
     start = next(index for index in range(tenth, len(rates)) if rates[index] < _USUAL * usual)
     before, now = (statistics.median(point.value for point in part) for part in (points[tenth:third], points[-quarter:]))
-    return [("slow-down", f"{name} {before:.4g} → {now:.4g}", points[start].line)]
+    return [("slow-down", _from_to(name, before, now), points[start].line)]
 
 
-def _dwindles(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, str, int]]:
+def _dwindles(name: str, points: Sequence[Point], rates: Sequence[float]) -> list[tuple[str, Said, int]]:
     """Find a speed that becomes ever lower from part to part of the run."""
     size = len(rates) // _PARTS
     parts = [statistics.median(rates[index * size:(index + 1) * size]) for index in range(_PARTS)]
     if not all(other < one for one, other in itertools.pairwise(parts)) or parts[-1] > _DWINDLED * parts[0]:
         return []
     first, last = (statistics.median(point.value for point in part) for part in (points[:size], points[-size:]))
-    return [("slow-down", f"{name} {first:.4g} → {last:.4g}, lower speed in each of {_PARTS} parts of the run", points[size].line)]
+    said = say("{fall}, lower speed in each of {count} parts of the run", "{fall}，把训练分成 {count} 段，速度逐段下降", fall=_from_to(name, first, last), count=_PARTS)
+    return [("slow-down", said, points[size].line)]
+
+
+def _from_to(name: str, first: float, last: float) -> Said:
+    return say("{name} {first:.4g} → {last:.4g}", "{name} {first:.4g} → {last:.4g}", name=name, first=first, last=last)

@@ -1,0 +1,52 @@
+"""A sentence that the program works out: its wording in every language, and the figures and names that fill it.
+
+In: nothing. Out: `Said`. Not here: texts of rules (`patterns/`), labels of the reports (`report.words`).
+Whoever finds something writes both wordings beside the finding; the text is made where the language of the report is known, and nowhere before.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Said(NamedTuple):
+    """A sentence in every language, with places for its values: `loss {first:.4g} → {last:.4g}`."""
+
+    en: str
+    zh: str
+    values: Mapping[str, object]
+    """What fills the places; another `Said` is filled in in the same language."""
+
+    def text(self, language: str) -> str:
+        """Give the sentence in a language; one that is not known gets English."""
+        return (self.zh if language == "zh" else self.en).format(**{name: in_language(value, language) for name, value in self.values.items()})
+
+    def __str__(self) -> str:
+        """Give the sentence in English."""
+        return self.text("en")
+
+
+def say(en: str, zh: str, /, **values: object) -> Said:
+    """Word something in both languages."""
+    return Said(en, zh, values)
+
+
+def quote(text: str) -> Said:
+    """Take words of the log, a name or a version, which are the same in every language."""
+    return Said("{text}", "{text}", {"text": text})
+
+
+def labelled(label: object, text: object) -> Said:
+    """Put a label before a text."""
+    return say("{label}: {text}", "{label}：{text}", label=label, text=text)
+
+
+def listed(items: "list[Said] | list[str]", en: str = ", ", zh: str = "、") -> Said:
+    """Join entries of a list by the mark of each language."""
+    values = {f"item_{number}": item for number, item in enumerate(items)}
+    places = [f"{{{name}}}" for name in values]
+    return Said(en.join(places), zh.join(places), values)
+
+
+def in_language(value: object, language: str) -> object:
+    """Give a sentence as text in a language; anything else as it is."""
+    return value.text(language) if isinstance(value, Said) else value
