@@ -11,6 +11,7 @@ from typing import Any, Final
 from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
 from postmortem.inference.predicates import holds
+from postmortem.knowledge import snippets as texts
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Fix
 
@@ -90,7 +91,7 @@ def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], langua
     name = next((name for name in _PREFERENCE if name in snippets and (name == "any" or name in case.frameworks)), next(iter(snippets), None))
     snippet = snippets[name] if name else {"code": "", "language": ""}
     return Fix(
-        id=entry["id"], kind=entry["kind"], title=fill(entry["title"][language], values), why=fill(entry["why"][language], values), snippet=fill(snippet["code"], values),
+        id=entry["id"], kind=entry["kind"], title=fill(entry["title"][language], values), why=fill(entry["why"][language], values), snippet=fill(texts.code(snippet, language), values),
         language=snippet["language"], safety=entry["safety"], references=tuple(entry.get("references", ())),
     )
 

@@ -12,7 +12,7 @@ import regex
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
-from postmortem.knowledge import schema
+from postmortem.knowledge import schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.yamlfile import line_of, read_yaml
 from postmortem.names import SHAPES
@@ -72,8 +72,15 @@ def _faults_of_rule(kind: str, entry: dict[str, Any], ids: dict[str, set[str]]) 
             yield f"the cause {cause} is not in taxonomy.yaml", "correct the id, or add it to taxonomy.yaml"
     if entry.get("lines", 1) == 1 and any("\n" in example["text"] for example in entry.get("examples", {}).get("fires", ())) and kind == "signatures":
         yield "an example has several lines but `lines` is 1", "set `lines`"
+    yield from _snippet_faults(entry)
     for predicate in _predicates(entry):
         yield from _predicate_faults(predicate, ids)
+
+
+def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, snippet in entry.get("snippets", {}).items():
+        for comment in snippets.strangers(snippet):
+            yield f"the snippet {name} has no comment {comment!r}", "a key of `zh` is a comment of `code`, from behind its # to the end of the line"
 
 
 def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:

@@ -118,10 +118,11 @@ class Cause(Strict):
 
 
 class Snippet(Strict):
-    """Code to copy; `${name|default}` is filled with the user's number."""
+    """Code to copy; `${name|default}` is filled with the user's number, `zh` gives its comments in Chinese."""
 
     language: str
     code: Annotated[str, Field(min_length=1)]
+    zh: dict[str, Annotated[str, Field(min_length=1)]] = {}
 
 
 class FixEntry(Strict):
