@@ -86,7 +86,7 @@ def _absent(findings: Iterable[Finding]) -> list[Shape]:
         if key not in joined and missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
             said = say(
-                "{begun} of {count} ranks began to join the communicator and none has joined; not seen: rank {missing}", "{count} 个 rank 中有 {begun} 个开始加入通信组，但没有一个完成；未出现的是 rank {missing}",
+                "{begun} of {count} ranks began to join the communicator and none has joined; not seen: rank {missing}", "{count} 个 rank 中有 {begun} 个开始加入通信器，但没有一个完成；未出现的是 rank {missing}",
                 begun=len(ranks), count=key[1], missing=", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else ""),
             )
             return [Shape("nccl-rank-absent", said, last.source, last.where, last.line)]

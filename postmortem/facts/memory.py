@@ -101,9 +101,9 @@ def _spare(one: Account) -> tuple[str, Said] | None:
         return None
     reserved = quote("")
     if one.allocated is not None:
-        reserved = say("{reserved:.2f} reserved - {allocated:.2f} allocated = ", "已保留 {reserved:.2f} - 已分配 {allocated:.2f} = ", reserved=one.allocated + one.spare, allocated=one.allocated)
+        reserved = say("{reserved:.2f} reserved - {allocated:.2f} allocated = ", "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ", reserved=one.allocated + one.spare, allocated=one.allocated)
     is_enough = one.spare > max(1.2 * one.asked, 0.5)
-    said = say("{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked", "{sum}{spare:.2f} GiB 已保留但未分配，申请了 {asked:.2f} GiB", sum=reserved, spare=one.spare, asked=one.asked)
+    said = say("{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked", "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB", sum=reserved, spare=one.spare, asked=one.asked)
     return ("oom-fragmented" if is_enough else "oom-little-spare", said)
 
 

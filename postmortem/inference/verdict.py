@@ -150,7 +150,7 @@ _SUMMARIES: Final[Mapping[str, Mapping[str, str]]] = {
         "consequences": "The log holds only consequences of a failure whose cause is not in it.",
     },
     "zh": {
-        "established": "{title}：日志本身已经证明。", "supported": "{title}：证据支持，没有反证。", "hypothesis": "可能是{title}；吻合，但其他原因也说得通。",
+        "established": "{title}：日志本身已经证明。", "supported": "{title}：证据支持，没有反证。", "hypothesis": "可能的原因：{title}；与日志吻合，但其他原因也说得通。",
         "rival": "其次：{rival}。", "unknown": "日志没有显示原因。", "candidates": "最接近的是：{title}（{share:.0%}）。", "consequences": "日志里只有后果，真正的原因不在其中。",
     },
 }

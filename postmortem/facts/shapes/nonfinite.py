@@ -147,7 +147,7 @@ def zero_rate(curves: Curves) -> Found:
         return []
     rate = rates.get(bad.line)
     is_before_any = rate == 0.0 and all(value == 0.0 for line, value in rates.items() if line <= bad.line)
-    return [("nan-at-zero-rate", say("learning rate {rate} at the first non-finite record", "首条非有限值记录处的学习率为 {rate}", rate=rate), bad.line)] if is_before_any else []
+    return [("nan-at-zero-rate", say("learning rate {rate} at the first non-finite record", "首条 NaN/inf 记录处的学习率为 {rate}", rate=rate), bad.line)] if is_before_any else []
 
 
 def first_bad(curves: Curves) -> Point | None:
