@@ -200,7 +200,7 @@ _ZH: Final[dict[str, str]] = {
     "status.hypothesis": "假设",
     "status.unknown": "未知",
     "means.established": "日志本身足以证明",
-    "means.supported": "有证据且没有反证，但尚未证实",
+    "means.supported": "没有反证，但尚未证实",
     "means.hypothesis": "说得通，但其他原因也说得通",
     "means.unknown": "现有内容无法判定",
     "whose.user": "出在你的代码或配置",

@@ -18,6 +18,7 @@ import samples
 
 from postmortem.knowledge import snippets
 from postmortem.knowledge.compile import entries
+from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.pipeline import analyze
 from postmortem.reading.opener import fill, open_log
@@ -29,6 +30,7 @@ LABELS = samples.labels_in(ROOT / "sample_logs")
 FORMS = ("json", "markdown", "terminal")
 PAGES = frozenset(LABELS[::5])
 """Samples whose page is read too: it is slow to make, and its own words are the same in all."""
+KINDS = ("taxonomy", "signatures", "causes", "fixes", "advisories")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 RUN = re.compile(r"[A-Za-z][A-Za-z'-]*(?:[,;:]? [A-Za-z][A-Za-z'-]*)+")
 """Words of the Latin alphabet behind one another."""
@@ -124,12 +126,37 @@ def texts(value: object) -> Iterator[tuple[str, str]]:
             yield from texts(part)
 
 
-@pytest.mark.parametrize("kind", ["signatures", "causes", "fixes", "advisories"])
+def said_by(kind: str) -> list[tuple[str, str]]:
+    """The Chinese texts of one kind of rules, each with the id of its rule."""
+    if kind == "taxonomy":
+        return [(name, zh) for name, entry in read_yaml(ROOT / "patterns" / "taxonomy.yaml")["causes"].items() for _, zh in texts(entry)]
+    return [(entry["id"], zh) for _, entry in entries(ROOT / "patterns" / kind) for _, zh in texts(entry)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_text_of_a_rule_is_chinese(kind: str) -> None:
     """A text of the knowledge base has Chinese words and no English sentence."""
-    found = [(entry["id"], zh) for _, entry in entries(ROOT / "patterns" / kind) for _, zh in texts(entry)]
+    found = said_by(kind)
     assert len(found) > 10
     assert [one for one in found if not CHINESE.search(one[1]) or prose(one[1])] == []
+
+
+OTHER_WORDS = re.compile(
+    r"批次|批量(?!生成)|批大小|回溯|嵌入|轮子|底座|分词器|损失(?!函数|缩放)|其它|核函数|非有限|套接字|坍缩|断点(?!（frozen)|通信组|尖峰|缩放系数|比特|本地代码"
+    r"|(?<!universal )(?<![\w./=_-])checkpoint(?:ing)?(?![\w./=_-])|(?<![\w-])(?:compute capability|chat template|padding)(?![\w-])",
+)
+"""What the glossary of patterns/README.md says otherwise."""
+MARKS = re.compile("[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff] ?[,;:!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff] [\u4e00-\u9fff]|[\u4e00-\u9fff]\\.(?: |$)| [，。；：！？、（）“”]|[，。；：！？、（）“] ")
+"""Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a full-width mark."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_thing_has_one_word_and_marks_are_chinese(kind: str) -> None:
+    """The glossary and the marks of patterns/README.md."""
+    said = said_by(kind)
+    words = [(name, wrong[0], zh) for name, zh in said if (wrong := OTHER_WORDS.search(re.sub(r"`[^`]*`|“[^”]*”|\$\{[^}]*\}", "x", zh)))]
+    marks = [(name, wrong[0], zh) for name, zh in said if (wrong := MARKS.search(zh))]
+    assert (words, marks) == ([], [])
 
 
 def test_every_comment_of_a_snippet_is_chinese() -> None:

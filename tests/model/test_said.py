@@ -9,7 +9,7 @@ from postmortem.model.said import Said, labelled, listed, quote, say
 @pytest.mark.parametrize(("said", "en", "zh"), [
     pytest.param(say("loss {value:.3g} at {place}", "loss 为 {value:.3g}（{place}）", value=2.71828, place=say("step {step}", "第 {step} 步", step=7)), "loss 2.72 at step 7", "loss 为 2.72（第 7 步）", id="within another"),
     pytest.param(labelled(say("out of memory", "显存不足"), "RuntimeError: 3 {GiB}"), "out of memory: RuntimeError: 3 {GiB}", "显存不足：RuntimeError: 3 {GiB}", id="a colon of ours, one of the log"),
-    pytest.param(listed([say("one", "一"), quote("{two}")]), "one, {two}", "一，{two}", id="a list"),
+    pytest.param(listed([say("one", "一"), quote("{two}")]), "one, {two}", "一、{two}", id="a list"),
     pytest.param(listed([]), "", "", id="an empty list"),
     pytest.param(Where(3, None, "node-2").said(), "rank 3 on node-2", "rank 3（节点 node-2）", id="a process"),
     pytest.param(Where(node="node-2").said(), "on node-2", "节点 node-2", id="a node"),
