@@ -281,7 +281,7 @@ _ZH: Final[dict[str, str]] = {
     "curve.nonfinite": "{count} 个 NaN/inf",
     "curve.first-bad": "首个 NaN/inf",
     "curve.range": "范围 {low} 到 {high}",
-    "curve.log": "对数坐标",
+    "curve.log": "对数轴",
     "curve.more": "另有 {count} 条曲线见 JSON 报告",
     "curve.none-finite": "没有有限值",
     "curve.interleaved": "多路输出混在一起",

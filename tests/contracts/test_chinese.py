@@ -24,6 +24,7 @@ from postmortem.pipeline import analyze
 from postmortem.reading.opener import fill, open_log
 from postmortem.report import render
 from postmortem.report.plain import safe
+from postmortem.report.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = samples.labels_in(ROOT / "sample_logs")
@@ -157,6 +158,13 @@ def test_one_thing_has_one_word_and_marks_are_chinese(kind: str) -> None:
     words = [(name, wrong[0], zh) for name, zh in said if (wrong := OTHER_WORDS.search(re.sub(r"`[^`]*`|“[^”]*”|\$\{[^}]*\}", "x", zh)))]
     marks = [(name, wrong[0], zh) for name, zh in said if (wrong := MARKS.search(zh))]
     assert (words, marks) == ([], [])
+
+
+def test_the_phrases_of_the_program_keep_to_the_glossary() -> None:
+    """Labels of the reports and sentences that the program words itself."""
+    phrases = [*WORDS["zh"].values(), *(zh for _, _, zh in wordings())]
+    assert [(wrong[0], phrase) for phrase in phrases if (wrong := OTHER_WORDS.search(phrase))] == []
+    assert [(wrong[0], phrase) for phrase in phrases if (wrong := MARKS.search(re.sub(r"\{[^}]*\}", "⬚", phrase)))] == []
 
 
 def test_every_comment_of_a_snippet_is_chinese() -> None:
