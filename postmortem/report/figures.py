@@ -27,8 +27,8 @@ _PHRASES: Final = ("at-step", "at-line", "at-record", "step", "record", "chart.l
 
 def figures(diagnosis: Diagnosis, panels: Sequence[Panel], words: Words) -> list[dict[str, Any]]:
     """Give what the template shows of each panel; a legend that the panel before has already given is not given again."""
-    legends = [_legend(panel, words) for panel in panels]
-    repeated = [any(panels[before].source == panel.source and set(legends[at]) <= set(legends[before]) for before in range(at)) for at, panel in enumerate(panels)]
+    kinds = [{kind for kind, _ in _legend(panel, words)} for panel in panels]
+    repeated = [any(panels[before].source == panel.source and kinds[at] <= kinds[before] for before in range(at)) for at, panel in enumerate(panels)]
     return [_figure(diagnosis, panel, index, words) | ({"marks": []} if is_repeated else {}) for index, (panel, is_repeated) in enumerate(zip(panels, repeated, strict=True))]
 
 

@@ -154,7 +154,7 @@ def _panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView])
     if left == right:
         left, right = left - 0.5, right + 0.5
     counts = tuple((kind, count) for kind, count, _ in rows)
-    return Panel(tuple(tracks), kind, curve(main).is_log, left, right, tuple(spots), counts, bad, _near(diagnosis, tracks[0]))
+    return Panel(tuple(tracks), kind, curve(main).is_log, left, right, tuple(spots), counts, bad, _near(diagnosis, tracks[0], left, right))
 
 
 def _known(diagnosis: Diagnosis, main: SeriesView) -> tuple[list[tuple[int, float]], str]:
@@ -190,13 +190,14 @@ def _form(series: SeriesView) -> str:
     return "points" if len(series.samples) < 4 else "dashes"
 
 
-def _near(diagnosis: Diagnosis, track: Track) -> tuple[float, float] | None:
+def _near(diagnosis: Diagnosis, track: Track, left: float, right: float) -> tuple[float, float] | None:
     first, main = diagnosis.first_failure, track.series
     close = detail(main, None if first is None else (first.source, first.line))
     if close is None:
         return None
     start = main.samples.index(close.samples[0])
-    return track.xs[start], track.xs[start + len(close.samples) - 1]
+    end = start + len(close.samples) - 1
+    return left if start == 0 else track.xs[start], right if end == len(track.xs) - 1 else track.xs[end]
 
 
 def _first_bad(diagnosis: Diagnosis, main: SeriesView) -> Bad | None:

@@ -130,6 +130,8 @@ def test_a_close_up_shows_what_its_place_shows() -> None:
     assert (close.left, close.right, close.main.points) == (379.0, 399.0, 21)
     assert [spot.kind for spot in close.spots] == ["bad"]
     assert close.close_up() is None
+    (panel,) = made(long, first_failure=FirstFailure(0, RANK_3, 1900, None, "why"))
+    assert "failure" in {spot.kind for spot in panel.close_up().spots}     # what comes behind the last record belongs to it
 
 
 def test_one_sample_makes_no_panel() -> None:
