@@ -165,6 +165,17 @@ def test_paper_shows_the_svg(opened: Open) -> None:
     assert page.locator(".panel canvas:visible").count() == 0
 
 
+@pytest.mark.parametrize("theme", ["auto", "dark"])
+def test_paper_is_white_whatever_the_theme(opened: Open, theme: str) -> None:
+    """Neither a dark system nor a dark page chosen by hand prints light curves on a dark ground."""
+    page = opened(XTUNER, built=False, color_scheme="dark")
+    page.locator(f"label[for=theme-{theme}]").click()
+    page.emulate_media(media="print", color_scheme="dark")
+    colour = "(one, name) => getComputedStyle(one).getPropertyValue(name).trim()"
+    root = page.locator("html")
+    assert [root.evaluate(colour, name) for name in ("--card", "--ink", "--series-0")] == ["#fff", "#000", "#1d4ed8"]
+
+
 def test_without_a_script_the_svg_is_there(opened: Open) -> None:
     """Drawing, legend and table need no script."""
     page = opened(XTUNER, built=False, java_script_enabled=False)
