@@ -4,7 +4,7 @@
   const block = document.getElementById("chart-data");
   if (!block || typeof uPlot !== "function" || !window.IntersectionObserver) return;
   const DATA = JSON.parse(block.textContent);
-  const HEIGHT = 250, FIRST_HEIGHT = 310, NEAR_PIXELS = 6, APART = 2, POINT_ROOM = 9, LANE = 24, LABEL_ROW = 17;
+  const HEIGHT = 250, FIRST_HEIGHT = 310, NEAR_PIXELS = 6, APART = 14, TICKS_APART = 3, POINT_ROOM = 9, LANE = 24, LABEL_ROW = 17;
   const COLOURS = {
     failure: "--failure", crash: "--failure", bad: "--failure", gap: "--failure", overflow: "--overflow", checkpoint: "--checkpoint", evaluation: "--evaluation",
     resumed: "--attempt", restarted: "--attempt",
@@ -391,7 +391,7 @@
       const last = {};
       for (const [kind, place] of this.panel.marks) {
         const x = Math.round(at(place));
-        if (!isIn(x) || Math.abs((last[kind] ?? -Infinity) - x) < APART * ratio) continue;
+        if (!isIn(x) || Math.abs((last[kind] ?? -Infinity) - x) < (kind === "overflow" ? TICKS_APART : APART) * ratio) continue;
         last[kind] = x;
         if (DATA.standing.includes(kind)) this.stand(pen, x, top - this.headOf(kind) * ratio, top + height, kind);
         put(SHAPES[kind], x, FOOT.has(kind) ? top + height - 6 * ratio : top - 12 * ratio, kind);

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from postmortem.report.curves import ticks
-from postmortem.report.panels import Panel, Spot, Track
+from postmortem.report.panels import KINDS, Panel, Spot, Track
 from postmortem.report.parts import step_and_line
 from postmortem.report.plain import labels, number, one_line
 from postmortem.report.words import Words
@@ -20,16 +20,16 @@ WIDTH: Final = 480
 HEIGHT: Final = 220
 DETAIL_HEIGHT: Final = 170
 SHAPES: Final[Mapping[str, str]] = MappingProxyType({
-    "failure": "M-6-5H6L0 6Z",
-    "crash": "M-2.5-6h5L6-2.5v5L2.5 6h-5L-6 2.5v-5Z",
-    "bad": "M-4-4L4 4M-4 4L4-4",
-    "overflow": "M0-5V5",
-    "checkpoint": "M0-4.5L4.5 0L0 4.5L-4.5 0Z",
-    "evaluation": "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0Z",
-    "resumed": "M-4-5L5 0L-4 5Z",
-    "restarted": "M-4-5L5 0L-4 5Z",
+    "failure": "m-6-5h12l-6 11z",
+    "crash": "m-2.5-6h5l3.5 3.5v5l-3.5 3.5h-5l-3.5-3.5v-5z",
+    "bad": "m-4-4l8 8m-8 0l8-8",
+    "overflow": "m0-5v10",
+    "checkpoint": "m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z",
+    "evaluation": "m-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0z",
+    "resumed": "m-4-5l9 5l-9 5z",
+    "restarted": "m-4-5l9 5l-9 5z",
 })
-"""A mark's outline around its place; the script and the legend draw the same."""
+"""A mark's outline, in steps from its place, so that many of one kind are one path; the script and the legend draw the same."""
 STANDING: Final = ("failure", "crash", "bad", "restarted", "resumed")
 """Marks with a line through the panel."""
 _FOOT: Final = ("bad", "overflow")
@@ -42,10 +42,11 @@ _DECADES_SHOWN: Final = 5
 _LAST_DECADE: Final = 300
 _LETTER: Final = 7.0
 """The width of a letter of a label, about."""
-_APART: Final = 2.0
+_APART: Final = 14.0
 """Pixels below which two like marks are one."""
+_TICKS_APART: Final = 3.0
 _SIGN: Final = 6.0
-"""The same for the crosses of values that are not finite."""
+"""The same for ticks, and for the crosses of values that are not finite."""
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -207,31 +208,29 @@ def _gaps(frame: _Frame) -> Iterator[str]:
     for y, is_above in ((frame.bottom - 6, False), (frame.top + 6, True)):
         places = sorted({x for x, value in bad if (value == math.inf) is is_above})
         if places:
-            yield f'<path class="mark mark-gap" d="{"".join(f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places))}"/>'
+            yield f'<path class="mark mark-gap" d="{"".join(f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places, _SIGN))}"/>'
 
 
-def _apart(places: Iterable[float]) -> Iterator[float]:
+def _apart(places: Iterable[float], least: float) -> Iterator[float]:
     """Leave out what would stand on another."""
     last = -math.inf
     for x in places:
-        if x - last >= _SIGN:
+        if x - last >= least:
             last = x
             yield x
 
 
 def _marks(frame: _Frame) -> Iterator[str]:
     """Draw the marks: a line through the panel for what stands out, a shape in the lane above, skipped steps at the foot."""
-    drawn: dict[str, float] = {}
     heights = {spot.kind: frame.top - _LANE - row * _ROW for row, (spot, _) in enumerate(frame.labels)}
-    for spot in frame.panel.spots:
-        x = frame.x(spot.x)
-        if abs(drawn.get(spot.kind, -math.inf) - x) < _APART:
-            continue
-        drawn[spot.kind] = x
-        if spot.kind in STANDING:
-            yield f'<line class="standing mark-{spot.kind}" x1="{x}" y1="{heights.get(spot.kind, frame.top - 8)}" x2="{x}" y2="{frame.bottom}"/>'
-        y = frame.bottom - 6 if spot.kind in _FOOT else frame.top - _LANE // 2
-        yield f'<path class="mark mark-{spot.kind}" transform="translate({x} {y})" d="{SHAPES[spot.kind]}"/>'
+    for kind in KINDS:
+        places = list(_apart((frame.x(spot.x) for spot in frame.panel.spots if spot.kind == kind), _TICKS_APART if kind == "overflow" else _APART))
+        if places and kind in STANDING:
+            lines = "".join(f"M{x} {heights.get(kind, frame.top - 8)}V{frame.bottom}" for x in places)
+            yield f'<path class="standing mark-{kind}" d="{lines}"/>'
+        y = frame.bottom - 6 if kind in _FOOT else frame.top - _LANE // 2
+        if places:
+            yield f'<path class="mark mark-{kind}" d="{"".join(f"M{x} {y}{SHAPES[kind]}" for x in places)}"/>'
 
 
 def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:

@@ -32,7 +32,7 @@ CHART: Final[Mapping[str, Mapping[str, str]]] = {
         "mark.resumed": "resumed from a checkpoint",
         "mark.restarted": "new attempt",
         "mark.count": "{name}, {count:,} times",
-        "mark.some": "{name}, {count:,} times, {shown:,} of them shown",
+        "mark.some": "{name}, {count:,} times, at most {shown:,} of them drawn",
         "at-record": "record {value}",
     },
     "zh": {
@@ -60,7 +60,7 @@ CHART: Final[Mapping[str, Mapping[str, str]]] = {
         "mark.resumed": "从检查点恢复",
         "mark.restarted": "重新开始",
         "mark.count": "{name}，{count:,} 次",
-        "mark.some": "{name}，{count:,} 次，画出其中 {shown:,} 次",
+        "mark.some": "{name}，{count:,} 次，最多画出其中 {shown:,} 次",
         "at-record": "第 {value} 条记录",
     },
 }

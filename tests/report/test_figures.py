@@ -51,7 +51,7 @@ def test_a_legend_counts_what_it_shows_and_what_it_does_not() -> None:
     shown = figure(LONG, marks=marks)["marks"]
     assert isinstance(shown, list)
     assert [(kind, text) for kind, _, _, text in shown] == [
-        ("bad", "first non-finite value"), ("overflow", "step skipped (overflow), 1,200 times, 2 of them shown"), ("checkpoint", "checkpoint saved"), ("gap", "NaN or infinite, 2 times"),
+        ("bad", "first non-finite value"), ("overflow", "step skipped (overflow), 1,200 times, at most 2 of them drawn"), ("checkpoint", "checkpoint saved"), ("gap", "NaN or infinite, 2 times"),
     ]  # fmt: skip
 
 
