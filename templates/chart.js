@@ -493,17 +493,25 @@
     return made;
   }
 
-  // --- start: a chart is built when it comes into view -------------------------------------------------------------------------------------------------------------
-  const charts = [];
-  const watcher = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      watcher.unobserve(target);
-      charts.push(new Chart(target));
-    }
-  }, { rootMargin: "300px" });
+  // --- start: a chart is built when it comes into view, the others of its article when the browser has nothing else to do: then a link lands where it aims --------------
+  const charts = [], waiting = new Set(document.querySelectorAll(".charts .panel"));
+  const build = (figure) => {
+    if (!waiting.delete(figure)) return;
+    watcher.unobserve(figure);
+    charts.push(new Chart(figure));
+  };
+  const watcher = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && build(target)), { rootMargin: "300px" });
+  const idle = window.requestIdleCallback ?? ((act) => setTimeout(act, 30));
+  const next = () => {
+    const figure = [...waiting].find((one) => one.offsetParent);
+    if (!figure) return;
+    build(figure);
+    idle(next);
+  };
   for (const box of document.querySelectorAll(".charts")) box.classList.add("is-live");
-  for (const figure of document.querySelectorAll(".charts .panel")) watcher.observe(figure);
+  for (const figure of waiting) watcher.observe(figure);
+  idle(next);
+  document.addEventListener("languagechange", () => idle(next));
   const recolour = () => charts.forEach((chart) => chart.draw());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   document.addEventListener("themechange", recolour);

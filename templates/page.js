@@ -28,6 +28,7 @@
     else if (current.offsetParent) note();
   });
   articles.forEach((one) => grown.observe(one));
+  for (const act of ["pointerdown", "keydown", "wheel", "touchmove"]) addEventListener(act, () => { held = null; }, { passive: true });    // the reader goes elsewhere
   // A long stretch of the log opens at its failure.
   const open = (article) => {
     for (const log of article.querySelectorAll(".log")) {

@@ -83,6 +83,16 @@ def test_all_panels_are_drawn_in_place_of_the_svg(opened: Open) -> None:
     assert read_out(page) == "step 130 | loss NaN | line 79 | first failure | first non-finite value"
 
 
+def test_a_link_past_the_curves_lands(opened: Open) -> None:
+    """Curves that are drawn later than the page do not move what a link aims at."""
+    page = opened(XTUNER, built=False)
+    panels(page).last.locator("canvas").wait_for()
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    page.locator("nav a[href='#en-environment']:visible").first.click()
+    page.wait_for_timeout(1500)
+    assert abs(page.locator("#en-environment").bounding_box()["y"] - 16) < 40
+
+
 def test_dragging_zooms_all_panels_of_the_run_and_a_double_click_goes_back(opened: Open) -> None:
     """The drawing changes, also that of the next panel; the button says whether there is a way back."""
     page = opened(XTUNER)
@@ -204,7 +214,6 @@ def test_the_other_language_is_built_when_it_is_shown(opened: Open) -> None:
     drag(page, 0.1, 0.5)
     assert panels(page, "zh").locator("canvas").count() == 0
     page.locator("label[for=language-zh]").click()
-    panels(page, "zh").first.scroll_into_view_if_needed()
-    panels(page, "zh").locator("canvas").first.wait_for()
+    panels(page, "zh").last.locator("canvas").wait_for()        # nobody has scrolled there
     assert panels(page, "zh").first.locator(".panel-read").inner_text().startswith("第 130 步")
     assert panels(page, "zh").first.get_by_role("button", name="全程", exact=True).is_enabled()
