@@ -72,9 +72,9 @@ def _sections(found: Comparison, say: Mapping[str, str], hide: Callable[[str], s
     for name, one in (("good", found.good), ("bad", found.bad)):
         shown = presentable(one)
         verdict = f" · {one.verdict.cause} {percent(one.verdict.probability)}" if one.verdict.cause else ""
-        yield say[name], [one_line(hide(f"{', '.join(source.path for source in one.sources[:4])}: {parts.outcome(shown, one.outcome, words)} · {parts.title(shown, words)}{verdict}"), _WIDTH)]
+        yield say[name], [one_line(hide(f"{', '.join(source.path for source in one.sources[:4])}{words('colon')}{parts.outcome(shown, one.outcome, words)} · {parts.title(shown, words)}{verdict}"), _WIDTH)]
     for title, differing in (("settings", found.settings), ("environment", found.environment)):
-        told = [f"{name}: {one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in differing]
+        told = [f"{name}{words('colon')}{one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in differing]
         yield say[title], _bounded(told, say)
     yield say["curves"], _bounded([
         say["part"].format(name=name, step=number(step), good=number(good), bad=number(bad)) if step is not None else say["together"].format(name=name, count=count, good=number(good), bad=number(bad))

@@ -26,7 +26,7 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     words = Words(shown.language)
     verdict = shown.verdict
     if verdict.cause is None:
-        need = "; ".join(one.what for one in verdict.need)
+        need = words("semicolon").join(one.what for one in verdict.need)
         lines = [_command("warning", parts.title(shown, words), " ".join(part for part in (verdict.summary, need) if part), _failure(shown))]
         candidates = shown.causes[: _SHOWN - 1]
     else:
@@ -35,7 +35,7 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
         level = "notice" if verdict.cause.startswith("healthy.") else "error"
         lines = [_command(level, f"{parts.title(shown, words)} ({verdict.cause}, {percent(verdict.probability)})", " ".join(part for part in (verdict.summary, fix) if part), _failure(shown))]
         candidates = parts.other_causes(shown)[: _SHOWN - 1] if level == "error" else ()
-    lines += [_command("warning" if verdict.cause is None else "notice", f"{one.title} ({one.id}, {percent(one.probability)})", _why(one), _first_line(shown, one)) for one in candidates]
+    lines += [_command("warning" if verdict.cause is None else "notice", f"{one.title} ({one.id}, {percent(one.probability)})", _why(one, words), _first_line(shown, one)) for one in candidates]
     return "\n".join(lines) + "\n"
 
 
@@ -61,5 +61,5 @@ def _first_line(diagnosis: Diagnosis, cause: Cause) -> tuple[str, int] | None:
     return next(((diagnosis.sources[item.source].path, item.line) for item in cause.evidence if item.source is not None and item.line is not None), None)
 
 
-def _why(cause: Cause) -> str:
-    return "; ".join(item.text for item in cause.evidence[:2]) or cause.title
+def _why(cause: Cause, words: Words) -> str:
+    return words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title

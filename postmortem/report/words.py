@@ -179,6 +179,7 @@ _EN: Final[dict[str, str]] = {
     "joint": ", ",
     "colon": ": ",
     "stop": ". ",
+    "semicolon": "; ",
     "bracketed": " ({text})",
     "marked": "  [{text}]",
 }
@@ -353,6 +354,7 @@ _ZH: Final[dict[str, str]] = {
     "joint": "，",
     "colon": "：",
     "stop": "。",
+    "semicolon": "；",
     "bracketed": "（{text}）",
     "marked": "（{text}）",
 }
