@@ -6,6 +6,7 @@ hashes, so that nothing else can run or restyle it.
 """
 
 import base64
+import functools
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
@@ -79,7 +80,9 @@ def _article(diagnosis: Diagnosis, environment: Environment, redactor: Redactor 
     return {"language": words.language, "lang": _TAGS[words.language], "title": title, "say": words, "charts": charts, "body": Markup(body)}  # noqa: S704 -- escaped by its template
 
 
+@functools.cache
 def _environment() -> Environment:
+    """Give the templates, compiled once."""
     return Environment(
         loader=FileSystemLoader(folder("templates")), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, finalize=_shown,
