@@ -51,13 +51,14 @@ class Report:
         _require_language(language)
         return self if language == self.diagnosis.language else replace(self, diagnosis=pipeline.diagnose(self.job, language, self.diagnosis.excerpt))
 
-    def render(self, form: str = "terminal", *, width: int = 80, color: bool = False, redact: bool | None = None) -> str:
+    def render(self, form: str = "terminal", *, width: int = 80, color: bool = False, full: bool = False, redact: bool | None = None) -> str:
         """Render the report; the page (`html`) holds every language and opens in this one, and for the lines it quotes the log may be read again.
 
         Args:
             form: one of `postmortem.report.FORMS`.
             width: columns of the terminal report.
             color: colours in the terminal report.
+            full: the whole terminal report; by default it fits a screen of 24 lines.
             redact: replace secrets; by default everywhere but in the terminal report.
 
         Raises:
@@ -67,7 +68,7 @@ class Report:
             raise UsageError(f"unknown format {form!r}", "", f"one of {', '.join(report.FORMS)}")
         is_hiding = form != "terminal" if redact is None else redact
         others = [self.in_language(language).diagnosis for language in LANGUAGES if language != self.diagnosis.language] if form == "html" else []
-        return report.render(self.diagnosis, form, width=width, color=color, redact=is_hiding, translations=others)
+        return report.render(self.diagnosis, form, width=width, color=color, full=full, redact=is_hiding, translations=others)
 
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
         """Give the JSON report (schema postmortem.report/1) as plain values."""

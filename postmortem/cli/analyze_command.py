@@ -17,7 +17,7 @@ from postmortem.pipeline import machine_for
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if the run failed or stalled, or anything but health is found.")
 @report_options
 def command(
-    paths: tuple[str, ...], env_files: tuple[str, ...], *, exit_code: bool, form: str | None, output: Path | None, language: str, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+    paths: tuple[str, ...], env_files: tuple[str, ...], *, exit_code: bool, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
 ) -> int:
     """Name the cause of a failed training run from its log.
 
@@ -27,7 +27,7 @@ def command(
     with closing(Progress()) as progress:
         report = analyze(list(paths), env=env_files, language=language, patterns=patterns, progress=progress)
     refuse_overwriting(output, report)
-    deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_)
+    deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_)
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         click.echo(f"postmortem: {summary}", err=True)
     return 1 if exit_code and report.is_alarming else 0

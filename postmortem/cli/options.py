@@ -27,6 +27,7 @@ def report_options(function: Function) -> Function:
     for option in (
         click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS", help="A further folder of rules."),
         click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in every format but terminal)."),
+        click.option("--full", is_flag=True, help="All of the terminal report, not one screen of it (a file gets all of it anyway)."),
         click.option("--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."),
         click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the report."),
         click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file; its suffix tells the format."),
@@ -96,7 +97,7 @@ def refuse_overwriting(output: Path | None, report: Report) -> None:
         raise UsageError("the report would overwrite a log that was read", output, "choose another file with -o")
 
 
-def deliver(report: Report, *, form: str, output: Path | None, redact: bool | None, open_: bool, to_stderr: bool = False) -> None:
+def deliver(report: Report, *, form: str, output: Path | None, redact: bool | None, full: bool, open_: bool, to_stderr: bool = False) -> None:
     """Print the report, or write it to a file; open the page if asked.
 
     Raises:
@@ -104,7 +105,7 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
     """
     stream = sys.stderr if to_stderr else sys.stdout
     is_screen = output is None and stream.isatty()
-    text = report.render(form, width=max(40, shutil.get_terminal_size((80, 24)).columns), color=is_screen and not os.environ.get("NO_COLOR"), redact=redact)
+    text = report.render(form, width=max(40, shutil.get_terminal_size((80, 24)).columns), color=is_screen and not os.environ.get("NO_COLOR"), full=full or output is not None, redact=redact)
     if open_ and output is None:
         output = Path.cwd() / "postmortem-report.html"
     if output is None:

@@ -20,7 +20,7 @@ from postmortem.machine.launch import Done, launch
 @click.option("--log", "log", type=click.Path(path_type=Path, dir_okay=False), help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
 @report_options
 def command(
-    command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+    command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
 ) -> int:
     """Run COMMAND, pass its output through, and analyse it if it fails.
 
@@ -43,7 +43,7 @@ def command(
             dump = Path(folder) / "environment.txt"
             dump.write_text(dump_for(command_line), encoding="utf-8")
             report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=_facts(done))
-        deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, open_=open_, to_stderr=True)
+        deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_, to_stderr=True)
     except PostmortemError as error:    # the exit status is the command's own, whatever becomes of the report
         click.echo(f"postmortem: {error}", err=True)
     return done.status

@@ -122,13 +122,14 @@ def file_name(diagnosis: Diagnosis, source: int | None, words: Words) -> str:
     path = diagnosis.sources[source].path
     if path == "-":
         return words("stdin")
-    tail = _tail(path)
-    is_shared = sum(_tail(one.path) == tail for one in diagnosis.sources) > 1
-    return one_line(path if is_shared else tail, 200)
+    pieces = _pieces(path)
+    others = [found for one in diagnosis.sources if (found := _pieces(one.path))[-1] == pieces[-1] and one.path != path]
+    count = next((count for count in range(1, len(pieces) + 1) if all(other[-count:] != pieces[-count:] for other in others)), 0)
+    return one_line("/".join(pieces[-count:]) if count else path, 200)
 
 
-def _tail(path: str) -> str:
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+def _pieces(path: str) -> list[str]:
+    return path.replace("\\", "/").rstrip("/").split("/")
 
 
 def place(diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words) -> str:

@@ -1,15 +1,12 @@
-"""The terminal report: compact, readable from 40 columns up, plain text when colour is off.
+"""The whole terminal report: everything that was found, readable from 40 columns up, plain text when colour is off.
 
-In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour.
-Log text is only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal obeys it.
+In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same on one screen (`report.screen`).
 """
 
 from collections.abc import Sequence
-from io import StringIO
 from typing import Final
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesView
@@ -17,68 +14,18 @@ from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen, sparkline
-from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
+from postmortem.report.paper import MOODS, Paper
+from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
-from postmortem.report.wrap import wrapped
 
-_WIDEST: Final = 116
-_NARROWEST: Final = 40
-_MOODS: Final = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
-_CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
+CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 _LISTED: Final = 12
 _OTHERS_SHOWN: Final = 5
 _HARMLESS_SHOWN: Final = 5
 _EVENTS_SHOWN: Final = 10
-
-
-class _Paper:
-    """Collects lines; prose is wrapped here, so that no line ends in blanks and code is never broken."""
-
-    def __init__(self, width: int, words: Words, *, color: bool) -> None:
-        self._out = StringIO()
-        self._console = Console(
-            file=self._out, width=max(width, _NARROWEST), color_system="standard" if color else None, force_terminal=color, no_color=not color,
-            markup=False, highlight=False, emoji=False, legacy_windows=False, _environ={},
-        )  # fmt: skip
-        self.measure = min(max(width, _NARROWEST), _WIDEST)
-        self.words = words
-
-    def say(self, text: Text | str, label: Text | str = "", indent: int = 0) -> None:
-        """Write a paragraph `indent` columns in, a label before its first line."""
-        body = Text(text) if isinstance(text, str) else text
-        head = Text().append_text(Text(label) if isinstance(label, str) else label)     # a line without a style of its own
-        if head.cell_len >= indent and indent:
-            self._line(head)
-            head = Text("")
-        width = max(10, self.measure - indent)
-        for line in (part[start:end] for part in body.split("\n", allow_blank=True) for start, end in wrapped(part.plain, width)):
-            head.append(" " * (indent - head.cell_len))
-            head.append_text(line)
-            head.rstrip()
-            self._line(head)
-            head = Text("")
-
-    def heading(self, key: str, note: str = "") -> None:
-        """Begin a section."""
-        self._line(Text(""))
-        self.say(Text.assemble((self.words(key), "bold cyan"), (f"  {note}" if note else "", "dim")))
-
-    def code(self, snippet: str) -> None:
-        """Write a snippet from the first column on, as it is, so that it can be copied."""
-        for line in safe(snippet).strip("\n").split("\n"):
-            self._line(Text(line.rstrip(), style="green"))
-
-    def _line(self, text: Text) -> None:
-        """Write one line; the last guard against a control character that a caller let through."""
-        plain = safe(text.plain)
-        self._console.print(text if plain == text.plain else Text(plain), soft_wrap=True)
-
-    def finished(self) -> str:
-        """Give what was written."""
-        return self._out.getvalue()
 
 
 def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
@@ -86,17 +33,17 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     redactor = Redactor() if redact else None
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
-    paper = _Paper(width, Words(shown.language), color=color)
+    paper = Paper(width, Words(shown.language), color=color)
     _verdict(paper, shown)
     _need(paper, shown)
     cause = parts.main_cause(shown)
     if cause is not None:
-        _evidence(paper, shown, cause)
         _fixes(paper, cause.fixes)
-    _others(paper, shown)
-    _harmless(paper, shown)
+        _evidence(paper, shown, cause)
     _curves(paper, shown)
     _timeline(paper, shown)
+    _others(paper, shown)
+    _harmless(paper, shown)
     _run(paper, shown)
     _listed(paper, "unchecked", shown.verdict.not_checked)
     _listed(paper, "change-mind", shown.verdict.would_change)
@@ -107,11 +54,16 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     return paper.finished()
 
 
-def _verdict(paper: _Paper, diagnosis: Diagnosis) -> None:
+def headline(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
+    """Write how the run ended, and the cause."""
+    style = MOODS[parts.mood(diagnosis)]
+    head = Text(parts.outcome(diagnosis, diagnosis.outcome, paper.words).upper(), style=f"{style} reverse")
+    paper.say(Text(parts.title(diagnosis, paper.words), style=style), head, head.cell_len + 2, most)
+
+
+def _verdict(paper: Paper, diagnosis: Diagnosis) -> None:
     words, verdict = paper.words, diagnosis.verdict
-    style = _MOODS[parts.mood(diagnosis)]
-    head = Text(parts.outcome(diagnosis, diagnosis.outcome, words).upper(), style=f"{style} reverse")
-    paper.say(Text(parts.title(diagnosis, words), style=style), head, head.cell_len + 2)
+    headline(paper, diagnosis)
     named = f"{verdict.cause} · " if verdict.cause is not None else ""
     for line in (named + parts.standing(diagnosis, words), parts.whose_and_retry(diagnosis, words)):
         if line:
@@ -132,11 +84,11 @@ def _verdict(paper: _Paper, diagnosis: Diagnosis) -> None:
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first))
 
 
-def _need(paper: _Paper, diagnosis: Diagnosis) -> None:
+def _need(paper: Paper, diagnosis: Diagnosis) -> None:
     if not diagnosis.verdict.need:
         return
     paper.heading("need")
-    indent = _number_width(diagnosis.verdict.need)
+    indent = number_width(diagnosis.verdict.need)
     for index, need in enumerate(diagnosis.verdict.need, 1):
         paper.say(Text(one_line(need.what, 400), style="bold"), f"{index:>{indent - 2}}.", indent)
         paper.say(one_line(need.why, 600), indent=indent)
@@ -144,21 +96,22 @@ def _need(paper: _Paper, diagnosis: Diagnosis) -> None:
             paper.code(need.command)
 
 
-def _number_width(items: Sequence[object]) -> int:
+def number_width(items: Sequence[object]) -> int:
     """Give the columns of `  9. ` or `  10. `."""
     return len(str(len(items))) + 4
 
 
-def _evidence(paper: _Paper, diagnosis: Diagnosis, cause: Cause) -> None:
+def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause) -> None:
     paper.heading("evidence", paper.words("weight.note"))
     for item in sorted(cause.evidence, key=lambda item: -abs(item.weight)):
         color = "green" if item.weight >= 0 else "red"
-        paper.say(_quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9)
+        paper.say(quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9)
     if not cause.evidence:
         paper.say(paper.words("evidence.none"), indent=2)
 
 
-def _quoted(paper: _Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
+def quoted(paper: Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
+    """Write a piece of evidence behind its place."""
     where = place(diagnosis, item.source, (item.line, item.end_line), paper.words) if item.line is not None else ""
     who = process(item.where, paper.words)
     text = Text()
@@ -170,19 +123,16 @@ def _quoted(paper: _Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
     return text.append(one_line(item.text, 400))
 
 
-def _fixes(paper: _Paper, fixes: Sequence[Fix]) -> None:
+def _fixes(paper: Paper, fixes: Sequence[Fix]) -> None:
     if not fixes:
         return
     words = paper.words
     paper.heading("fixes")
-    indent = _number_width(fixes)
+    indent = number_width(fixes)
     for index, fix in enumerate(fixes, 1):
         if index > 1:
             paper.say("")
-        head = Text.assemble((words.either("kind", fix.kind) + words("colon"), "bold magenta"), (one_line(fix.title, 300), "bold"))
-        if fix.safety != "safe":
-            head.append(words("marked", text=words.either("safety", fix.safety)), style="yellow")
-        paper.say(head, f"{index:>{indent - 2}}.", indent)
+        paper.say(fix_head(fix, words), f"{index:>{indent - 2}}.", indent)
         for paragraph in parts.paragraphs(fix.why):
             paper.say(paragraph, indent=indent)
         for reference in fix.references:
@@ -191,7 +141,15 @@ def _fixes(paper: _Paper, fixes: Sequence[Fix]) -> None:
             paper.code(fix.snippet)
 
 
-def _others(paper: _Paper, diagnosis: Diagnosis) -> None:
+def fix_head(fix: Fix, words: Words) -> Text:
+    """Write what kind of fix it is, its title, and what it costs."""
+    head = Text.assemble((words.either("kind", fix.kind) + words("colon"), "bold magenta"), (one_line(fix.title, 300), "bold"))
+    if fix.safety != "safe":
+        head.append(words("marked", text=words.either("safety", fix.safety)), style="yellow")
+    return head
+
+
+def _others(paper: Paper, diagnosis: Diagnosis) -> None:
     others = parts.other_causes(diagnosis)
     if not others:
         return
@@ -201,12 +159,12 @@ def _others(paper: _Paper, diagnosis: Diagnosis) -> None:
         paper.say(text, f"  {percent(cause.probability):>5}", 9)
         if diagnosis.verdict.cause is None and cause.evidence:
             strongest = max(cause.evidence, key=lambda item: abs(item.weight))
-            paper.say(Text(f"{weight(strongest.weight)} ").append_text(_quoted(paper, diagnosis, strongest)), indent=9)
+            paper.say(Text(f"{weight(strongest.weight)} ").append_text(quoted(paper, diagnosis, strongest)), indent=9)
     if len(others) > _OTHERS_SHOWN:
         paper.say(paper.words("more", count=len(others) - _OTHERS_SHOWN), indent=9)
 
 
-def _harmless(paper: _Paper, diagnosis: Diagnosis) -> None:
+def _harmless(paper: Paper, diagnosis: Diagnosis) -> None:
     hits = parts.harmless(diagnosis)
     if not hits:
         return
@@ -220,17 +178,18 @@ def _harmless(paper: _Paper, diagnosis: Diagnosis) -> None:
         paper.say(paper.words("more", count=len(hits) - _HARMLESS_SHOWN), indent=4)
 
 
-def _curves(paper: _Paper, diagnosis: Diagnosis) -> None:
-    series = chosen(diagnosis.series, _CURVES, each=1)
+def _curves(paper: Paper, diagnosis: Diagnosis) -> None:
+    series = chosen(diagnosis.series, CURVES, each=1)
     if not series:
         return
     paper.heading("curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else "")
     label_width = max(len(one.name) for one in series) + 4
     for one in series:
-        _curve(paper, one, label_width)
+        draw_curve(paper, one, label_width)
 
 
-def _curve(paper: _Paper, series: SeriesView, label_width: int) -> None:
+def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
+    """Write one curve on one line."""
     words = paper.words
     label = Text(f"  {series.name}", style="bold")
     if len(series.samples) == 1:
@@ -244,7 +203,7 @@ def _curve(paper: _Paper, series: SeriesView, label_width: int) -> None:
     paper.say(text, label, label_width)
 
 
-def _timeline(paper: _Paper, diagnosis: Diagnosis) -> None:
+def _timeline(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write the turning points; a failure that stands alone has been told above."""
     events = parts.milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
@@ -258,7 +217,7 @@ def _timeline(paper: _Paper, diagnosis: Diagnosis) -> None:
         paper.say(Text(paper.words("timeline.more", count=len(diagnosis.timeline) - len(events)), style="dim"), indent=4)
 
 
-def _run(paper: _Paper, diagnosis: Diagnosis) -> None:
+def _run(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write environment and progress, one paragraph each."""
     words = paper.words
     environment = " · ".join(part for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)) if part)
@@ -268,7 +227,7 @@ def _run(paper: _Paper, diagnosis: Diagnosis) -> None:
     _listed(paper, "progress", parts.progress(diagnosis, words))
 
 
-def _listed(paper: _Paper, key: str, items: Sequence[str]) -> None:
+def _listed(paper: Paper, key: str, items: Sequence[str]) -> None:
     if items:
         paper.heading(key)
     for item in items[:_LISTED]:
@@ -277,6 +236,6 @@ def _listed(paper: _Paper, key: str, items: Sequence[str]) -> None:
         paper.say(paper.words("more", count=len(items) - _LISTED), indent=4)
 
 
-def _sources(paper: _Paper, diagnosis: Diagnosis) -> None:
+def _sources(paper: Paper, diagnosis: Diagnosis) -> None:
     sources = sorted(diagnosis.sources, key=lambda source: source.kind == "ignored")
     _listed(paper, "sources", [parts.source(source, paper.words) for source in sources])

@@ -77,14 +77,14 @@ def test_a_process_is_named_as_far_as_it_is_known(where: Where, shown: str) -> N
 
 
 def test_a_place_names_its_source_by_the_shortest_clear_end() -> None:
-    """The file name is enough unless two sources share it."""
+    """The file name is enough; of two sources that share it, as much of the folder as tells them apart."""
     one = rich()
     words = Words("en")
     assert place(one, 0, (7, None), words) == "train-3.log:7"
     assert place(one, 0, (7, 9), words) == "train-3.log:7-9"
     assert place(one, 99, (None, None), words) == ""
     two = replace(one, sources=(one.sources[0], replace(one.sources[0], path="/other/train-3.log")))
-    assert file_name(two, 1, words) == "/other/train-3.log"
+    assert file_name(two, 1, words) == "other/train-3.log"
     assert file_name(replace(one, sources=(replace(one.sources[0], path="-"),)), 0, words) == "standard input"
 
 
