@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
 
 COMMANDS: Final = {
@@ -80,5 +81,5 @@ def _hint(error: click.ClickException) -> str:
 
 
 def _refuse(message: str) -> None:
-    click.echo(f"postmortem: {message}", err=True)
+    tell(message)
     sys.exit(2)

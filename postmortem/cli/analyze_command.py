@@ -7,6 +7,7 @@ import click
 
 from postmortem.cli.options import check_output, deliver, form_for, refuse_overwriting, report_options
 from postmortem.cli.progress import Progress
+from postmortem.cli.say import tell
 from postmortem.library import analyze
 from postmortem.pipeline import machine_for
 
@@ -29,5 +30,5 @@ def command(
     refuse_overwriting(output, report)
     deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_)
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
-        click.echo(f"postmortem: {summary}", err=True)
+        tell(summary)
     return 1 if exit_code and report.is_alarming else 0

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from postmortem.cli.say import tell
 from postmortem.errors import UsageError
 from postmortem.library import Report
 from postmortem.names import LANGUAGES
@@ -74,7 +75,7 @@ def write(text: str, output: Path | None, what: str) -> None:
         output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the {what} cannot be written: {error.strerror}", output, "choose another file with -o") from error
-    click.echo(f"postmortem: wrote {output}", err=True)
+    tell(f"wrote {output}")
 
 
 def require_folder(output: Path | None, what: str) -> None:
@@ -113,4 +114,4 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
         return
     write(text if text.endswith("\n") else text + "\n", output, "report")
     if open_ and not webbrowser.open(output.resolve().as_uri()):
-        click.echo("postmortem: no browser could be started; open the file yourself", err=True)
+        tell("no browser could be started; open the file yourself")

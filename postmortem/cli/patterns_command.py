@@ -9,6 +9,7 @@ from postmortem.errors import PatternError
 from postmortem.knowledge import check as shapes
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import compile_folders
+from postmortem.report.plain import safe
 from postmortem.signatures import proof
 
 
@@ -28,7 +29,7 @@ def check(folders: tuple[Path, ...]) -> int:
         compiled = compile_folders(checked)
         faults = [fault for kind in ("signatures", "formats") for fault in proof.faults(compiled[kind])]
     for fault in faults:
-        click.echo(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}")
+        click.echo(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}"))
     if faults:
         raise PatternError(f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again")
     count = sum(len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats"))
@@ -42,4 +43,4 @@ def check(folders: tuple[Path, ...]) -> int:
 def list_(patterns: tuple[Path, ...], language: str) -> None:
     """List all signatures: id, role, the causes they suggest, title."""
     for rule in load(patterns).signatures:
-        click.echo(f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60} {rule.title(language)}")
+        click.echo(safe(f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60} {rule.title(language)}"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from postmortem.cli.options import check_output, deliver, form_for, report_options
+from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError, UsageError
 from postmortem.knowledge.base import load
 from postmortem.library import analyze
@@ -37,7 +38,8 @@ def command(
             kept.unlink()
     if done.status == 0:
         return 0
-    click.echo(f"\npostmortem: the command ended with {done.signal or f'exit status {done.status}'}; its output is kept in {kept}", err=True)
+    click.echo("", err=True)     # the command may have ended within a line
+    tell(f"the command ended with {done.signal or f'exit status {done.status}'}; its output is kept in {kept}")
     try:
         with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
             dump = Path(folder) / "environment.txt"
@@ -45,7 +47,7 @@ def command(
             report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=_facts(done))
         deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_, to_stderr=True)
     except PostmortemError as error:    # the exit status is the command's own, whatever becomes of the report
-        click.echo(f"postmortem: {error}", err=True)
+        tell(str(error))
     return done.status
 
 

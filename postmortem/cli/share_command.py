@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from postmortem.cli.options import require_folder, write
+from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.share import share
 
@@ -22,4 +23,4 @@ def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path 
     made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
-    click.echo(f"postmortem: {made.lines} of {made.of} lines{note}", err=True)
+    tell(f"{made.lines} of {made.of} lines{note}")

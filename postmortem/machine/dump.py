@@ -24,6 +24,8 @@ _PACKAGES: Final = (
     "protobuf", "sentencepiece", "apex", "torchtune", "torchtitan", "nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "jax", "tensorflow", "pandas", "pyarrow",
 )
 _VARIABLES: Final = re.compile(r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$")
+_LOGIN: Final = re.compile(r"//[^/@\s]+@")
+_STEERING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 
@@ -61,7 +63,8 @@ def interpreter_of(command: Sequence[str]) -> str | None:
 
 
 def _joined(*parts: str) -> str:
-    return "\n".join(part for part in parts if part) + "\n"
+    r"""Join the parts; of what steers a terminal only `\n` is left, and of a variable not even that."""
+    return _STEERING.sub("?", "\n".join(part for part in parts if part)) + "\n"
 
 
 def _header() -> str:
@@ -114,7 +117,7 @@ def _limits() -> str:
 
 def _variables() -> str:
     names = sorted(name for name in os.environ if _VARIABLES.match(name) and not _SECRET.search(name))
-    return "\n".join(f"{name}={os.environ[name][:300]}" for name in names)
+    return "\n".join(f"{name}={_LOGIN.sub('//', os.environ[name][:300]).replace(chr(10), ' ')}" for name in names)
 
 
 def _nvidia_smi() -> str:

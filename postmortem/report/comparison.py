@@ -74,10 +74,10 @@ def _sections(found: Comparison, say: Mapping[str, str], hide: Callable[[str], s
         verdict = f" · {one.verdict.cause} {percent(one.verdict.probability)}" if one.verdict.cause else ""
         yield say[name], [one_line(hide(f"{', '.join(source.path for source in one.sources[:4])}{words('colon')}{parts.outcome(shown, one.outcome, words)} · {parts.title(shown, words)}{verdict}"), _WIDTH)]
     for title, differing in (("settings", found.settings), ("environment", found.environment)):
-        told = [f"{name}{words('colon')}{one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in differing]
+        told = [f"{one_line(name, 80)}{words('colon')}{one_line(hide(good), 80) if good is not None else say['unsaid']} → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}" for name, good, bad in differing]
         yield say[title], _bounded(told, say)
     yield say["curves"], _bounded([
-        say["part"].format(name=name, step=number(step), good=number(good), bad=number(bad)) if step is not None else say["together"].format(name=name, count=count, good=number(good), bad=number(bad))
+        say["part"].format(name=one_line(name, 80), step=number(step), good=number(good), bad=number(bad)) if step is not None else say["together"].format(name=one_line(name, 80), count=count, good=number(good), bad=number(bad))
         for name, count, step, good, bad, _, _ in found.curves
     ], say)
     for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):

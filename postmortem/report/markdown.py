@@ -1,34 +1,49 @@
 """The Markdown report: short, for a comment under an issue.
 
 In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`).
-Log text stands in fences longer than any run of backticks in it, or is escaped; mentions and issue numbers are defused.
+Log text stands in fences longer than any run of backticks in it, or is escaped; mentions, issue numbers, addresses and commits are defused.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
+from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
-from postmortem.report.plain import cut, one_line, percent, place, process, safe, weight
+from postmortem.report.curves import chosen, sparkline
+from postmortem.report.plain import cut, number, one_line, percent, place, process, safe, weight
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
+LONGEST: Final = 64_000
+"""UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of its own."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
-_PINGING: Final = re.compile(r"[@#](?=\w)|\b(?:GH|gh)(?=-\d)")
+# What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what is matched here.
+_ACTIVE: Final = re.compile(
+    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)|\b(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{6}(?=[0-9a-f]{1,34}\b)", re.IGNORECASE,
+)  # fmt: skip
+CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
+_ROWS: Final = 30
+_FIXES_SHOWN: Final = 3
 _EVIDENCE_SHOWN: Final = 6
 _OTHERS_SHOWN: Final = 3
 _QUOTED: Final = 300
 _WARNINGS_SHOWN: Final = 5
 _EVENTS_SHOWN: Final = 15
+_DOUBTS_SHOWN: Final = 12
+_SPARKS: Final = 40
+_EXPLAINED: Final = 700
+_LONGEST_LINE: Final = 2_000
+_LONGEST_FENCE: Final = 8_000
 
 
 def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
-    """Write the report as a comment."""
+    """Write the report as a comment: the verdict, what to do, the strongest evidence; the rest is folded, and left out where it would be too long for one."""
     redactor = Redactor() if redact else None
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
@@ -36,18 +51,36 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     blocks = [*_verdict(shown, words), *_need(shown, words)]
     cause = parts.main_cause(shown)
     if cause is not None:
-        blocks += [*_evidence(shown, cause, words), *_fixes(cause.fixes, words)]
-    blocks += [*_others(shown, words), *_harmless(shown, words), *_timeline(shown, words), *_environment(shown, words)]
+        blocks += [*_fixes(cause.fixes, words), *_evidence(shown, cause, words)]
+    blocks += [*_curves(shown, words), *_others(shown, words), *_harmless(shown, words), *_timeline(shown, words), *_environment(shown, words), *_doubts(shown, words)]
     made = words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
-    blocks.append("<sub>" + prose(" · ".join(part for part in (made, parts.hidden(redactor, words)) if part)) + "</sub>")
-    return "\n\n".join(blocks) + "\n"
+    return fitted(blocks, "<sub>" + escape(" · ".join(part for part in (made, parts.hidden(redactor, words)) if part)) + "</sub>", words("comment.cut"))
+
+
+def fitted(blocks: Iterable[str], last: str, note: str) -> str:
+    """Join blocks, each whole in itself, up to the length of a comment; a note says that some were left out."""
+    kept: list[str] = []
+    room = LONGEST - units(f"{last}\n\n_{note}_\n\n\n")
+    is_cut = False
+    for block in blocks:
+        size = units(block) + 2
+        is_cut |= size > room
+        if size <= room:
+            kept.append(block)
+            room -= size
+    return "\n\n".join([*kept, *([f"_{note}_"] if is_cut else []), last]) + "\n"
+
+
+def units(text: str) -> int:
+    """Count UTF-16 units, of which a character beyond the basic plane has two."""
+    return len(text) + sum(char > "\uffff" for char in text)
 
 
 def prose(text: str) -> str:
-    """Escape a text on one line, so that it is shown as it is and notifies nobody."""
-    flat = _PINGING.sub(lambda match: match[0] + "\u200b", one_line(text, 2000))
-    escaped = escape(flat, quote=False)
-    return _SPECIAL.sub(lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", escaped)
+    """Escape a text on one line, so that it is shown as it is, notifies nobody and links nowhere."""
+    flat = _ACTIVE.sub(lambda match: match[0] + "\u200b", one_line(text, _LONGEST_LINE))
+    marked = _SPECIAL.sub(lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat)
+    return escape(marked, quote=False)
 
 
 def code(text: str) -> str:
@@ -58,12 +91,17 @@ def code(text: str) -> str:
     return f"{ticks}{gap}{flat}{gap}{ticks}" if flat else ""
 
 
-def fence(text: str, language: str = "") -> str:
-    """Put a text into a fenced block that it cannot break out of."""
-    body = safe(text).strip("\n")
+def fence(text: str, language: str = "", indent: str = "") -> str:
+    """Put a text into a fenced block that it cannot break out of; what is far too long is cut."""
+    body = cut("\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")), _LONGEST_FENCE)
     ticks = "`" * max(3, _longest_run(body) + 1)
     info = language if re.fullmatch(r"[A-Za-z0-9+-]{1,20}", language) else ""
-    return f"{ticks}{info}\n{body}\n{ticks}"
+    return "\n".join(f"{indent}{line}" if line else "" for line in (f"{ticks}{info}", *body.split("\n"), ticks))
+
+
+def folded(title: str, *blocks: str) -> str:
+    """Fold blocks under a title of our own."""
+    return "\n\n".join((f"<details><summary>{escape(title)}</summary>", *blocks, "</details>"))
 
 
 def _longest_run(text: str) -> int:
@@ -73,14 +111,18 @@ def _longest_run(text: str) -> int:
 def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     verdict = diagnosis.verdict
     outcome = parts.outcome(diagnosis, diagnosis.outcome, words)
-    yield f"### {prose(outcome + words('colon') + parts.title(diagnosis, words))}"
+    yield f"### {prose(outcome[:1].upper() + outcome[1:] + words('colon') + parts.title(diagnosis, words))}"
     named = f"{code(verdict.cause)} · " if verdict.cause is not None else ""
     said = [named + prose(parts.standing(diagnosis, words)), prose(parts.whose_and_retry(diagnosis, words))]
     for warning in diagnosis.warnings[:_WARNINGS_SHOWN]:
         yield f"> **{words('warnings')}**{words('colon')}{prose(warning)}"
     if any(said):
         yield "  \n".join(part for part in said if part)
-    yield from (prose(paragraph) for paragraph in parts.paragraphs(verdict.summary))
+    cause = parts.main_cause(diagnosis)
+    if cause is None or verdict.status == "hypothesis" or not cause.explanation:
+        yield from (prose(paragraph) for paragraph in parts.paragraphs(verdict.summary))
+    if cause is not None:
+        yield from (prose(cut(paragraph, _EXPLAINED)) for paragraph in parts.paragraphs(cause.explanation)[:1])
     first = parts.first_failure(diagnosis, words)
     if first:
         yield f"**{words('first')}**{words('colon')}{prose(first)}"
@@ -88,50 +130,73 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _need(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     if diagnosis.verdict.need:
+        items = [f"{index}. {prose(need.what)}{words('colon')}{prose(need.why)}" + _snippet(need.command, "sh", index) for index, need in enumerate(diagnosis.verdict.need, 1)]
         yield f"**{words('need')}**"
-    for index, need in enumerate(diagnosis.verdict.need, 1):
-        yield f"{index}. {prose(need.what)}{words('colon')}{prose(need.why)}"
-        if need.command:
-            yield fence(need.command, "sh")
+        yield from items
+
+
+def _snippet(code_: str, language: str, index: int) -> str:
+    """Put a snippet under an item of a numbered list."""
+    return "\n\n" + fence(code_, language, _indent(index)) if code_.strip() else ""
+
+
+def _indent(index: int) -> str:
+    """Give the blanks under which a text belongs to the item `9. ` or `10. `."""
+    return " " * len(f"{index}. ")
 
 
 def _evidence(diagnosis: Diagnosis, cause: Cause, words: Words) -> Iterator[str]:
-    items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
-    if not items:
-        return
-    yield f"**{words('evidence')}**{words('bracketed', text=words('weight.note'))}"
-    yield fence("\n".join(_evidence_line(diagnosis, item, words) for item in items[:_EVIDENCE_SHOWN]), "text")
+    shown = parts.strongest(cause, _EVIDENCE_SHOWN)
+    rest = [item for item in parts.strongest(cause, len(cause.evidence)) if item not in shown]
+    if shown:
+        yield f"**{words('evidence')}**{words('bracketed', text=words('weight.note'))}\n\n" + "\n".join(_evidence_row(diagnosis, item, words) for item in shown)
+    for first in range(0, len(rest), _ROWS):
+        yield folded(words("evidence.more", count=len(rest) - first), "\n".join(_evidence_row(diagnosis, item, words) for item in rest[first:first + _ROWS]))
 
 
-def _evidence_line(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
-    where = place(diagnosis, item.source, (item.line, item.end_line), words) if item.line is not None else words.either("by", item.kind)
-    return "  ".join(part for part in (f"{weight(item.weight):>5}", where, process(item.where, words), one_line(item.text, _QUOTED)) if part)
+def _evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
+    where = code(place(diagnosis, item.source, (item.line, item.end_line), words)) if item.line is not None else words.either("by", item.kind)
+    said = " ".join(part for part in (where, prose(process(item.where, words))) if part)
+    return f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, _QUOTED))}"
 
 
 def _fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
-    if fixes:
-        yield f"**{words('fixes')}**"
-    for index, fix in enumerate(fixes, 1):
-        safety = "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
-        why = prose(cut(" ".join(parts.paragraphs(fix.why)), 600))
-        yield f"{index}. **{words.either('kind', fix.kind)}**{words('colon')}{prose(fix.title)}{safety}{words('stop') if why else ''}{why}"
-        if fix.snippet.strip():
-            yield fence(fix.snippet, fix.language)
+    if not fixes:
+        return
+    items = [_fix(index, fix, words) for index, fix in enumerate(fixes, 1)]
+    yield f"**{words('fixes')}**"
+    yield from items[:_FIXES_SHOWN]
+    if items[_FIXES_SHOWN:]:
+        yield folded(words("fixes.more", count=len(items) - _FIXES_SHOWN), *items[_FIXES_SHOWN:])
+
+
+def _fix(index: int, fix: Fix, words: Words) -> str:
+    safety = "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
+    why = prose(cut(" ".join(parts.paragraphs(fix.why)), 600))
+    return f"{index}. **{words.either('kind', fix.kind)}{words('colon')}{prose(fix.title)}**{safety}" + (f"  \n{_indent(index)}{why}" if why else "") + _snippet(fix.snippet, fix.language, index)
+
+
+def _curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Draw the curves that matter in one line each."""
+    series = [one for one in chosen(diagnosis.series, CURVES, each=1) if len(one.samples) > 1]
+    if series:
+        width = max(len(one.name) for one in series)
+        rows = [f"{one.name:{width}}  {sparkline(one, _SPARKS)}  {number(one.first[1])} → {number(one.last[1])}" for one in series]
+        yield f"**{words('curves')}**\n\n" + fence("\n".join(rows), "text")
 
 
 def _others(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     others = parts.other_causes(diagnosis)[:_OTHERS_SHOWN]
     if others:
-        heading = words("others" if diagnosis.verdict.cause is not None else "candidates")
-        rows = [f"- {prose(percent(cause.probability))} {prose(cause.title)}{words('bracketed', text=code(cause.id))}" for cause in others]
-        yield f"**{heading}**\n\n" + "\n".join(rows)
+        is_named = diagnosis.verdict.cause is not None
+        rows = "\n".join(f"- {prose(percent(cause.probability))} {prose(cause.title)}{words('bracketed', text=code(cause.id))}" for cause in others)
+        yield folded(words("others"), rows) if is_named else f"**{words('candidates')}**\n\n{rows}"
 
 
 def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     hits = parts.harmless(diagnosis)[:_OTHERS_SHOWN]
     if hits:
-        rows = [_harmless_row(diagnosis, hit, words) for hit in hits]
-        yield f"**{words('harmless')}**\n\n" + "\n".join(rows)
+        yield folded(words("harmless"), "\n".join(_harmless_row(diagnosis, hit, words) for hit in hits))
 
 
 def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
@@ -142,12 +207,18 @@ def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
 def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     events = parts.milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
-        rows = ["  ".join(parts.milestone(diagnosis, event, words)) for event in events]
-        yield f"<details><summary>{words('timeline')}</summary>\n\n{fence(chr(10).join(rows), 'text')}\n\n</details>"
+        yield folded(words("timeline"), fence("\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events), "text"))
 
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     said = [parts.frameworks(diagnosis), parts.environment_line(diagnosis, words), *parts.progress(diagnosis, words)]
     lines = [part for part in said if part]
     if lines:
-        yield f"<details><summary>{words('environment')}</summary>\n\n{fence(chr(10).join(lines), 'text')}\n\n</details>"
+        yield folded(words("environment"), fence("\n".join(lines), "text"))
+
+
+def _doubts(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Say what was not looked at and what would change the verdict."""
+    for key, texts in (("change-mind", diagnosis.verdict.would_change), ("unchecked", diagnosis.verdict.not_checked)):
+        if texts:
+            yield folded(words(key), "\n".join(f"- {prose(text)}" for text in texts[:_DOUBTS_SHOWN]))

@@ -7,7 +7,7 @@ import re
 import shlex
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Gpu, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Evidence, Gpu, SeriesView, SignatureHit, Source
 from postmortem.reading.redaction import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
 from postmortem.report.presentable import input_kind, logs_of
@@ -33,6 +33,13 @@ def other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
     if input_kind(diagnosis):
         return ()
     return tuple(cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause)
+
+
+def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
+    """Choose the strongest evidence of a cause, in order; what speaks against it is never left out altogether."""
+    items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
+    shown, against = items[:most], next((item for item in items if item.weight < 0), None)
+    return tuple(shown if most < 2 or against is None or against in shown else [*shown[:-1], against])
 
 
 def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:

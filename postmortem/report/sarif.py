@@ -8,6 +8,7 @@ Source: OASIS Static Analysis Results Interchange Format 2.1.0, Errata 01.
 """
 
 import hashlib
+import re
 from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
@@ -23,6 +24,7 @@ from postmortem.report.words import Words
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT: Final = "postmortem/cause/v1"
+_PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
 _CANDIDATES: Final = 5
 _PLACES: Final = 20
 _LONGEST: Final = 1000
@@ -90,7 +92,7 @@ def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dic
     else:
         said = f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
     result: dict[str, Any] = {
-        "ruleId": cause.id, "ruleIndex": index, "kind": kind, "level": "error" if kind == "fail" else "none", "message": {"text": safe(said).strip() or cause.id},
+        "ruleId": cause.id, "ruleIndex": index, "kind": kind, "level": "error" if kind == "fail" else "none", "message": {"text": _message(safe(said).strip()) or cause.id},
         "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)}, "rank": round(100 * cause.probability, 1),
         "properties": {"probability": cause.probability, "status": diagnosis.verdict.status if is_verdict else "hypothesis"},
     }  # fmt: skip
@@ -101,8 +103,13 @@ def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dic
     elif evidence:
         result["locations"] = [_of_evidence(diagnosis, evidence[0])]
     if evidence:
-        result["relatedLocations"] = [_of_evidence(diagnosis, item) | {"id": number, "message": {"text": one_line(item.text, _LONGEST) or item.id}} for number, item in enumerate(evidence)]
+        result["relatedLocations"] = [_of_evidence(diagnosis, item) | {"id": number, "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id}} for number, item in enumerate(evidence)]
     return result
+
+
+def _message(text: str) -> str:
+    """Part what a viewer would take for a link (3.11.6), and double the braces of what it would take for a placeholder (3.11.5)."""
+    return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", "] ("))
 
 
 def _of_evidence(diagnosis: Diagnosis, item: Evidence) -> dict[str, Any]:

@@ -5,14 +5,13 @@ The sparsest form is written first; then, one after another and the most telling
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
+from postmortem.model.diagnosis import Cause, Diagnosis
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen
@@ -184,21 +183,14 @@ def _within(line: Text, width: int) -> Text:
 
 
 def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: _Plan) -> None:
-    items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
-    if not items:
+    if not cause.evidence:
         return
     _gap(paper, plan)
-    over = len(items) - plan.evidence
+    over = len(cause.evidence) - plan.evidence
     note = paper.words("bracketed", text=paper.words("more", count=over)) if over > 0 else ""
     paper.say(Text.assemble((paper.words("evidence"), "bold cyan"), (note, "dim")))
-    for item in _strongest(items, plan.evidence):
+    for item in parts.strongest(cause, plan.evidence):
         paper.say(quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style="green" if item.weight >= 0 else "red"), 9, plan.depth)
-
-
-def _strongest(items: Sequence[Evidence], most: int) -> Sequence[Evidence]:
-    """Choose evidence, sorted by its strength; what speaks against the cause is never left out altogether."""
-    shown, against = items[:most], next((item for item in items if item.weight < 0), None)
-    return shown if most < 2 or against is None or against in shown else [*shown[:-1], against]
 
 
 def _candidates(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:

@@ -16,13 +16,12 @@ from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, 
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
 from postmortem.reading.redaction import Redactor
+from postmortem.report.plain import RUNNER, UNSEEN, escaped
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-# Valid in JSON, but a terminal obeys some of them and an editor reorders text by others: written as escapes.
-_STEERING: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -36,9 +35,9 @@ def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def json_text(value: Any, *, is_one_line: bool = False) -> str:
-    """Write values that `plain_json` has made as strict JSON in which no character steers a terminal or an editor."""
+    """Write values that `plain_json` has made as strict JSON; what would steer a terminal, an editor or a runner stands in it as an escape."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=None if is_one_line else 1, separators=(",", ":") if is_one_line else None)
-    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return RUNNER.sub(escaped, UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)) + "\n"
 
 
 def schema_text() -> str:

@@ -59,7 +59,7 @@ def test_a_failure_does_not_read_as_running(outcome: str, cause: str | None, wor
     """The headline of a cause of failure never says that the run goes on; the JSON outcome stays."""
     one = replace(rich(), outcome=outcome, verdict=replace(rich().verdict, cause=cause))
     assert render(one, "terminal").startswith(word.upper() + "  ")
-    assert render(one, "markdown").startswith(f"### {word}: ")
+    assert render(one, "markdown").startswith(f"### {word.capitalize()}: ")
     assert f">{word}</span>" in render(one, "html")
     assert f'"outcome": "{outcome}"' in render(one, "json")
 
