@@ -9,10 +9,13 @@ import time
 from typing import Final
 
 from postmortem.library import Report
+from postmortem.report.plain import one_line
 
 _FIRST_AFTER: Final = 1.0
 """Seconds before anything is drawn: most logs are read by then."""
 _EVERY: Final = 0.2
+_NAME: Final = 28
+"""Characters of a path, so that the line fits 80 columns and can be wiped."""
 _LONG: Final = 5.0
 """Seconds after which the last line is written even where nobody watches."""
 
@@ -32,7 +35,7 @@ class Progress:
         if not self._is_terminal or now - self._start < _FIRST_AFTER or now - self._drawn < _EVERY:
             return
         self._drawn = now
-        name = "".join(char if char.isprintable() else "?" for char in path)[-40:]
+        name = one_line(path, 4096)[-_NAME:]
         text = f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines, {size / 1e6 / (now - self._start):,.0f} MB/s"
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()

@@ -14,6 +14,7 @@ from postmortem.inference.predicates import holds
 from postmortem.knowledge import snippets as texts
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Fix
+from postmortem.report.plain import safe
 
 _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4
@@ -116,7 +117,7 @@ def numbers(case: Case, extra: Mapping[str, str] | None = None) -> dict[str, str
     values |= {name: value for name, value in given.items() if name != "learning_rate" or number(values.get(name, "")) is None}
     values |= _rates_and_batches(values) | _software(case) | _named(given)
     steps = {name for name in ("last_checkpoint", "good_checkpoint") if values.get(name, "").isdigit()}
-    return {name: value for name, value in values.items() if name not in steps and (_NAME if name in _WITH_SPACES else _WORD).fullmatch(value)}
+    return {name: value for name, value in values.items() if name not in steps and (_NAME if name in _WITH_SPACES else _WORD).fullmatch(value) and safe(value) == value}
 
 
 def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:

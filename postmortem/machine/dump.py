@@ -25,7 +25,9 @@ _PACKAGES: Final = (
 )
 _VARIABLES: Final = re.compile(r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$")
 _LOGIN: Final = re.compile(r"//[^/@\s]+@")
-_STEERING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_RUNNER: Final = re.compile(r"##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
+_UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
+"""Letters and marks without any shape."""
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 
@@ -63,8 +65,9 @@ def interpreter_of(command: Sequence[str]) -> str | None:
 
 
 def _joined(*parts: str) -> str:
-    r"""Join the parts; of what steers a terminal only `\n` is left, and of a variable not even that."""
-    return _STEERING.sub("?", "\n".join(part for part in parts if part)) + "\n"
+    r"""Join the parts; of what steers a terminal or a runner, or cannot be seen, only `\n` is left."""
+    text = _RUNNER.sub("#", "\n".join(part for part in parts if part).expandtabs(4))
+    return "".join(char if char == "\n" or (char.isprintable() and char not in _UNSEEN) else "?" for char in text) + "\n"
 
 
 def _header() -> str:

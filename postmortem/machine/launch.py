@@ -51,6 +51,9 @@ def launch(command: Sequence[str], log: Path) -> Done:
             _pump(child, kept)
             code = child.wait()
         finally:
+            for pipe in (child.stdout, child.stderr):
+                if pipe is not None:
+                    pipe.close()
             for number, handler in previous.items():
                 signal.signal(number, handler)
     return Done(128 - code, signal.Signals(-code).name) if code < 0 else Done(code, _name_of(code))

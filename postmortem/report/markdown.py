@@ -25,8 +25,10 @@ LONGEST: Final = 64_000
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
 # What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what is matched here.
 _ACTIVE: Final = re.compile(
-    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)|\b(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{6}(?=[0-9a-f]{1,34}\b)", re.IGNORECASE,
+    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE,
 )  # fmt: skip
+_COMMIT: Final = re.compile(r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE)
+_SIX: Final = re.compile(r"[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
 CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 _ROWS: Final = 30
 _FIXES_SHOWN: Final = 3
@@ -53,8 +55,8 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     if cause is not None:
         blocks += [*_fixes(cause.fixes, words), *_evidence(shown, cause, words)]
     blocks += [*_curves(shown, words), *_others(shown, words), *_harmless(shown, words), *_timeline(shown, words), *_environment(shown, words), *_doubts(shown, words)]
-    made = words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
-    return fitted(blocks, "<sub>" + escape(" · ".join(part for part in (made, parts.hidden(redactor, words)) if part)) + "</sub>", words("comment.cut"))
+    made = words("made", version=tool_version(), base=code(shown.knowledge_base))
+    return fitted(blocks, "<sub>" + " · ".join(part for part in (made, parts.hidden(redactor, words)) if part) + "</sub>", words("comment.cut"))
 
 
 def fitted(blocks: Iterable[str], last: str, note: str) -> str:
@@ -78,9 +80,13 @@ def units(text: str) -> int:
 
 def prose(text: str) -> str:
     """Escape a text on one line, so that it is shown as it is, notifies nobody and links nowhere."""
-    flat = _ACTIVE.sub(lambda match: match[0] + "\u200b", one_line(text, _LONGEST_LINE))
+    flat = _COMMIT.sub(lambda match: _SIX.sub(_parted, match[0]), _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)))
     marked = _SPECIAL.sub(lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat)
     return escape(marked, quote=False)
+
+
+def _parted(match: "re.Match[str]") -> str:
+    return match[0] + "\u200b"
 
 
 def code(text: str) -> str:

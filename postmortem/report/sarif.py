@@ -134,7 +134,15 @@ def _uri(path: str) -> str:
     if path == "-":
         return "stdin"
     if "://" in path:
-        return quote(path, safe=":/?&=%#@+,;~")
+        return quote(_bytes(path), safe=":/?&=%#@+,;~")
     posix = path.replace("\\", "/")
-    return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(posix, safe="/~")
+    return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(_bytes(posix), safe="/~")
+
+
+def _bytes(path: str) -> bytes:
+    """Give the bytes of a name; Python keeps those that are no UTF-8 as lone surrogates."""
+    try:
+        return path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return path.encode("utf-8", "replace")
 

@@ -16,7 +16,7 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen
 from postmortem.report.paper import Paper, shortened
-from postmortem.report.plain import one_line, percent, safe, weight
+from postmortem.report.plain import cut, one_line, percent, safe, weight
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.terminal import CURVES, draw_curve, fix_head, headline, quoted
@@ -25,6 +25,8 @@ from postmortem.report.wrap import wrapped
 
 ROOM: Final = 22
 """Lines of a screen of 24 that are ours: one is the prompt's, one the last line of standard error."""
+_LONGEST: Final = 1200
+"""Characters of a text that can matter on a screen."""
 _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
 _COMMENT: Final = re.compile(r"\s{2,}#.*")
 _HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
@@ -115,10 +117,10 @@ def _verdict(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first), most=plan.first)
     cause = parts.main_cause(diagnosis)
     if cause is None:
-        paper.say(" ".join(parts.paragraphs(verdict.summary)), most=6)
+        paper.say(cut(" ".join(parts.paragraphs(verdict.summary)), _LONGEST), most=6)
     elif plan.said:
         _gap(paper, plan)
-        paper.say(Text(_first_sentences(" ".join(parts.paragraphs(cause.explanation)), plan.said, paper.measure), style="dim"), most=plan.said)
+        paper.say(Text(_first_sentences(cut(" ".join(parts.paragraphs(cause.explanation)), _LONGEST), plan.said, paper.measure), style="dim"), most=plan.said)
 
 
 def _standing(paper: Paper, diagnosis: Diagnosis) -> str:
@@ -169,7 +171,7 @@ def _command(paper: Paper, snippet: str) -> None:
 
 def _telling_line(snippet: str) -> str:
     """Give the one line of a snippet that says most: what does something, not what prepares it."""
-    lines = [line.strip() for line in safe(snippet).split("\n")]
+    lines = [line.strip() for line in safe(snippet[:_LONGEST]).split("\n")]
     doing = [line for line in lines if not _PREPARES.match(line) and not _HEREDOC.search(line)] or [line for line in lines if line]
     if not doing:
         return ""

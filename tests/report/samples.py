@@ -149,28 +149,29 @@ def abstaining(language: str = "en") -> Diagnosis:
     )  # fmt: skip
 
 
-def hostile() -> Diagnosis:
+def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
     """Make a rich diagnosis whose every free text attacks the reader."""
-    base = rich()
+    base = rich(language)
     cause = base.causes[0]
-    evidence = tuple(replace(one, text=HOSTILE, group="g") for one in cause.evidence)
-    fixes = tuple(replace(one, title=HOSTILE, why=HOSTILE, snippet=HOSTILE, language="py\n<b>", references=("javascript:alert(1)", HOSTILE)) for one in cause.fixes)
-    attacked = replace(cause, title=HOSTILE, explanation=HOSTILE, evidence=evidence, fixes=fixes)
+    evidence = tuple(replace(one, text=text, group="g") for one in cause.evidence)
+    fixes = tuple(replace(one, title=text, why=text, snippet=text, language="py\n<b>", references=("javascript:alert(1)", text)) for one in cause.fixes)
+    attacked = replace(cause, title=text, explanation=text, evidence=evidence, fixes=fixes)
     where = Where(rank=1, node="<b>evil</b>")
     return replace(
         base,
-        sources=(replace(base.sources[0], path=f"/data/{HOSTILE}.log", where=where), *base.sources[1:]),
-        verdict=replace(base.verdict, summary=HOSTILE, not_checked=(HOSTILE,), would_change=(HOSTILE,), need=(Need(HOSTILE, HOSTILE, HOSTILE),)),
+        sources=(replace(base.sources[0], path=f"/data/{text}.log", where=where), *base.sources[1:]),
+        verdict=replace(base.verdict, summary=text, not_checked=(text,), would_change=(text,), need=(Need(text, text, text),)),
         causes=(attacked, *base.causes[1:]),
-        signatures=tuple(replace(one, text=HOSTILE, title=HOSTILE, because=HOSTILE, where=where, captures=(("x", HOSTILE),)) for one in base.signatures),
-        first_failure=FirstFailure(0, where, 1832, HOSTILE, HOSTILE),
-        timeline=tuple(replace(one, text=HOSTILE, where=where, time=HOSTILE) for one in base.timeline),
-        series=tuple(replace(one, name=HOSTILE, producer=HOSTILE, unit=HOSTILE, where=where) for one in base.series),
-        environment=replace(base.environment, packages={HOSTILE: HOSTILE}, os=HOSTILE, launcher=HOSTILE, gpus=(Gpu(HOSTILE, 1, None, None),)),
-        settings={HOSTILE: Setting({HOSTILE: [HOSTILE]}, 0, 1)},
-        progress=replace(base.progress, last_checkpoint=HOSTILE),
-        warnings=(HOSTILE,),
-        excerpt=Excerpt(0, 1830, (HOSTILE,) * 4, (1832,)),
+        signatures=tuple(replace(one, text=text, title=text, because=text, where=where, captures=(("x", text),)) for one in base.signatures),
+        first_failure=FirstFailure(0, where, 1832, text, text),
+        timeline=tuple(replace(one, text=text, where=where, time=text) for one in base.timeline),
+        series=tuple(replace(one, name=text, producer=text, unit=text, where=where) for one in base.series),
+        environment=replace(base.environment, packages={text: text}, os=text, launcher=text, gpus=(Gpu(text, 1, None, None),)),
+        settings={text: Setting({text: [text]}, 0, 1)},
+        progress=replace(base.progress, last_checkpoint=text),
+        frameworks=(Framework(text, text, 1),),
+        warnings=(text,),
+        excerpt=Excerpt(0, 1830, (text,) * 4, (1832,)),
     )
 
 
