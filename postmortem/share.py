@@ -118,7 +118,7 @@ class _Maker:
             for _, body in bodies:
                 redactor.lines(body)
             redactor.settle()
-        blocks = [*_head(shown, words)]
+        blocks = [*_head(shown, words, redactor)]
         for name, body in bodies:
             hidden = redactor.lines(body) if redactor is not None else tuple(body)
             blocks += [prose(redactor.text(name) if redactor is not None else name), fence("\n".join(hidden), "text")]
@@ -137,12 +137,13 @@ class _Maker:
         return body
 
 
-def _head(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
+    """Yield the verdict and what it rests on; a version may look like an address."""
     verdict = diagnosis.verdict
     named = f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
     yield f"### {prose(parts.title(diagnosis, words) + named)}"
     said = [parts.standing(diagnosis, words), parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)]
-    yield "  \n".join(prose(part) for part in said if part)
+    yield "  \n".join(prose(redactor.text(part, addresses=False) if redactor is not None else part) for part in said if part)
 
 
 def _must(diagnosis: Diagnosis) -> Iterator[Window]:

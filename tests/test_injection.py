@@ -4,6 +4,8 @@ Each text of `hostile_texts` stands in every free field of a diagnosis, and in a
 parsers: html.parser, GitHub's own cmark-gfm, json. There is no form of comma-separated values.
 """
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -102,16 +104,22 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def own() -> set[tuple[str, str]]:
-    """The elements and attributes of pages that hold nothing hostile."""
-    return {kind for one in (rich(), rich("zh"), hostile("plain"), hostile("plain", "zh")) for kind in Elements(render(one, "html")).kinds}
+    """The elements and attributes of pages that hold nothing hostile; a list that goes on has a start."""
+    return {("ol", "start")} | {kind for one in (rich(), rich("zh"), hostile("plain"), hostile("plain", "zh")) for kind in Elements(render(one, "html")).kinds}
 
 
 def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> None:
-    """Only our own elements and attributes, one script, which is ours, and links within the page or to references of the knowledge base."""
+    """Only our own elements and attributes, one script that runs, which the policy names, and links within the page or to references of the knowledge base."""
     page = Elements(text)
     assert page.kinds - own == set()
     assert page.others == []
-    assert [tag for tag, _ in page.tags].count("script") == [tag for tag, _ in page.tags].count("style") == 1
+    assert [attrs.get("type") for tag, attrs in page.tags if tag == "script"] in ([None], ["application/json", None])
+    policy = next(attrs["content"] for _, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
+    for tag in ("script", "style"):
+        told = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" in policy for one in told] == [True]
+    for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL):
+        json.loads(data)
     links = {attrs["href"] for _, attrs in page.tags if "href" in attrs}
     assert {link for link in links if not link.startswith("#")} <= {link for link in references if link.startswith("https://")}
     assert steering(text) == []
@@ -279,7 +287,7 @@ def arguments(text: str, folder: Path) -> Iterator[list[str]]:
     yield ["patterns", "check", str(folder / "rules")]
 
 
-@pytest.mark.parametrize("name", ["colour", "clear", "link", "clipboard", "c1", "return", "newline", "error", "old", "override", "breaks", "zero width", "surrogate", "undecodable", "backspace"])
+@pytest.mark.parametrize("name", ["colour", "clear", "link", "clipboard", "c1", "return", "newline", "error", "old", "override", "breaks", "zero width", "surrogate", "undecodable", "backspace", "long"])
 def test_a_message_is_one_line_of_text(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that quotes an argument, a path or a rule."""
     monkeypatch.chdir(tmp_path)

@@ -65,6 +65,14 @@ LINES = (
 )
 
 
+TOLD = (
+    # settings, environment and names as programs print them: a value, or a name that a value made
+    f"api_key: {HF}", f"hub_token={HF}", f"    hub_token = '{HF}'", f"args: Namespace(lr=1e-4, wandb_key='{HEX}', hub_token='{PAT}')", f"wandb_api_key: {HEX[::-1]}", f"run_name: {PAT}", f"output_dir: /home/dexplorer/{HF}",
+    f"python train.py --hub_token {HF} --output_dir /home/dexplorer/out --run_name x --learning_rate 1e-4", f"Saving model checkpoint to /home/dexplorer/{HF}/checkpoint-5", "export MASTER_ADDR=10.77.31.9",
+    f"{{'loss': 1.5, '{HF}': 2.5, 'learning_rate': 1e-4, 'epoch': 0.2}}", f"[pip3] {PAT}==1.0", f"[pip3] torch==2.4.0+{HF}", f"{HF}: 3", f"--{HF} 3", f"train.py --x {HF}",
+)
+
+
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every line alone, around a failure, and in the names of folder and file."""
@@ -72,11 +80,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path.parent.mkdir()
     told = [line for line, _ in LINES]
     around = [f"{line} RuntimeError: CUDA error: an illegal memory access was encountered {line}" for line in told if "\n" not in line]
-    path.write_text("\n".join([*told, *around, "{'loss': 1.5, 'learning_rate': 1e-4, 'epoch': 0.1}"]) + "\n")
+    path.write_text("\n".join([*told, *around, *TOLD, "{'loss': 1.5, 'learning_rate': 1e-4, 'epoch': 0.1}"]) + "\n")
     return path
 
 
-@pytest.mark.parametrize("form", [*FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)])
+@pytest.mark.parametrize("form", ["terminal whole", *FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)])
 def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     """In no form, wherever it stood."""
     if form == "share":
@@ -86,7 +94,7 @@ def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
         good.write_text("ok\n")
         text = side_by_side.render(compare([good], [log]), form.removeprefix("compare "))
     else:
-        text = postmortem.analyze(log).render(form, redact=True)
+        text = postmortem.analyze(log).render(form.removesuffix(" whole"), full=form.endswith("whole"), redact=True)
     assert [secret for _, secret in LINES if secret in text] == []
 
 

@@ -7,6 +7,7 @@ import click
 from postmortem.cli.options import require_folder, write
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
+from postmortem.report.markdown import LONGEST, units
 from postmortem.share import share
 
 
@@ -23,4 +24,5 @@ def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path 
     made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
-    tell(f"{made.lines} of {made.of} lines{note}")
+    long = f"; longer than an issue can be ({LONGEST:,} characters): attach it as a file" if units(made.text) > LONGEST else ""
+    tell(f"{made.lines} of {made.of} lines{note}{long}")

@@ -29,6 +29,14 @@ class Candidate(NamedTuple):
     """Why it is not read; None if it is."""
 
 
+def _is_there(path: str) -> bool:
+    """Say whether a path leads anywhere; one that no system takes (far too long) does not."""
+    try:
+        return Path(path).exists()
+    except OSError:
+        return False
+
+
 def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
     """List the files of the job in a fixed order.
 
@@ -36,9 +44,9 @@ def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
         InputError: a path does not exist, or a folder holds nothing that could be a log.
     """
     for path in paths:
+        if path != STDIN and not _is_there(path):
+            raise InputError("no such file or folder", path, "check the path")
         if path == STDIN or not Path(path).is_dir():
-            if path != STDIN and not Path(path).exists():
-                raise InputError("no such file or folder", path, "check the path")
             yield Candidate(path, None)
             continue
         found = list(_walk(Path(path)))

@@ -26,11 +26,11 @@ def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -
 
 def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
     """Read raw lines by number, as `lines_in`; none if the source cannot be read again (standard input, a file that is gone or very large)."""
-    if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
-        return {}
     try:
+        if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
+            return {}
         return lines_in(path, windows)
-    except InputError:
+    except (InputError, OSError):
         return {}
 
 

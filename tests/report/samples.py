@@ -159,7 +159,7 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
     where = Where(rank=1, node="<b>evil</b>")
     return replace(
         base,
-        sources=(replace(base.sources[0], path=f"/data/{text}.log", where=where), *base.sources[1:]),
+        sources=(replace(base.sources[0], path=f"/data/{text[:200]}.log" if text.isascii() else f"/data/{text[:60]}.log", where=where), *base.sources[1:]),
         verdict=replace(base.verdict, summary=text, not_checked=(text,), would_change=(text,), need=(Need(text, text, text),)),
         causes=(attacked, *base.causes[1:]),
         signatures=tuple(replace(one, text=text, title=text, because=text, where=where, captures=(("x", text),)) for one in base.signatures),
