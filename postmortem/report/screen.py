@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.model.diagnosis import Cause, Diagnosis
+from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen
@@ -213,7 +213,13 @@ def _candidate(paper: Paper, cause: Cause) -> None:
 
 
 def _curves(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
-    series = chosen(diagnosis.series, CURVES, each=1)[: plan.curves]
+    """Draw the curves, the one that shows the failure first; one of a single point only where there is no other."""
+    first = diagnosis.first_failure
+
+    def rank(one: SeriesView) -> tuple[bool, bool]:
+        return len(one.samples) < 2, first is None or one.source != first.source or all(line != first.line for _, _, line in one.samples)
+
+    series = sorted(chosen(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
     for one in series:
         draw_curve(paper, one, max(len(one.name) for one in series) + 4)
 
