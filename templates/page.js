@@ -13,7 +13,7 @@
   let place = null;
   const note = () => {
     const parts = [...current.querySelectorAll(":scope > [id]")].map((one) => ({ id: one.id, top: one.getBoundingClientRect().top }));
-    const part = parts.findLast((one) => one.top <= 80);
+    const part = parts.findLast((one) => one.top <= 120);
     place = part ? { name: part.id.slice(current.dataset.language.length), top: part.top } : null;
   };
   addEventListener("scroll", note, { passive: true });
@@ -32,7 +32,7 @@
   // A long stretch of the log opens at its failure.
   const open = (article) => {
     for (const log of article.querySelectorAll(".log")) {
-      const marked = log.querySelector(".marked");
+      const marked = log.querySelector(".marked") ?? log.querySelector(".cited");
       if (marked && !log.scrollTop) log.scrollTop = marked.offsetTop - log.clientHeight / 3;
     }
   };
@@ -68,7 +68,7 @@
     if (!article) return;
     speak(article.dataset.language);
     for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    target.scrollIntoView();
+    target.scrollIntoView({ block: target.closest(".log") ? "center" : "start" });
   };
   addEventListener("hashchange", arrive);
   arrive();

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt, SeriesView
 from postmortem.reading.redaction import Redactor
@@ -89,6 +89,14 @@ def _environment() -> Environment:
     )  # fmt: skip
 
 
+def _prose(text: str) -> Markup:
+    """Show what a text of ours puts between backticks as code."""
+    pieces = safe(text).split("`")
+    if len(pieces) % 2 == 0:
+        return escape("`".join(pieces))
+    return Markup().join(Markup("<code>{}</code>").format(piece) if index % 2 else piece for index, piece in enumerate(pieces))
+
+
 def _shown(value: Any) -> Any:
     """Neutralise control characters in whatever the template prints."""
     return safe(value) if type(value) is str else value
@@ -108,7 +116,8 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "number": number,
         "weight": weight,
         "when": when,
-        "paragraphs": parts.paragraphs,
+        "paragraphs": lambda text: [_prose(one) for one in parts.paragraphs(text)],
+        "prose": _prose,
         "cause": cause,
         "fixes_shown": _FIXES_SHOWN,
         "evidence": _evidence(diagnosis, cause, words, is_cited=True) if cause is not None else [],
@@ -222,7 +231,7 @@ def _first(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
     if first is None:
         return None
     spot = _spot(diagnosis, first.source, (first.line, None), words)
-    return {"spot": spot, "process": process(first.where, words), "time": when(first.time), "why": first.why}
+    return {"spot": spot, "process": process(first.where, words), "time": when(first.time).replace("T", " "), "why": first.why}
 
 
 def _attempt(diagnosis: Diagnosis, index: int, words: Words) -> str:

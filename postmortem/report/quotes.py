@@ -13,8 +13,10 @@ from typing import Final, NamedTuple
 from postmortem.model.diagnosis import Cause, Diagnosis, Excerpt
 from postmortem.reading.excerpt import lines_again
 
-_AROUND: Final = 3
+_BEFORE, _BEHIND = 8, 3
+"""Lines around a piece of evidence for the first cause; more before it, where the frames of a traceback stand."""
 _BESIDE: Final = 1
+"""Lines around any other place."""
 _JOINED: Final = 2
 """Stretches with no more than so many lines between them are one."""
 _LONGEST_ITEM: Final = 40
@@ -68,29 +70,29 @@ def _named(diagnosis: Diagnosis) -> Iterator[_Stretch]:
         yield _Stretch(excerpt.source, excerpt.first_line, excerpt.first_line + len(excerpt.lines) - 1)
     main = [cause for cause in diagnosis.causes if cause.id == diagnosis.verdict.cause]
     rivals = [cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause][:_MOST_RIVALS]
-    yield from _of(diagnosis, main, _AROUND)
+    yield from _of(diagnosis, main, _BEFORE, _BEHIND)
     for event in diagnosis.timeline:
-        yield _around(diagnosis, event.source, event.line, event.line, _BESIDE)
-    yield from _of(diagnosis, rivals, _BESIDE)
+        yield _around(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
+    yield from _of(diagnosis, rivals, _BESIDE, _BESIDE)
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
-            yield _around(diagnosis, hit.source, hit.line, hit.line, _BESIDE)
+            yield _around(diagnosis, hit.source, hit.line, hit.line, _BESIDE, _BESIDE)
     for setting in diagnosis.settings.values():
-        yield _around(diagnosis, setting.source, setting.line, setting.line, 0)
+        yield _around(diagnosis, setting.source, setting.line, setting.line, 0, 0)
 
 
-def _of(diagnosis: Diagnosis, causes: Iterable[Cause], beside: int) -> Iterator[_Stretch]:
+def _of(diagnosis: Diagnosis, causes: Iterable[Cause], before: int, behind: int) -> Iterator[_Stretch]:
     for cause in causes:
         placed = ((item.source, item.line, item.end_line) for item in cause.evidence)
         for source, line, end in islice(placed, _MOST_EVIDENCE):
             if source is not None and line is not None:
-                yield _around(diagnosis, source, line, min(end or line, line + _LONGEST_ITEM), beside)
+                yield _around(diagnosis, source, line, min(end or line, line + _LONGEST_ITEM), before, behind)
 
 
-def _around(diagnosis: Diagnosis, source: int, first: int, last: int, beside: int) -> _Stretch:
+def _around(diagnosis: Diagnosis, source: int, first: int, last: int, before: int, behind: int) -> _Stretch:
     """Widen a place, within its source."""
     count = diagnosis.sources[source].lines if source < len(diagnosis.sources) else last
-    return _Stretch(source, max(1, first - beside), max(first, min(last + beside, count)))
+    return _Stretch(source, max(1, first - before), max(first, min(last + behind, count)))
 
 
 def _joined(stretches: Iterable[_Stretch]) -> list[_Stretch]:

@@ -136,12 +136,20 @@ def test_a_page_shows(words: str) -> None:
 
 
 def test_the_explanation_stands_above_the_evidence_and_warnings_above_all() -> None:
-    """What to do comes before why, and a phone wraps its code."""
+    """What to do comes before why, and the reader is warned first."""
     text = render_html(rich())
     body = text[text.index("<main>") :]
     order = [body.index(part) for part in ("18 lines were longer", "<h1>", "The V100 has no bfloat16", *(f'id="en-{name}"' for name in ("fixes", "evidence", "curves", "timeline", "excerpt", "environment", "harmless", "others")))]
     assert order == sorted(order)
-    assert "pre { white-space: pre-wrap; overflow-wrap: anywhere; }" in text[text.index("@media (max-width: 40rem)") : text.index("@media print")]
+
+
+def test_what_our_texts_put_between_backticks_is_code() -> None:
+    """In prose of ours only, and only in pairs; what a log puts there stays as it is."""
+    one = rich()
+    fix = replace(one.causes[0].fixes[0], why="Run `pip <check>` first, `then` not `this")
+    text = render_html(replace(one, causes=(replace(one.causes[0], fixes=(fix, replace(fix, why="Run `pip <check>` first."))), *one.causes[1:])))
+    assert "Run <code>pip &lt;check&gt;</code> first." in text
+    assert "Run `pip &lt;check&gt;` first, `then` not `this" in text
 
 
 def test_one_point_is_a_line_of_text_and_an_edge_gets_a_detail() -> None:
