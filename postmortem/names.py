@@ -35,6 +35,7 @@ SHAPES: Final = {
     "nan-out-of-flat": "a flat or falling finite loss turns non-finite from one record to the next",
     "nan-recovers": "non-finite loss records with finite ones after them",
     "nan-eval-only": "the evaluation loss is not finite while the training loss is finite throughout",
+    "nan-inputs": "a figure of the inputs (x_absmax, input_mean ...) is not finite when the loss first is not, or earlier",
     "nan-component": "one loss component is not finite while the total or the others stay finite",
     "nan-grad-finite-loss": "grad_norm is not finite in several records while the loss stays finite and non-zero",
     "nan-loss": "any non-finite training loss",

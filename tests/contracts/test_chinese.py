@@ -67,7 +67,7 @@ def comments(code: str) -> list[str]:
 def lines_of(rendered: str, form: str) -> list[str]:
     """The lines that a reader of a form sees."""
     if form in {"html", "markdown"}:
-        rendered = html.unescape(re.sub(r"<[^>]+>", "\n", re.sub(r"(?s)<(script|style).*?</\1>", "", rendered)))
+        rendered = html.unescape(re.sub(r"<[^>]+>", "\n", re.sub(r"</?code>", "`", re.sub(r"(?s)<(script|style).*?</\1>", "", rendered))))
     return unescaped(rendered).split("\n")
 
 

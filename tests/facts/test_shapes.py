@@ -91,6 +91,9 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         # evaluation, components, gradients
         pytest.param({"loss": falling(20), "eval_loss": [None] * 9 + [NAN] + [None] * 9 + [NAN], "grad_norm": [1.0] * 20}, {"nan-eval-only"}, {"nan-loss", "hidden-nan"}, id="only the evaluation is NaN"),
         pytest.param({"loss": [*falling(10), NAN], "eval_loss": [None] * 10 + [NAN]}, {"nan-loss"}, {"nan-eval-only"}, id="both are NaN"),
+        pytest.param({"loss": [*falling(19), NAN], "x_absmax": [*[3.0] * 19, float("inf")]}, {"nan-loss", "nan-inputs"}, set(), id="the inputs are infinite where the loss is NaN"),
+        pytest.param({"loss": [*falling(18), NAN, NAN], "x_absmax": [*[3.0] * 19, float("inf")]}, {"nan-loss"}, {"nan-inputs"}, id="inputs that go bad behind the loss are no reason"),
+        pytest.param({"loss": [*falling(19), NAN], "y_absmax": [*[3.0] * 19, float("inf")], "max_input_length": [*[3.0] * 19, NAN]}, {"nan-loss"}, {"nan-inputs"}, id="what is not of the inputs"),
         pytest.param({"loss": falling(20), "loss_cls": [*falling(19), NAN], "loss_bbox": falling(20)}, {"nan-component"}, {"nan-loss"}, id="one component is NaN"),
         pytest.param({"loss": [*falling(19), NAN], "loss_cls": [*falling(19), NAN]}, {"nan-loss"}, {"nan-component"}, id="the component takes the total with it"),
         pytest.param({"loss": falling(20), "grad_norm": [1.0] * 10 + [NAN] * 10}, {"nan-grad-finite-loss"}, {"nan-loss", "hidden-nan"}, id="NaN gradients beside a finite loss"),

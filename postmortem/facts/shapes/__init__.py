@@ -20,7 +20,7 @@ _MOST_PROCESSES: Final = 64
 _SPREADS: Final = ("nan-", "grad-")
 """Shapes that the all-reduce carries from the process that went wrong first, which shows how, to the others, which show only what came of it."""
 DETECTORS: Final[tuple[Callable[[Curves], Found], ...]] = (
-    nonfinite.nonfinite, nonfinite.hidden, nonfinite.zero_rate, scaler.standstill, nonfinite.evaluation, nonfinite.components, gradients.gradients, course.course,
+    nonfinite.nonfinite, nonfinite.hidden, nonfinite.zero_rate, scaler.standstill, nonfinite.evaluation, nonfinite.components, nonfinite.inputs, gradients.gradients, course.course,
     scaler.scale, scaler.skipped, policy.rewards, policy.entropy, policy.preferences, resources.waiting, resources.speed, gradients.rate, figures.figures,
 )
 

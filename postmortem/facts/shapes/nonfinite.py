@@ -6,6 +6,7 @@ Not here: scalers (`shapes.scaler`), gradients that grow (`shapes.gradients`).
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
 _NEARLY: Final = 0.01
 """A loss from which the next record may be 0 without anything being wrong."""
+_OF_INPUTS: Final = re.compile(r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)", re.IGNORECASE)
+"""Names of figures of what the model is given: `x_absmax`, `input_mean`, `pixel_values_max`."""
 _WIDE: Final = 5
 """Steps between two records beyond which a run-up may lie unseen between them."""
 
@@ -172,6 +175,16 @@ def components(curves: Curves) -> Found:
         if "loss" in name and name not in {names.LOSS, names.EVAL_LOSS} and series.nonfinite and series.first_nonfinite and (total is None or total.nonfinite < series.nonfinite):
             found.append(("nan-component", say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(series.first_nonfinite)), series.first_nonfinite.line))
     return found[:1]
+
+
+def inputs(curves: Curves) -> Found:
+    """A figure of the inputs that is not finite when the loss first is not, or earlier: it was printed before anything was computed from them."""
+    bad = first_bad(curves)
+    told = [(series.first_nonfinite, name) for name, series in curves.by_name.items() if series.first_nonfinite and _OF_INPUTS.fullmatch(name)]
+    if bad is None or not told:
+        return []
+    first, name = min(told, key=lambda one: one[0].line)
+    return [("nan-inputs", say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first)), first.line)] if first.line <= bad.line else []
 
 
 def is_settled(norms: Sequence[Point]) -> bool:
