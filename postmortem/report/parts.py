@@ -140,7 +140,8 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Say how far the run came and what was saved."""
     state, said = diagnosis.progress, []
     if state.last_good_step is not None:
-        said.append(words("progress.step", value=number(state.last_good_step)))
+        is_bad = diagnosis.first_failure is not None or state.first_bad is not None
+        said.append(words("progress.step" if is_bad else "progress.reached", value=number(state.last_good_step)))
     if state.last_checkpoint:
         said.append(_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
