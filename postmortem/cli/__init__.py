@@ -17,6 +17,7 @@ from postmortem.errors import PostmortemError
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
     "run": "Run a training command; analyse its output if it fails.",
+    "watch": "Follow the log of a running job and warn before it stops.",
     "compare": "Show what differs between a good run and a bad one.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "env": "Write an environment dump to go with a log.",

@@ -24,13 +24,14 @@ STEP: Final = re.compile(r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|up
 """A step as programs print it in any line."""
 
 
-def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:
+def shape(tail: tuple[int, str], source: int, last_record: int, least: float = _SHORTEST_SECONDS) -> Shape | None:
     """Find a time behind the last record that is many times as long as the usual distance of the lines before it, and in which nothing, or no step, was done.
 
     Args:
         tail: raw number of the first line of the text, and the text.
         source: index of the source.
         last_record: raw line of the last metric record.
+        least: seconds below which no time is long.
     """
     first, text = tail
     stamped = [(number, at, line) for number, line in enumerate(text.split("\n"), first) if not math.isnan(at := seconds(clean(line[:200]).time))]
@@ -38,7 +39,7 @@ def shape(tail: tuple[int, str], source: int, last_record: int) -> Shape | None:
     if len(before) < _FEWEST or not behind or before[-1][0] != last_record:
         return None
     usual = max(statistics.median(other[1] - one[1] for one, other in itertools.pairwise(before)), (before[-1][1] - before[0][1]) / (len(before) - 1))
-    long = max(_SHORTEST_SECONDS, _TIMES * usual)
+    long = max(least, _TIMES * usual)
     steps = [match["step"] for _, _, line in behind if (match := STEP.search(line))]
     stood = behind[-1][1] - before[-1][1]
     gap = behind[0][1] - before[-1][1]

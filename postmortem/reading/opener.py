@@ -23,7 +23,7 @@ from postmortem.model.said import Said, say
 STDIN: Final = "-"
 _AT_ONCE: Final = 8 << 20
 """Bytes asked for at once: a reader may set aside all that it is asked for."""
-_MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
+MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
 _BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _PIECE: Final = 1 << 10
 """Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
@@ -153,7 +153,7 @@ def open_log(path: str) -> Opened:
 
 def _unpacked(path: str, buffered: io.BufferedReader) -> Opened:
     head = _peek(buffered, path)
-    kind = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+    kind = next((name for magic, name in MAGIC if head.startswith(magic)), None)
     if kind is None:
         return Opened(path, buffered, None)
     if kind == "gz":

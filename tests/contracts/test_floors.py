@@ -21,7 +21,7 @@ FLOORS = (
     ("pipeline",),
     ("library",),
     ("__init__",),
-    ("compare", "share"),
+    ("compare", "share", "watch"),
     ("cli",),
     ("__main__",),
 )

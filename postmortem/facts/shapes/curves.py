@@ -15,7 +15,7 @@ from postmortem.model.said import Said, say
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
-_STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$")
+STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$")
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
 _JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
 
@@ -44,7 +44,7 @@ class Curves:
             known = self.by_name.get(one.name)
             if known is None or one.points > known.points:
                 self.by_name[one.name] = one
-        stand_in = None if names.LOSS in self.by_name else next((name for name in self.by_name if _STAND_IN.search(name)), None)
+        stand_in = None if names.LOSS in self.by_name else next((name for name in self.by_name if STAND_IN.search(name)), None)
         if stand_in is not None:
             self.by_name[names.LOSS] = self.by_name[stand_in]
         self._points: dict[str, list[Point]] = {}

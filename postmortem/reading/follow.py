@@ -1,0 +1,143 @@
+"""Follow a file that grows, is truncated or is replaced under its name, as `tail -F` does.
+
+In: a path that may not exist yet. Out: UTF-8 bytes as they are added, and `Change`s, behind which the file is read from its beginning.
+Not here: waiting between two looks (`watch.watcher`), lines.
+
+A look costs a few system calls. That the file began anew is told by its identity, its size, and the last bytes that were read: one that was emptied and has
+grown beyond where we stood holds others there.
+"""
+
+import codecs
+import os
+from collections.abc import Iterator
+from enum import Enum
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+from postmortem.errors import InputError
+from postmortem.reading.decode import detect
+from postmortem.reading.opener import MAGIC
+
+_PIECE: Final = 8 << 20
+_MARK: Final = 64
+_ENOUGH: Final = 64
+"""Bytes that tell an encoding; a whole line is enough too."""
+
+
+class Change(Enum):
+    """What became of the file."""
+
+    FOUND = "found"
+    TRUNCATED = "truncated"
+    ROTATED = "rotated"
+
+
+class Followed:
+    """A file as it grows."""
+
+    def __init__(self, path: str) -> None:
+        """Take the name; the file need not be there."""
+        self.path = path
+        self.modified = 0.0
+        """When it was last written to, by its own clock."""
+        self._file: FileIO | None = None
+        self._identity = (0, 0)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._position = 0
+        self._mark = b""
+        """The last bytes that were read."""
+        self._encoding = ""
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """True once the file was found."""
+        return self._file is not None
+
+    def news(self) -> Iterator[bytes | Change]:
+        """Yield what was added since the last call, and what became of the file.
+
+        Raises:
+            InputError: it is a folder, packed, binary, or may not be read.
+        """
+        try:
+            yield from self._news()
+        except InputError:
+            self.close()
+            raise
+
+    def _news(self) -> Iterator[bytes | Change]:
+        try:
+            found = os.stat(self.path)      # noqa: PTH116 -- the identity of what bears the name now
+        except FileNotFoundError:
+            yield from self._added()        # the old file may have been renamed with its last lines unread
+            return
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", self.path, "check the path and its permissions") from error
+        if self._file is not None and (found.st_dev, found.st_ino) != self._identity:
+            yield from self._added()
+            self.close()
+            yield Change.ROTATED
+        if self._file is None and self._open():
+            yield Change.FOUND
+        if self._has_begun_anew():
+            self._start_over()
+            yield Change.TRUNCATED
+        yield from self._added()
+
+    def close(self) -> None:
+        """Release the file."""
+        if self._file is not None:
+            self._file.close()
+        self._file = None
+        self._start_over()
+
+    def _open(self) -> bool:
+        try:
+            file = Path(self.path).open("rb", buffering=0)      # noqa: SIM115 -- closed by `close`
+        except FileNotFoundError:
+            return False
+        except IsADirectoryError as error:
+            raise InputError("this is a folder", self.path, "name the log file that grows") from error
+        except OSError as error:
+            raise InputError(f"cannot be opened: {error.strerror}", self.path, "check the path and its permissions") from error
+        status = os.fstat(file.fileno())
+        self._file, self._identity = file, (status.st_dev, status.st_ino)
+        return True
+
+    def _has_begun_anew(self) -> bool:
+        if self._file is None or not self._position:
+            return False
+        if os.fstat(self._file.fileno()).st_size < self._position:
+            return True
+        self._file.seek(self._position - len(self._mark))
+        return self._file.read(len(self._mark)) != self._mark
+
+    def _added(self) -> Iterator[bytes]:
+        if self._file is None:
+            return
+        self.modified = os.fstat(self._file.fileno()).st_mtime
+        while True:
+            self._file.seek(self._position)
+            raw = self._file.read(_PIECE)
+            if not self._position and (kind := next((kind for magic, kind in MAGIC if raw.startswith(magic)), None)) is not None:
+                raise InputError(f"this is a {kind} archive, which does not grow line by line", self.path, f"watch the log itself, or read it once with: postmortem analyze {self.path}")
+            if not raw or (not self._encoding and len(raw) < _ENOUGH and b"\n" not in raw):
+                return
+            skip = 0 if self._encoding else self._tell_encoding(raw)
+            self._position += len(raw)
+            self._mark = (self._mark + raw[-_MARK:])[-_MARK:]
+            yield self._utf8(raw[skip:])
+
+    def _tell_encoding(self, raw: bytes) -> int:
+        self._encoding, skip = detect(raw[:1 << 20], self.path)
+        self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)("replace")
+        return skip
+
+    def _utf8(self, raw: bytes) -> bytes:
+        if self._decoder is not None:
+            return self._decoder.decode(raw).encode("utf-8", "replace")
+        return raw.replace(b"\0", b"")      # a hole: the file was emptied while its writer went on behind its old end
