@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +24,12 @@ class Watch:
         self.process = subprocess.Popen([*command, "watch", "--interval", "0.1", "--format", "jsonl", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def event(self) -> dict[str, object]:
-        """Wait for the next event."""
+        """Wait for the next event, a minute at most."""
         assert self.process.stdout is not None
+        late = threading.Timer(60, self.process.kill)
+        late.start()
         line = self.process.stdout.readline()
+        late.cancel()
         assert line, self.process.stderr.read() if self.process.stderr else ""
         value = json.loads(line)
         assert isinstance(value, dict)
@@ -76,6 +80,7 @@ def test_a_growing_rotated_and_emptied_log_is_followed_until_interrupted(tmp_pat
     log.rename(tmp_path / "run.log.1")
     add(log, "step 32 loss nan lr 0.001\n")
     assert one.event()["kind"] == "rotated"
+    time.sleep(0.5)     # until it has been read: a file that is emptied before is not seen to shrink
     log.write_text("")
     time.sleep(0.3)
     add(log, STEPS)

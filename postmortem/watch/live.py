@@ -37,6 +37,8 @@ class Live:
         self._tracebacks = 0
         self.starts: list[int] = []
         """Lines at which a training begins, of the last look."""
+        self.ends: list[int] = []
+        """Lines that end runs, of the last look."""
         self.may_have_ended = False
         """True if the last look found a line that ends runs."""
 
@@ -53,7 +55,7 @@ class Live:
         end = len(self._data) if is_end else max(self._data.rfind(b"\n") + 1, self._data.rfind(b"\r", 0, len(self._data) - 1))
         if end <= self._fed and len(self._data) - self._fed > MARGIN:      # a line without end
             end = len(self._data)
-        self.starts, self.may_have_ended = [], False
+        self.starts, self.ends, self.may_have_ended = [], [], False
         if end <= self._fed:
             return []
         self.gathering.feed(Block(self._data, self._fed, end, self._offset))
@@ -103,9 +105,15 @@ class Live:
             new = kept.count - self._counts.get(key, 0)
             self._counts[key] = kept.count
             rule = self._machine.knowledge.by_id[key[0]]
+            lines = [one.finding.line for one in kept.all()[-new:]]
             if key[0].startswith(START):
-                self.starts += [one.finding.line for one in kept.all()[-new:]]
-            self.may_have_ended = self.may_have_ended or key[0].startswith(_SUCCESS) or (rule.fatal and rule.role in _TALKS_OF_END)
-        self.may_have_ended = self.may_have_ended or result.traceback_count > self._tracebacks
+                self.starts += lines
+            elif rule.fatal and rule.role in _TALKS_OF_END:
+                self.ends += lines
+            self.may_have_ended = self.may_have_ended or key[0].startswith(_SUCCESS)
+        if (new := result.traceback_count - self._tracebacks) > 0:
+            self.ends += [one.line for one, _ in result.tracebacks[-new:]]
         self._tracebacks = result.traceback_count
+        self.may_have_ended = self.may_have_ended or bool(self.ends)
         self.starts.sort()
+        self.ends.sort()

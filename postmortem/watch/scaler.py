@@ -22,6 +22,8 @@ _LOW: Final = 64.0
 _FALLEN: Final = 8
 _LEAST: Final = 1.0
 """Here many scalers stay, step after step."""
+_RISES: Final = 4
+"""Times by which no scaler rises at once."""
 _SKIPPED: Final = 0.9
 _WINDOW: Final = 20
 _STARTING: Final = 50
@@ -65,6 +67,8 @@ class ScalerSigns:
     def event(self, record: Record) -> Iterator[Sign]:
         """Take a line about the scale alone; it is printed when a step overflows, or when the scale rises again."""
         scale = record.values[names.LOSS_SCALE]
+        if scale > _RISES * self._last:     # another scaler, at its start
+            self._last, self._top, self._streak, self._loose, self._is_settled, self._records = math.nan, 0.0, 0, 0, False, 0
         if scale > self._last:
             self._last, self._streak, self._loose, self._is_settled = scale, 0, 0, True
             return

@@ -27,6 +27,8 @@ from postmortem.watch.pace import Pace
 from postmortem.watch.signs import Signs
 
 _MOST_FILES: Final = 512
+_BACK: Final = 0.5
+"""Share of the last step at which, behind a line that ends runs, another run begins; one that resumes from a checkpoint is the same."""
 _QUIET: Final = 30.0
 """Seconds of quiet behind a line that ends runs; a launcher that starts anew is sooner at it."""
 _QUIET_TIMES: Final = 5
@@ -56,6 +58,8 @@ class _File:
         self.last_step = math.nan
         self.is_doubtful = False
         """True behind a rotation until a record tells whether the same run goes on."""
+        self.is_broken = False
+        """The same behind a line that ends runs."""
         self.told: set[str] = set()
 
     def begin_anew(self) -> None:
@@ -200,13 +204,18 @@ class Watcher:
 
     def _judged(self, file: _File, records: Sequence[Record]) -> Iterator[Warned]:
         """Look at new records; where another run begins, all starts anew."""
-        starts = list(file.live.starts)
+        starts, ends = list(file.live.starts), list(file.live.ends)
         result = file.live.gathering.result if records else None
         for record in records:
             is_other = file.is_doubtful and not record.step > file.last_step
             while starts and starts[0] <= record.line:
                 starts.pop(0)
                 is_other = True
+            if (ends and ends[0] < record.line) or file.is_broken:
+                file.is_broken = bool(ends := [line for line in ends if line >= record.line])
+                is_other = is_other or record.step <= _BACK * file.last_step
+                if math.isnan(record.step):
+                    file.signs = Signs()
             if is_other:
                 file.forget()
                 file.told.clear()
@@ -216,6 +225,7 @@ class Watcher:
             capacity = result.facts.cards.largest_gib() if series and result else None
             for sign, where in file.signs.take(record, series.unit if series else "", capacity, result.total_steps if result else math.nan):
                 yield from self._warn(file, sign, where)
+        file.is_broken = file.is_broken or bool(ends)
 
     def _warn(self, file: _File, sign: Sign, where: Where) -> Iterator[Warned]:
         if any(sign.kind in one.told for one in self._files.values()):

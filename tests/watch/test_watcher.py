@@ -137,6 +137,20 @@ def test_an_earlier_attempt_in_the_same_file_is_past(log: Path) -> None:
     assert kinds(watched([log], iter([2.0]))) == []
 
 
+def test_a_run_that_is_started_again_behind_its_failure_is_another(log: Path) -> None:
+    """Appended to the same file: its first loss is high, and its NaN is told again."""
+    def story() -> Iterator[float]:
+        add(log, steps(1, 30, "0.1") + "step 31 loss nan lr 0.001\n" + TRACEBACK)
+        yield 2
+        add(log, steps(1, 20, "9."))
+        yield 2
+        add(log, "step 21 loss nan lr 0.001\n")
+        yield 2
+
+    log.touch()
+    assert kinds(watched([log], story())) == ["nan", "nan"]
+
+
 def test_a_run_that_failed_is_over_after_some_quiet(log: Path) -> None:
     """The verdict is that of an analysis; a line alone ends nothing."""
     def story() -> Iterator[float]:
