@@ -127,7 +127,7 @@ def watched(label: Path) -> dict[str, Any]:
     first = told[0] if told else None
     return {
         "name": str(label.relative_to(label.parents[1]).with_suffix("")), "cause": about["cause"], "outcome": about.get("outcome"), "kinds": [one.kind for one in told],
-        "line": first.line if first else None, "step": first.step if first else None, "text": first.text if first else "", "stop": stops[first.path] if first else max(stops.values(), default=0),
+        "line": first.line if first else None, "step": first.step if first else None, "text": first.said.text("en") if first else "", "stop": stops[first.path] if first else max(stops.values(), default=0),
         "before": bool(first and first.line < stops[first.path]), "has_sign": _has_sign(about, max(stops.values(), default=0)),
     }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import Where
+from postmortem.model.said import Said
 
 KINDS: Final = (
     "nan", "hidden-nan", "eval-nan", "overflow", "divergence", "gradients", "zero-loss", "memory", "stall", "same-step",
@@ -32,8 +33,8 @@ class Sign(NamedTuple):
 
     kind: str
     """One of KINDS."""
-    text: str
-    """The figures that show it, language-neutral."""
+    said: Said
+    """The figures that show it."""
     line: int
     """Raw line that shows it."""
     step: float = math.nan
@@ -51,7 +52,7 @@ class Warned:
     line: int
     """0 where no line shows it: a run that is silent."""
     step: float | None
-    text: str
+    said: Said
     evidence: str
     """The raw line."""
     time: float
@@ -69,7 +70,8 @@ class Noted:
     kind: str
     """waiting | found | rotated | truncated | goes-on | unreadable"""
     path: str
-    text: str = ""
+    said: Said | None = None
+    """Why, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)

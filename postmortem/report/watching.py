@@ -84,12 +84,13 @@ class Teller:
 
     def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
         """Take what all events share: `paths` are those that the user gave."""
-        self._say, self._words, self._redactor = _PHRASES[language if language in _PHRASES else "en"], Words(language), redactor
+        self._language, self._redactor = language, redactor
+        self._say, self._words = _PHRASES[language if language in _PHRASES else "en"], Words(language)
         self._analyze = " ".join(shlex.quote(path) for path in paths)
 
     def line(self, event: Noted) -> str:
         """Say a note in one line."""
-        return self._say[event.kind].format(path=self._shown(event.path), text=self._shown(event.text))
+        return self._say[event.kind].format(path=self._shown(event.path), text=self._shown(event.said.text(self._language)) if event.said else "")
 
     def terminal(self, event: Warned | Ended, *, color: bool = False) -> str:
         """Say a warning or the end in a few lines."""
@@ -97,14 +98,14 @@ class Teller:
         if isinstance(event, Ended):
             return f"{red if event.is_bad else green}{self.sentence(event)}{plain}\n" + (f"  {self._next()}\n" if event.is_bad else "")
         clock = dt.datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
-        body = [f"{red}{self._say['warning']}{plain} {clock}  {bold}{self._say[event.kind]}{plain}  {self._place(event)}", f"  {self._shown(event.text)}"]
+        body = [f"{red}{self._say['warning']}{plain} {clock}  {bold}{self._say[event.kind]}{plain}  {self._place(event)}", f"  {self._shown(event.said.text(self._language))}"]
         body += [f"  > {self._shown(event.evidence)}"] if event.evidence else []
         return "\n".join([*body, f"  {self._advice(event)}", f"  {self._next()}"]) + "\n"
 
     def sentence(self, event: Warned | Ended) -> str:
         """Say a warning or the end in one line."""
         if isinstance(event, Warned):
-            return f"{self._say[event.kind]}: {self._shown(event.text)} ({self._place(event)})"
+            return f"{self._say[event.kind]}: {self._shown(event.said.text(self._language))} ({self._place(event)})"
         warnings = self._say["end.none" if not event.warnings else "end.one" if event.warnings == 1 else "end.warnings"].format(count=event.warnings)
         cause = self._say["end.cause"].format(title=self._shown(event.title), cause=event.cause, percent=percent(event.probability)) if event.cause else ""
         return " ".join(filter(None, (self._say[f"end.{event.how}"], cause, warnings)))
@@ -119,7 +120,7 @@ class Teller:
         else:
             found = {
                 "event": "warning", "kind": event.kind, "path": self._hidden(event.path), "where": event.where._asdict() | {"node": self._hidden(event.where.node or "") or None},
-                "line": event.line or None, "step": event.step, "figures": self._hidden(event.text), "evidence": self._hidden(event.evidence), "advice": self._advice(event),
+                "line": event.line or None, "step": event.step, "figures": self._hidden(event.said.text(self._language)), "evidence": self._hidden(event.evidence), "advice": self._advice(event),
                 "checkpoint": self._hidden(event.checkpoint or "") or None, "checkpoint_before": event.checkpoint_standing, "time": _time(event.time), "text": self.sentence(event),
             }
         if not isinstance(event, Noted):

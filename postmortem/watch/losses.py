@@ -15,6 +15,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.shapes.curves import STAND_IN
+from postmortem.model.said import Said, quote, say
 from postmortem.model.watching import Record, Sign
 
 _ABSURD: Final = 1e9
@@ -81,9 +82,9 @@ class LossSigns:
     def take(self, record: Record) -> Iterator[Sign]:
         """Look at the next record."""
         if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
-            yield Sign("eval-nan", f"eval_loss {evaluated}{_at(record)}", record.line, record.step)
+            yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)
         if record.values.get("nan_iterations", 0.0) > 0:
-            yield Sign("nan", f"{record.values['nan_iterations']:g} nan iterations{_at(record)}", record.line, record.step)
+            yield Sign("nan", say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=record.values["nan_iterations"]), record.line, record.step)
         if math.isnan(self._first_step):
             self._first_step = record.step
         self._is_each_step = self._is_each_step or (self._first_step <= 1 and record.step == self._first_step + 1)
@@ -105,7 +106,7 @@ class LossSigns:
 
     def _of_loss(self, loss: float, norm: float | None, record: Record) -> Iterator[Sign]:
         if not math.isfinite(loss):
-            yield Sign("nan", f"{self._name} {loss}{_at(record)}{self._before()}", record.line, record.step)
+            yield Sign("nan", self._behind(f"{self._name} {loss}"), record.line, record.step)
             return
         is_policy = any("reward" in name for name in record.values)
         if loss == 0.0:
@@ -119,16 +120,18 @@ class LossSigns:
     def _of_zero(self, norm: float | None, record: Record, *, is_policy: bool) -> Iterator[Sign]:
         """Judge a loss printed as 0: the NaN that a trainer filters out of its mean, or labels that are all masked."""
         if norm is not None and not math.isfinite(norm):
-            yield Sign("hidden-nan", f"{self._name} 0.0 with grad_norm {norm}{_at(record)}{self._before()}", record.line, record.step)
+            yield Sign("hidden-nan", self._behind(f"{self._name} 0.0, grad_norm {norm}"), record.line, record.step)
             return
         self._zeros += 1
         self._began = record.line if self._zeros == 1 else self._began
         if is_policy or (norm is not None and norm > 0):
             return
         if not self._has_norms and self._before_zeros > 0.1 and self._zeros == _GONE:
-            yield Sign("hidden-nan", f"{self._name} {self._before_zeros:g}, then exactly 0.0 at {_GONE} records{_at(record)}", record.line, record.step, self._began)
+            said = say("{name} {before:g}, then exactly 0.0 at {count} records", "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0", name=self._name, before=self._before_zeros, count=_GONE)
+            yield Sign("hidden-nan", said, record.line, record.step, self._began)
         elif self._zeros == _ZEROS and not self._count:
-            yield Sign("zero-loss", f"{self._name} exactly 0.0 at the first {_ZEROS} records{_at(record)}", record.line, record.step, self._began)
+            said = say("{name} exactly 0.0 at the first {count} records", "前 {count} 条记录的 {name} 恰好为 0.0", name=self._name, count=_ZEROS)
+            yield Sign("zero-loss", said, record.line, record.step, self._began)
 
     def _of_course(self, loss: float, record: Record) -> Iterator[Sign]:
         """Find a finite loss that has left all it had shown, at once or record by record."""
@@ -139,12 +142,13 @@ class LossSigns:
         is_blown = start > _LEAST and loss > max(_BLOWN * start, 10 * self._top, 100)
         self._blown = self._blown + 1 if is_blown else 0
         if self._absurd == _SEVERAL or self._blown == _TWICE:
-            yield Sign("divergence", f"{self._name} {start if start < math.inf else loss:.4g} → {loss:.4g}{_at(record)}", record.line, record.step)
+            yield Sign("divergence", quote(f"{self._name} {start if start < math.inf else loss:.4g} → {loss:.4g}"), record.line, record.step)
         elif len(self._above) >= _LASTS and (self._calm >= _UNKNOWN or self._is_each_step):
             shown = ", ".join(f"{one.values[self._name]:.4g}" for one in self._above[-_LASTS:])
-            yield Sign("divergence", f"{self._name} at most {self._top:.4g} before, now {shown}{_at(record)}", record.line, record.step, self._above[0].line)
+            said = say("{name} at most {top:.4g} before, now {shown}", "{name} 此前最高 {top:.4g}，现在 {shown}", name=self._name, top=self._top, shown=shown)
+            yield Sign("divergence", said, record.line, record.step, self._above[0].line)
         elif self._has_climbed(loss, start):
-            yield Sign("divergence", f"{self._name} {self._best:.4g} → {loss:.4g}{_at(record)}", record.line, record.step)
+            yield Sign("divergence", quote(f"{self._name} {self._best:.4g} → {loss:.4g}"), record.line, record.step)
 
     def _has_climbed(self, loss: float, start: float) -> bool:
         last = [*self._recent, loss][-_CLIMB:]
@@ -172,26 +176,25 @@ class LossSigns:
             self._began = record.line if self._bad_norms == 1 else self._began
             needed = _SEVERAL if self._good_norms >= _CLEAN else _SEARCH
             if self._bad_norms == needed and not self._has_scale:
-                yield Sign("gradients", f"grad_norm {norm} at {needed} records on end{_at(record)}", record.line, record.step, self._began)
+                yield Sign("gradients", say("grad_norm {norm} at {count} records on end", "连续 {count} 条记录的 grad_norm 为 {norm}", norm=norm, count=needed), record.line, record.step, self._began)
             return
         self._bad_norms = 0
         self._good_norms += 1
         self._enormous = [*self._enormous[-_LASTS:], norm] if norm > max([_ENORMOUS, *self._enormous[-1:]]) else []
         if len(self._enormous) >= _LASTS:
-            yield Sign("gradients", f"grad_norm {', '.join(f'{value:.3g}' for value in self._enormous)}{_at(record)}", record.line, record.step)
+            yield Sign("gradients", quote(f"grad_norm {', '.join(f'{value:.3g}' for value in self._enormous)}"), record.line, record.step)
         usual = statistics.median(self._norms) if len(self._norms) >= _CLEAN else math.inf
         if norm > _HUGE * max(usual, 1.0):
             self._large_norms += 1
             self._began = record.line if self._large_norms == 1 else self._began
             if self._large_norms == _SEVERAL:
-                yield Sign("gradients", f"grad_norm {usual:.4g} → {norm:.4g}{_at(record)}", record.line, record.step, self._began)
+                yield Sign("gradients", quote(f"grad_norm {usual:.4g} → {norm:.4g}"), record.line, record.step, self._began)
             return
         self._large_norms = 0
         self._norms.append(norm)
 
-    def _before(self) -> str:
-        return "; before: " + ", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:]) if self._recent else ""
-
-
-def _at(record: Record) -> str:
-    return "" if math.isnan(record.step) else f" at step {record.step:g}"
+    def _behind(self, text: str) -> Said:
+        """Add the last sound losses."""
+        if not self._recent:
+            return quote(text)
+        return say("{text}; before: {values}", "{text}；此前：{values}", text=text, values=", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:]))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.model.said import say
 from postmortem.model.watching import Record, Sign
 
 _MOST: Final = 64
@@ -80,7 +81,11 @@ def _judged(points: Sequence[Point], unit: str, capacity: float, total: float) -
     full = step + (capacity - value) / slope
     if full > total or (math.isnan(full) and value < _GROWN * first) or value < 1.2 * first:
         return
-    text = f"memory {first:g} → {value:g} {unit}".rstrip() + f" over {len(points)} records"
-    text += f", {slope:.3g} a step" if not math.isnan(slope) else ""
-    text += f"; {capacity:g} {unit} are full at step {full:.0f}" if not math.isnan(full) else ""
-    yield Sign("memory", text, line, step, first_line)
+    said = say(
+        "memory {first:g} → {value:g}{unit} over {count} records", "{count} 条记录中显存/内存 {first:g} → {value:g}{unit}", first=first, value=value, unit=f" {unit}" if unit else "", count=len(points),
+    )
+    if not math.isnan(slope):
+        said = say("{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=said, slope=slope)
+    if not math.isnan(full):
+        said = say("{said}; {capacity:g} {unit} are full at step {full:.0f}", "{said}；到第 {full:.0f} 步占满 {capacity:g} {unit}", said=said, capacity=capacity, unit=unit, full=full)
+    yield Sign("memory", said, line, step, first_line)

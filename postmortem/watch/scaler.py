@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem import names
+from postmortem.model.said import say
 from postmortem.model.watching import Record, Sign
 
 _OVERFLOWS: Final = 3
@@ -88,7 +89,8 @@ class ScalerSigns:
         if (self._streak >= _OVERFLOWS and self._is_settled) or (self._loose >= _OVERFLOWS and is_low):
             shown = " → ".join(f"{value:g}" for _, value in self._fallen)
             step = record.step if not math.isnan(record.step) else self._step
-            yield Sign("overflow", f"{max(self._streak, self._loose)} overflows on end, loss scale {shown}", record.line, step, self._fallen[0][0])
+            said = say("{count} overflows on end, loss scale {shown}", "连续 {count} 次溢出，损失缩放 {shown}", count=max(self._streak, self._loose), shown=shown)
+            yield Sign("overflow", said, record.line, step, self._fallen[0][0])
 
     def _of_count(self, record: Record) -> Iterator[Sign]:
         """Judge steps that are counted as skipped, over the whole run or since the record before."""
@@ -102,4 +104,4 @@ class ScalerSigns:
             return
         steps, skipped = record.step - start[0], count - start[1]
         if _SKIPPED * steps <= skipped <= steps:
-            yield Sign("overflow", f"{skipped:g} of the last {steps:g} steps skipped", record.line, record.step)
+            yield Sign("overflow", say("{skipped:g} of the last {steps:g} steps skipped", "最近 {steps:g} 步中跳过了 {skipped:g} 步", skipped=skipped, steps=steps), record.line, record.step)

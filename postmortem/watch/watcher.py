@@ -17,6 +17,7 @@ from postmortem.facts import checkpoints, silence
 from postmortem.literals import Machine
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said, quote, say
 from postmortem.model.watching import Ended, Event, Noted, Record, Sign, Warned
 from postmortem.reading.discover import candidates
 from postmortem.reading.follow import Change, Followed
@@ -159,7 +160,7 @@ class Watcher:
                     raise
                 self._unreadable.add(file.followed.path)
                 del self._files[file.followed.path]
-                yield Noted("unreadable", file.followed.path, error.what)
+                yield Noted("unreadable", file.followed.path, error.what if isinstance(error.what, Said) else quote(str(error.what)))
         if self._settings.is_once:
             for file in self._files.values():
                 yield from self._judged(file, file.live.feed(b"", is_end=True))
@@ -234,7 +235,7 @@ class Watcher:
         saved = checkpoints.saved(file.live.gathering.result.facts.checkpoints)
         step = None if math.isnan(sign.step) else sign.step
         standing, good = checkpoints.standing(saved, checkpoints.Place(file.index, sign.first or sign.line, None, step))
-        yield Warned(sign.kind, file.followed.path, where, sign.line, step, sign.text, file.live.line(sign.line), self._now(), good.value if good else None, standing)
+        yield Warned(sign.kind, file.followed.path, where, sign.line, step, sign.said, file.live.line(sign.line), self._now(), good.value if good else None, standing)
 
     # -- silence and the end ----------------------------------------------------------------------------------------
 
@@ -257,7 +258,7 @@ class Watcher:
             return
         shape = silence.shape(file.live.tail(), file.index, last[0], limit)
         if shape is not None and shape.id == "same-step":
-            yield from self._warn(file, Sign("same-step", shape.text, shape.line), shape.where)
+            yield from self._warn(file, Sign("same-step", shape.said, shape.line), shape.where)
 
     def _standing(self) -> Iterator[Warned]:
         """Warn of a run that writes nothing any more."""
@@ -266,9 +267,11 @@ class Watcher:
             return
         self._silent_from = self._heard
         usual = self._pace.usual()
-        text = f"nothing written for {silent:.0f} s" + ("" if math.isnan(usual) else f"; records had come every {max(usual, 0.01):.2g} s")
+        said = say("nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent)
+        if not math.isnan(usual):
+            said = say("{said}; records had come every {usual:.2g} s", "{said}，此前每 {usual:.2g} 秒就有一条记录", said=said, usual=max(usual, 0.01))
         file = max((one for one in self._files.values() if one.followed.is_there), key=lambda one: one.followed.modified)
-        yield from self._warn(file, Sign("stall", text, file.live.last_number(), file.last_step), NOWHERE)
+        yield from self._warn(file, Sign("stall", said, file.live.last_number(), file.last_step), NOWHERE)
 
     def _over(self) -> Ended | None:
         """Tell whether the run is over, once it has been quiet behind a line that may have ended it."""

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from postmortem.model.lines import Where
+from postmortem.model.said import say
 from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.reading.redaction import Redactor
 from postmortem.report import watching
 from postmortem.report.watching import Teller, document, jsonl
 
-WARNED = Warned("nan", "/home/mueller/run.log", Where(rank=3, node="gpu17.cluster.lan"), 21, 20.0, "loss nan at step 20; before: 2.5", "step 20 loss nan \x1b[2J\x07 host gpu17.cluster.lan", 1.8e9, "/home/mueller/out/checkpoint-10", "yes")
+WARNED = Warned("nan", "/home/mueller/run.log", Where(rank=3, node="gpu17.cluster.lan"), 21, 20.0, say("loss nan; before: {x}", "loss nan；此前：{x}", x=2.5), "step 20 loss nan \x1b[2J\x07 host gpu17.cluster.lan", 1.8e9, "/home/mueller/out/checkpoint-10", "yes")
 PATHS = ("/home/mueller/run.log",)
 
 
@@ -27,7 +28,7 @@ def test_every_kind_can_be_said(language: str) -> None:
 def test_a_warning_in_the_terminal(language: str) -> None:
     """Where, what, the raw line, what to do, the checkpoint to go back to, the next command; nothing in it steers the terminal."""
     text = Teller(PATHS, language, None).terminal(WARNED)
-    for part in ("/home/mueller/run.log:21", "20", "loss nan at step 20", "> step 20 loss nan", "checkpoint-10", "postmortem analyze /home/mueller/run.log"):
+    for part in ("/home/mueller/run.log:21", "20", "loss nan", "> step 20 loss nan", "checkpoint-10", "postmortem analyze /home/mueller/run.log"):
         assert part in text
     assert "\x1b" not in text
     assert "\x07" not in text
