@@ -4,7 +4,7 @@
   const block = document.getElementById("chart-data");
   if (!block || typeof uPlot !== "function" || !window.IntersectionObserver) return;
   const DATA = JSON.parse(block.textContent);
-  const HEIGHT = 250, FIRST_HEIGHT = 310, NEAR_PIXELS = 6, APART = 14, TICKS_APART = 3, POINT_ROOM = 9, LANE = 24, LABEL_ROW = 17;
+  const HEIGHT = 250, FIRST_HEIGHT = 310, NEAR_PIXELS = 6, APART = 14, TICKS_APART = 3, TICKS = 5, LEAST_TICKS = 3, LARGEST = 1e300, POINT_ROOM = 9, LANE = 24, LABEL_ROW = 17;
   const COLOURS = {
     failure: "--failure", crash: "--failure", bad: "--failure", gap: "--failure", overflow: "--overflow", checkpoint: "--checkpoint", evaluation: "--evaluation",
     resumed: "--attempt", restarted: "--attempt",
@@ -15,27 +15,40 @@
   const GAP = new Path2D("M-3-3L3 3M-3 3L3-3");
 
   // --- numbers -------------------------------------------------------------------------------------------------------------------------------------------------
-  const number = (value) => {
+  const number = (value, digits = 6) => {
     if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value);
-    if (value !== 0 && Math.abs(value) < 1e-4) return Number(value.toPrecision(6)).toExponential();
-    const text = value.toPrecision(6);
+    if (value !== 0 && Math.abs(value) < 1e-4) return Number(value.toPrecision(digits)).toExponential();
+    const text = value.toPrecision(digits);
     return text.includes("e") ? text.replace(/\.?0+e/, "e").replace("e+", "e") : text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   };
   const raised = (power) => "2" + String(power).replace(/[-\d]/g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]));
-  const tick = (value) => {
+  const tick = (value, digits) => {
     const size = Math.abs(value);
-    if (size >= 1e6 && size < 1e9) return number(value / 1e6) + "M";
-    if (size >= 1e4 && size < 1e6) return number(value / 1e3) + "k";
-    const short = Number(value.toPrecision(10));
-    return size && size < 1e-3 ? short.toExponential() : number(short);
+    if (size >= 1e6 && size < 1e9) return number(value / 1e6, digits) + "M";
+    if (size >= 1e4 && size < 1e6) return number(value / 1e3, digits) + "k";
+    const short = Number(value.toPrecision(12));
+    return size && size < 1e-3 ? Number(short.toPrecision(digits)).toExponential() : number(short, digits);
+  };
+  // The labels of an axis, with as many digits as tell them apart.
+  const ticks = (values) => {
+    const tried = [6, 9, 12].map((digits) => values.map((value) => tick(value, digits)));
+    return tried.find((texts) => new Set(texts).size === texts.length) ?? tried[0];
   };
   const filled = (phrase, values) => phrase.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
   // A scale brings values to what is drawn; null is a gap. uPlot's axes then are linear, and their labels are brought back.
+  const bounded = (value) => Math.max(-LARGEST, Math.min(LARGEST, value));
+  const whole = (places) => places.every(Number.isInteger);
   const SCALES = {
-    linear: { to: (value) => value, label: tick },
-    log10: { to: (value) => (value > 0 ? Math.log10(value) : null), label: (power) => (Number.isInteger(power) && Math.abs(power) > 3 ? `1e${power}` : tick(Number((10 ** power).toPrecision(3)))) },
-    log2: { to: (value) => (value > 0 ? Math.log2(value) : null), label: (power) => (Number.isInteger(power) ? raised(power) : tick(Number((2 ** power).toPrecision(3)))) },
+    linear: { to: bounded, ticks: (low, high) => rounded(low, high), labels: ticks },
+    log10: {
+      to: (value) => (value > 0 ? Math.log10(value) : null), ticks: (low, high) => decades(low, high),
+      labels: (places) => (whole(places) && places.some((power) => Math.abs(power) > 3) ? places.map((power) => `1e${power}`) : ticks(places.map((place) => Number((10 ** place).toPrecision(12))))),
+    },
+    log2: {
+      to: (value) => (value > 0 ? Math.log2(value) : null), ticks: (low, high) => (powers(low, high).length ? powers(low, high) : mapped(low, high, 2)),
+      labels: (places) => (whole(places) ? places.map(raised) : ticks(places.map((place) => Number((2 ** place).toPrecision(12))))),
+    },
   };
   const powers = (low, high) => {
     const first = Math.ceil(low), last = Math.floor(high);
@@ -44,11 +57,21 @@
     for (let power = first; power <= last; power += stride) found.push(power);
     return found;
   };
-  const within = (low, high) => {
-    const values = [1, 2, 5].flatMap((factor) => powers(low - 1, high).map((power) => Math.log10(factor) + power));
-    return values.filter((value) => value >= low && value <= high).sort((one, two) => one - two);
+  const rounded = (low, high) => {
+    const rough = (high - low) / TICKS, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) ?? 10);
+    const first = Math.ceil(low / step - 1e-9), found = [];
+    for (let index = first; index * step <= high + step * 1e-9 && index - first <= 2 * TICKS; index += 1) found.push(index * step);
+    return found;
   };
-  const logTicks = (low, high) => (powers(low, high).length > 1 ? powers(low, high) : within(low, high));
+  const times = (low, high, factors) => {
+    const found = [];
+    for (let power = Math.floor(low); power <= high; power += 1) found.push(...factors.map((factor) => power + Math.log10(factor)));
+    return found.filter((place) => place >= low && place <= high);
+  };
+  const mapped = (low, high, base) => rounded(base ** low, base ** high).filter((value) => value > 0).map((value) => Math.log(value) / Math.log(base));
+  // Powers of ten; where these are few, some between them; within less than a decade round numbers.
+  const decades = (low, high) => [powers(low, high), ...(high - low < TICKS ? [times(low, high, [1, 3]), times(low, high, [1, 2, 5])] : [])].find((found) => found.length >= LEAST_TICKS) ?? mapped(low, high, 10);
 
   // --- rows: the samples of all series of a panel, by place and line ---------------------------------------------------------------------------------------------
   const rowsOf = (panel) => {
@@ -172,16 +195,16 @@
       const axis = { stroke: this.ink.soft, font, ticks: { stroke: this.ink.grid, size: 5 }, grid: { stroke: this.ink.grid, width: 1 } };
       const upright = (scale, side) => ({
         ...axis, scale, side, size: (chart, labels) => 14 + Math.max(16, ...(labels ?? []).map((label) => this.width(label, font))),
-        splits: this.scaleName(scale) === "linear" ? undefined : (chart, _, low, high) => logTicks(low, high),
-        values: (chart, splits) => splits.map(SCALES[this.scaleName(scale)].label), grid: { ...axis.grid, show: side === 3 },
+        splits: (chart, _, low, high) => SCALES[this.scaleName(scale)].ticks(low, high),
+        values: (chart, splits) => SCALES[this.scaleName(scale)].labels(splits), grid: { ...axis.grid, show: side === 3 },
       });
-      const whole = panel.tracks.every((track) => DATA.pool[track.x].every(Number.isInteger));
+      const isWhole = panel.tracks.every((track) => whole(DATA.pool[track.x]));
       return {
         width: this.plot.clientWidth || 320, height: this.box.firstElementChild === this.figure ? FIRST_HEIGHT : HEIGHT,
         padding: [LANE + LABEL_ROW * this.labels.length, hasRight ? 4 : 12, 0, 4], legend: { show: false },
         scales: { x: { time: false, range: () => this.group.part ?? this.whole() }, y: { range: padded }, right: { range: padded } },
         axes: [
-          { ...axis, space: 64, size: 30, label: this.words[panel.axis], labelFont: font, labelSize: 18, labelGap: 0, incrs: whole ? increments.filter(Number.isInteger) : increments, values: (chart, splits) => splits.map(tick) },
+          { ...axis, space: 64, size: 30, label: this.words[panel.axis], labelFont: font, labelSize: 18, labelGap: 0, incrs: isWhole ? increments.filter(Number.isInteger) : increments, values: (chart, splits) => ticks(splits) },
           upright("y", 3), ...(hasRight ? [upright("right", 1)] : []),
         ],
         series: [{}, ...panel.tracks.map((track, at) => this.line(track, at))],
@@ -322,8 +345,9 @@
       });
       found.push({ text: filled(words["at-line"], { value: row.line }), line: row.line });
       for (const [kind, , line] of this.around(row.x)) {
-        const name = words[`mark.${kind}`];
-        found.push(line === row.line ? { text: name } : { text: `${name}${words.colon}${filled(words["at-line"], { value: line })}`, line });
+        const [name, value] = kind === "bad" ? this.panel.bad : [];
+        const said = [name ? `${name} ${value}` : "", line === row.line ? "" : filled(words["at-line"], { value: line })].filter(Boolean).join(words.joint);
+        found.push({ text: [words[`mark.${kind}`], ...(said ? [said] : [])].join(words.colon), line: line === row.line ? undefined : line });
       }
       return found;
     }

@@ -10,7 +10,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from postmortem.report.curves import ticks
+from postmortem.report.curves import log_ticks, ticks
 from postmortem.report.panels import KINDS, Panel, Spot, Track
 from postmortem.report.parts import step_and_line
 from postmortem.report.plain import labels, number, one_line
@@ -38,8 +38,7 @@ _LANE: Final = 24
 """The height of the row of shapes above the drawing."""
 _ROW: Final = 16
 """The height of each row of labels above it."""
-_DECADES_SHOWN: Final = 5
-_LAST_DECADE: Final = 300
+_POWERS_SHOWN: Final = 5
 _LETTER: Final = 7.0
 """The width of a letter of a label, about."""
 _APART: Final = 14.0
@@ -176,14 +175,17 @@ def _value_ticks(panel: Panel, one: _Range) -> Iterable[float]:
         return ()
     if one.scale == "linear":
         return ticks(one.low, one.high, 4)
-    powers = range(max(-_LAST_DECADE, math.ceil(one.low)), min(_LAST_DECADE, math.floor(one.high)) + 1)
-    return map(float, powers[::-(-len(powers) // _DECADES_SHOWN) or 1])
+    if one.scale == "log10":
+        return log_ticks(one.low, one.high, 4)
+    powers = range(math.ceil(one.low), math.floor(one.high) + 1)
+    return map(float, powers[::-(-len(powers) // _POWERS_SHOWN) or 1])
 
 
 def _value_labels(heights: tuple[float, ...], scale: str) -> tuple[str, ...]:
     if scale == "log2":
         return tuple("2" + f"{height:.0f}".translate(_RAISED) for height in heights)
-    return labels(tuple(10.0**height for height in heights) if scale == "log10" else heights, is_log=scale == "log10")
+    values = tuple(float(f"{10.0**height:.12g}") for height in heights) if scale == "log10" else heights
+    return labels(values, is_log=scale == "log10" and all(float(height).is_integer() for height in heights))
 
 
 def _lines(frame: _Frame, track: Track, index: int) -> Iterator[str]:

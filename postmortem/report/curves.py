@@ -17,6 +17,10 @@ _AND_BAD: Final = " x…"
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _LOG_FROM: Final = 1000.0
 _LARGEST: Final = 1e300
+_LAST_DECADE: Final = 300
+_LEAST_TICKS: Final = 3
+_BETWEEN: Final = ((1, 3), (1, 2, 5))
+"""What stands between two powers of ten."""
 _AT_AN_END: Final = 0.02
 _AROUND: Final = 0.05
 _DETAIL_SAMPLES: Final = 20
@@ -173,3 +177,17 @@ def ticks(low: float, high: float, count: int) -> tuple[float, ...]:
     first = math.ceil(low / step - 1e-9)
     found = (index * step for index in range(first, first + count + 3) if index * step <= high + step * 1e-9)
     return tuple(round(value, 12) if step > 1e-9 else value for value in found)
+
+
+def log_ticks(low: float, high: float, count: int) -> tuple[float, ...]:
+    """Give logarithms of round numbers between two: powers of ten; where these are few, some between them; within less than a decade any round numbers."""
+    powers = range(max(-_LAST_DECADE, math.ceil(low)), min(_LAST_DECADE, math.floor(high)) + 1)
+    found = tuple(map(float, powers[::-(-len(powers) // (count + 1)) or 1]))
+    for factors in _BETWEEN if high - low < count and low > -_LAST_DECADE else ():
+        if len(found) >= _LEAST_TICKS:
+            return found
+        places = (power + math.log10(factor) for power in range(math.floor(low), math.floor(high) + 1) for factor in factors)
+        found = tuple(place for place in places if low <= place <= high)
+    if len(found) >= _LEAST_TICKS or low <= -_LAST_DECADE or high >= _LAST_DECADE:
+        return found
+    return tuple(math.log10(value) for value in ticks(10.0**low, 10.0**high, count + 2) if value > 0)

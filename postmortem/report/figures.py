@@ -18,7 +18,7 @@ from postmortem.report.parts import step_and_line
 from postmortem.report.plain import cut, file_name, number, one_line, process
 from postmortem.report.words import Words
 
-ROWS: Final = 40
+ROWS: Final = 60
 """Rows of a table at most."""
 _LONGEST_NAME: Final = 28
 _DIGITS: Final = 7

@@ -294,7 +294,7 @@ _ZH: Final[dict[str, str]] = {
     "curve.none-finite": "没有有限值",
     "curve.interleaved": "多路输出混在一起",
     "curve.mark": "x = NaN 或无穷大",
-    "step": "步",
+    "step": "步数",
     "record": "记录",
     "at-step": "第 {value} 步",
     "at-line": "第 {value} 行",

@@ -132,6 +132,36 @@ def test_the_logarithmic_axis_can_be_switched(opened: Open) -> None:
     assert toggle.get_attribute("aria-pressed") == "true"
 
 
+def test_a_logarithmic_axis_has_labels_within_a_decade(opened: Open) -> None:
+    """A loss from 1.3 to 2.2 has no power of ten to show: round values stand in their place; and a zoom finds others."""
+    page = opened(XTUNER)
+    page.evaluate("""() => {
+        window.written = [];
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) { window.written.push([text, x, y]); write.call(this, text, x, y); };
+    }""")
+    button(page, "Log axis").click()
+    page.wait_for_timeout(100)
+    found = [float(text) for text in page.evaluate("written.map(([text]) => text).filter((text) => /^\\d\\.\\d+$/.test(text))")]
+    assert len(set(found)) >= 3
+    assert all(1.3 < value < 2.3 for value in found)
+    assert all(float(f"{value:.2f}") == value for value in found)
+
+
+def test_the_read_out_says_whose_value_is_not_finite(opened: Open) -> None:
+    """The panel of a finite series names the one that is not."""
+    assert read_out(opened(XTUNER), 2).endswith("first non-finite value: loss NaN")
+
+
+def test_the_focus_ring_stays_within_the_drawing(opened: Open) -> None:
+    """It cuts no text beside it."""
+    page = opened(XTUNER)
+    panels(page).first.locator("button:enabled").last.focus()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "panel-plot"
+    assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineOffset)") < 0
+
+
 def test_the_keyboard_does_all_that_the_pointer_does(opened: Open) -> None:
     """Arrow keys go from sample to sample and say it; + - 0 zoom, Escape goes back, L switches the axis."""
     page = opened(XTUNER)
@@ -192,7 +222,7 @@ def test_without_a_script_the_svg_is_there(opened: Open) -> None:
     assert page.locator(".panel-static svg.chart:visible").count() == 6
     assert page.locator(".panel canvas").count() == 0
     panels(page).locator(".values summary").first.click()
-    assert panels(page).locator(".values table").first.locator("tbody tr").count() == 40
+    assert panels(page).locator(".values table").first.locator("tbody tr").count() == 50
 
 
 def test_the_drawing_follows_the_theme(opened: Open) -> None:

@@ -96,6 +96,28 @@ def test_the_axis_is_logarithmic_where_that_helps(values: list[float], scale: st
     assert ("1000" in texts(drawn(one), "tick")) is (scale == "log10")
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        pytest.param(1, 2500, ["1", "10", "100", "1000"], id="decades"),
+        pytest.param(0.5, 30, ["1", "3", "10", "30"], id="less than two decades"),
+        pytest.param(5e3, 3e5, ["10k", "30k", "100k", "300k"], id="thousands"),
+        pytest.param(1.2, 9, ["2", "5", "10"], id="less than one decade"),
+        pytest.param(2.05, 2.2, ["2.05", "2.10", "2.15", "2.20"], id="a small part of a decade"),
+        pytest.param(3e-5, 9e-5, ["4e-5", "6e-5", "8e-5"], id="small values"),
+    ],
+)
+def test_a_logarithmic_axis_has_ticks_however_little_it_spans(low: float, high: float, labels: list[str]) -> None:
+    """Powers of ten, else what stands between them, else round values."""
+    one = replace(panel(a_series("loss", STEPS[:2], [low, high])), is_log=True)
+    assert texts(drawn(one), "tick")[: len(labels)] == labels
+
+
+def test_a_linear_axis_of_huge_values_has_ticks() -> None:
+    """A loss that runs away to 1e300 can be read."""
+    assert [text for text in texts(drawn(panel(a_series("loss", STEPS[:2], [-1e300, 1e300]))), "tick") if "e" in text] == ["-1e300", "1e300"]
+
+
 @pytest.mark.parametrize("name", ["loss", "loss_scale"])
 @pytest.mark.parametrize(
     "values",

@@ -34,7 +34,7 @@ def test_a_table_shows_what_matters_of_a_long_curve() -> None:
     steps = [float(place) for place in rows]
     assert steps == sorted(steps)
     assert max(two - one for one, two in pairwise(steps)) < 60
-    assert table["summary"] == "Values as a table (40 of 1,000)"
+    assert table["summary"] == "Values as a table (60 of 1,000)"
 
 
 def test_a_table_of_two_curves_has_a_column_for_each() -> None:
