@@ -10,7 +10,7 @@ Only lines with a literal of some rule in them are looked at. Of each (signature
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 import regex
@@ -291,7 +291,7 @@ class Gathering:
             return
         producer, where = reader.producer, self._process(template.where)
         names = template.names
-        columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader) for name in names)
+        columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader.units) for name in names)
         step_group = names.index("step") if "step" in names else None
         epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
         known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar, is_training(names)))
@@ -356,10 +356,12 @@ class Gathering:
             self.result.total_steps = record.total
         if self._waiting_rows:
             self._flush_rows()
+        units = reader.units if reader is not None else record.units
         for name, value in record.values:
-            series = self._series(name, producer, where, reader)
+            series = self._series(name, producer, where, units)
             if series is not None:
                 series.append(step, value, line)
+                series.is_in(units.get(name, ""))
         self._points += len(record.values)
         if self._points > _MOST_POINTS:
             self._bound_points()
@@ -373,11 +375,10 @@ class Gathering:
         result.first_record[source] = min(result.first_record.get(source, first), first)
         self._recognise(framework, count)
 
-    def _series(self, name: str, producer: str, where: Where, reader: MetricReader | None) -> Series | None:
+    def _series(self, name: str, producer: str, where: Where, units: Mapping[str, str]) -> Series | None:
         key = (name, producer, self.source, where)
         series = self.result.series.get(key)
         if series is None and len(self.result.series) < _MOST_SERIES:
-            units = (reader.format.raw.get("units") or {}) if reader else {}
             series = self.result.series[key] = Series(name, producer, self.source, where, units.get(name, ""))
         return series
 

@@ -59,6 +59,11 @@ class Series:
         if len(self.values) > EXACT:
             self.thin()
 
+    def is_in(self, unit: str) -> None:
+        """Take note of the unit of a point: a series of several has none."""
+        if unit != self.unit:
+            self.unit = ""
+
     def append_many(self, steps: "array[float]", values: "array[float]", lines: "array[int]") -> None:
         """Add points in order; the same as `append` for each."""
         start = 0
@@ -113,6 +118,7 @@ class Series:
         counted = (self.points + other.points, self.nonfinite + other.nonfinite, min(self.min, other.min), max(self.max, other.max))
         bad = self.first_nonfinite or other.first_nonfinite
         first, last = self.first or other.first, other.last or self.last
+        self.is_in(other.unit)
         self.steps.extend(other.steps)
         self.values.extend(other.values)
         self.lines.extend(other.lines)

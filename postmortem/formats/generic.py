@@ -58,11 +58,12 @@ _STEP_TIME: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))ms(?:\s?(?:/|per )
 _ENDING: Final = re.compile(rf"(?P<value>{_NUM})\s?$")
 """The number before a unit: looked for once the unit is found, since units are rare and numbers are not."""
 _MEMORY: Final = re.compile(
-    rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?:[KMGT]i?B|[MG])\b",
+    rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?P<unit>[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
 _DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
 _WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_SECONDS: Final = re.compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
 _BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""
 _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
@@ -221,12 +222,12 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
         step = _NUMBERED.search(text, 0, start)
         is_numbered = step is not None
     layout = _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text[:end]))[:300]
-    _beside(text, values, printed)
+    units = _beside(text, values, printed)
     if epoch and (value := value_of(epoch["value"])) is not None:
         values["epoch"] = value
     number = value_of(step["value"]) if step else None
     of = value_of(step.groupdict().get("of") or "") if step else None
-    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None else total)
+    record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None else total, units=units)
     return _Found(record, printed, number is not None, bool(step or epoch) and not is_numbered, layout, line, math.nan if of is None else of, is_numbered)
 
 
@@ -257,22 +258,31 @@ def _objectives(text: str) -> tuple[dict[str, float], str, int, int]:
     return dict(reversed(values.items())), _plain(whole), found[0][0].start(), found[-1][0].end()
 
 
-def _beside(text: str, values: dict[str, float], printed: str) -> None:
-    """Add what else the line holds."""
+def _beside(text: str, values: dict[str, float], printed: str) -> dict[str, str]:
+    """Add what else the line holds; gives the units that are printed with it."""
+    units: dict[str, str] = {}
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
             values[name] = value
     for name, literal, pattern in _BESIDE:
-        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
-            values.setdefault(name, value)
+        if literal in text and (other := pattern.search(text)) and (value := value_of(other["value"])) is not None and values.setdefault(name, value) == value:
+            units[name] = _unit(text, other)
     for name, literal, pattern in _UNITS:
         if literal in text and (unit := pattern.search(text)) and (other := _ENDING.search(text[max(0, unit.start() - 24):unit.start()])) and (value := value_of(other["value"])) is not None:
             values.setdefault(name, value)
-    if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None:
-        values.setdefault(names.STEP_TIME, value)     # alone it may be the time since the start
+            units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
+    if names.DATA_TIME in values and (other := _WHOLE_TIME.search(text)) and (value := value_of(other["value"])) is not None and values.setdefault(names.STEP_TIME, value) == value:
+        units[names.STEP_TIME] = _unit(text, other)       # alone it may be the time since the start
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if not _PASSED.search(match["name"]) and _plain(match["name"]) != printed and (value := value_of(match["value"])) is not None:
             values.setdefault(match["name"], value)
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def _unit(text: str, other: "re.Match[str]") -> str:
+    """Give the unit that stands directly behind a value."""
+    behind = other if "unit" in other.re.groupindex else _SECONDS.match(text, other.end("value"))
+    return behind["unit"] if behind else ""
 
 
 def _name(shown: str, text: str, start: int) -> str:

@@ -12,6 +12,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import regex
@@ -47,6 +48,8 @@ class Record(NamedTuple):
     """How many lines the record takes."""
     place: tuple[str | None, ...] = ()
     """Epoch and step as printed: what tells a redraw."""
+    units: Mapping[str, str] = MappingProxyType({})
+    """The units that are printed behind values, by name."""
 
 
 class Template(NamedTuple):
@@ -85,6 +88,7 @@ class MetricReader:
         self.framework = format_.framework
         self.producer: str = raw.get("producer") or format_.framework or format_.id
         self.redraws = bool(raw.get("redraws"))
+        self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
         self._loss_key = regex.compile(raw["loss_key"]) if raw.get("loss_key") else None
         self._step_key = raw.get("step")

@@ -21,6 +21,7 @@ from postmortem.report.words import Words
 ROWS: Final = 60
 """Rows of a table at most."""
 _LONGEST_NAME: Final = 28
+_LONGEST_UNIT: Final = 16
 _DIGITS: Final = 7
 _PHRASES: Final = ("at-step", "at-line", "at-record", "step", "record", "chart.line", "colon", "joint", *(f"chart.{name}" for name in ("log", "in", "out", "reset", "near", "hint", "live", "left-out", "bar")))
 
@@ -48,7 +49,8 @@ def data(panels: Sequence[Panel]) -> Markup:
 
 def described(series: SeriesView, words: Words) -> str:
     """Say in words what a curve shows: points, range, first and last value, the first non-finite one."""
-    parts = [words("curve.points", count=series.points), f"{number(series.first[1])} → {number(series.last[1])}"]
+    unit = f" {one_line(series.unit, _LONGEST_UNIT)}" if series.unit else ""
+    parts = [words("curve.points", count=series.points), f"{number(series.first[1])} → {number(series.last[1])}{unit}"]
     if series.min is not None and series.max is not None:
         parts.append(words("curve.range", low=number(series.min), high=number(series.max)))
     if series.nonfinite:
@@ -185,7 +187,7 @@ def _track_data(track: Track, pooled: Any) -> Mapping[str, Any]:
     values = [value for _, value, _ in track.series.samples]
     odd = {str(index): number(value) for index, value in enumerate(values) if not math.isfinite(value)}
     return {
-        "name": _name(track.series), "unit": one_line(track.series.unit, 16), "form": track.form, "x": pooled(track.xs), "line": pooled([line for _, _, line in track.series.samples]),
+        "name": _name(track.series), "unit": one_line(track.series.unit, _LONGEST_UNIT), "form": track.form, "x": pooled(track.xs), "line": pooled([line for _, _, line in track.series.samples]),
         "step": None if steps == list(track.xs) else pooled(steps), "y": [_short(value) if math.isfinite(value) else None for value in values], "odd": odd,
     }  # fmt: skip
 

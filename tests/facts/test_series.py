@@ -206,3 +206,12 @@ def test_streams_that_lines_do_not_tell_apart(steps: list[float], *, expected: b
         one.append(float(step), 1.0 / line, line)
     one.settle()
     assert one.interleaved is expected
+
+
+def test_a_series_of_several_units_has_none() -> None:
+    """MiB at first and GiB later: no unit is true of all."""
+    one, other = Series("memory", "test", 0, NOWHERE, "MiB"), Series("memory", "test", 0, NOWHERE, "GiB")
+    one.is_in("MiB")
+    assert one.unit == "MiB"
+    one.extend(other)
+    assert one.unit == ""

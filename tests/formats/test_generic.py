@@ -194,3 +194,18 @@ def test_reading_never_fails(line: str) -> None:
     for record, number in read(line, line):
         assert number in {1, 2}
         assert all(isinstance(value, float) for _, value in record.values)
+
+
+@pytest.mark.parametrize(
+    ("line", "units"),
+    [
+        pytest.param("step 3 loss: 2.5 | 18,977 tokens/s | 54.0 ms/step | rss 336 MiB", {"throughput": "tokens/s", "step_time": "ms", "memory": "MiB"}, id="speed and memory"),
+        pytest.param("step 5 loss 2.1 allocated 21.65 GiB 417.6 ms", {"memory": "GiB", "step_time": "ms"}, id="a unit apart from its number"),
+        pytest.param("step 1 loss 2.0 data 0.412s step 0.451s", {"data_time": "s", "step_time": "s"}, id="seconds"),
+        pytest.param("step 1 loss 2.0 data 0.412 step 0.451", {}, id="none printed"),
+        pytest.param("step 1 loss 2.0 data 0.412 steps 0.451", {}, id="a word that begins like a unit"),
+    ],
+)
+def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, str]) -> None:
+    """As printed; none is guessed."""
+    assert [dict(record.units) for record, _ in read(line)] == [units]

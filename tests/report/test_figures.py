@@ -86,4 +86,5 @@ def test_both_languages_say_all_that_the_script_says() -> None:
 def test_a_curve_is_described_in_words() -> None:
     """Points, ends, range, what is not finite."""
     assert described(series()[0], Words("en")) == "43 points, 2.9471 → NaN, range 1.0352 to 2.9964, 2 not finite, first non-finite: step 420, line 1840"
+    assert described(replace(a_series("memory", [0.0, 1.0], [20.0, 21.65]), unit="GiB"), Words("en")).startswith("2 points, 20 → 21.65 GiB")
     assert all(one["texts"] for one in figures(rich(), panels(rich(), series()), Words("zh")))

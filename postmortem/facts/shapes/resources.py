@@ -13,7 +13,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.facts.shapes.curves import Curves, Found
-from postmortem.facts.shapes.speed import slowed
+from postmortem.facts.shapes.speed import behind, slowed
 from postmortem.model.said import Said, quote, say
 
 _MOSTLY: Final = 0.5
@@ -39,20 +39,23 @@ def memory(curves: Curves, capacity: float | None = None) -> Found:
     values = [point.value for point in points]
     if len(values) < 5:
         return []
+    unit = curves.by_name[names.MEMORY].unit
     rising = sum(other > one for one, other in itertools.pairwise(values))
     falling = sum(other < one for one, other in itertools.pairwise(values))
     if values[-1] > 1.2 * values[0] and rising >= 4 and falling <= 0.2 * rising and rising >= 0.3 * len(values):
-        unit = curves.by_name[names.MEMORY].unit
         said = say(
             "memory {first:g} → {last:g}{unit} over {count} records{slope}", "显存/内存 {first:g} → {last:g}{unit}（{count} 条记录）{slope}",
-            first=values[0], last=values[-1], unit=f" {unit}".rstrip(), count=len(values), slope=_slope(points, unit, capacity),
+            first=values[0], last=values[-1], unit=behind(unit), count=len(values), slope=_slope(points, unit, capacity),
         )
         return [("memory-rising", said, points[0].line)]
     late = values[len(values) // 2:]
     middle = len(late) // 2
     is_level = len(late) >= 8 and statistics.fmean(late[middle:]) < 1.08 * statistics.fmean(late[:middle])
     if is_level and 0 < max(late) < 1.5 * min(late) and late[-1] < 1.1 * statistics.median(late):
-        return [("memory-flat", say("memory {low:g} to {high:g} over {count} records", "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}", low=min(late), high=max(late), count=len(late)), points[-1].line)]
+        said = say(
+            "memory {low:g} to {high:g}{unit} over {count} records", "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}{unit}", low=min(late), high=max(late), unit=behind(unit), count=len(late),
+        )
+        return [("memory-flat", said, points[-1].line)]
     return []
 
 
@@ -73,7 +76,8 @@ def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
 
 def speed(curves: Curves) -> Found:
     """Steps that take twice as long, or more, from some record on, as throughput or as time a step."""
-    return slowed(names.THROUGHPUT, curves.points(names.THROUGHPUT)) or slowed(names.STEP_TIME, curves.points(names.STEP_TIME), is_time=True)
+    unit = {name: curves.by_name[name].unit for name in (names.THROUGHPUT, names.STEP_TIME) if name in curves.by_name}
+    return slowed(names.THROUGHPUT, curves.points(names.THROUGHPUT), unit.get(names.THROUGHPUT, "")) or slowed(names.STEP_TIME, curves.points(names.STEP_TIME), unit.get(names.STEP_TIME, ""), is_time=True)
 
 
 def waiting(curves: Curves) -> Found:
@@ -85,8 +89,8 @@ def waiting(curves: Curves) -> Found:
         return []
     whole, part = statistics.median(point.value for point, _ in late), statistics.median(wait for _, wait in late)
     said = say(
-        "data time {part:.4g} of {whole:.4g} a step ({share:.0%}), medians of {count} records", "每步 {whole:.4g} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
-        part=part, whole=whole, share=part / whole, count=len(late),
+        "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count} records", "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
+        part=part, whole=whole, unit=behind(curves.by_name[names.STEP_TIME].unit), share=part / whole, count=len(late),
     )
     found = [("input-bound", said, late[0][0].line)]
     seconds = whole / 1000 if curves.by_name[names.STEP_TIME].unit == "ms" else whole
