@@ -280,7 +280,7 @@ def _assemble(
             for one in ranked
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
-        timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one) for one in series if one.points),
+        timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one, failure) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(one.text(language) for one in (*warnings, *_remarks(gathered, sources, apart))),
         excerpt=excerpt, marks=marks.marks(case, gathered, failure), language=language,
     )

@@ -134,15 +134,16 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
     return FirstFailure(one.source, one.where, one.exception_line, one.time, ": ".join(said))
 
 
-def series_view(series: Series) -> SeriesView:
-    """Give a series as the report shows it."""
+def series_view(series: Series, failure: FirstFailure | None = None) -> SeriesView:
+    """Give a series as the report shows it, with all that is kept around the failure."""
+    line = failure.line if failure is not None and failure.source == series.source else None
     first, last = series.first or Point(math.nan, math.nan, 0), series.last or Point(math.nan, math.nan, 0)
     bad = series.first_nonfinite
     has_finite = series.nonfinite < series.points
     return SeriesView(
         series.name, series.producer, series.source, series.where, series.unit, series.points, series.nonfinite, (whole(first.step), first.value), (whole(last.step), last.value),
         series.min if has_finite else None, series.max if has_finite else None, (whole(bad.step), bad.line) if bad else None, series.interleaved,
-        tuple((whole(point.step), point.value, point.line) for point in series.samples()),
+        tuple((whole(point.step), point.value, point.line) for point in series.samples(line=line)),
     )
 
 

@@ -29,16 +29,18 @@
     const short = Number(value.toPrecision(12));
     return size && size < 1e-3 ? Number(short.toPrecision(digits)).toExponential() : number(short, digits);
   };
+  const whole = (places) => places.every(Number.isInteger);
+  const widest = (texts) => Math.max(...texts.map((text) => text.length));
   // The labels of an axis, with as many digits as tell them apart.
   const ticks = (values) => {
     const tried = [6, 9, 12].map((digits) => values.map((value) => tick(value, digits)));
-    return tried.find((texts) => new Set(texts).size === texts.length) ?? tried[0];
+    const found = tried.find((texts) => new Set(texts).size === texts.length) ?? tried[0];
+    return whole(values) && widest(found) > widest(values.map(String)) ? values.map(String) : found;
   };
   const filled = (phrase, values) => phrase.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
   // A scale brings values to what is drawn; null is a gap. uPlot's axes then are linear, and their labels are brought back.
   const bounded = (value) => Math.max(-LARGEST, Math.min(LARGEST, value));
-  const whole = (places) => places.every(Number.isInteger);
   const SCALES = {
     linear: { to: bounded, ticks: (low, high) => rounded(low, high), labels: ticks },
     log10: {
@@ -201,7 +203,7 @@
       const isWhole = panel.tracks.every((track) => whole(DATA.pool[track.x]));
       return {
         width: this.plot.clientWidth || 320, height: this.box.firstElementChild === this.figure ? FIRST_HEIGHT : HEIGHT,
-        padding: [LANE + LABEL_ROW * this.labels.length, hasRight ? 4 : 12, 0, 4], legend: { show: false },
+        padding: [LANE + LABEL_ROW * this.labels.length, hasRight ? 4 : 18, 0, 4], legend: { show: false },
         scales: { x: { time: false, range: () => this.group.part ?? this.whole() }, y: { range: padded }, right: { range: padded } },
         axes: [
           { ...axis, space: 64, size: 30, label: this.words[panel.axis], labelFont: font, labelSize: 18, labelGap: 0, incrs: isWhole ? increments.filter(Number.isInteger) : increments, values: (chart, splits) => ticks(splits) },

@@ -5,12 +5,16 @@ Out: `Series`: count, first, last, extremes, every change of finiteness, samples
 Not here: what a curve means (`facts.shapes`).
 
 Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of neighbours the smallest, the largest and every
-change between finite and not. Count, ends, extremes and the first non-finite point stay exact.
+change between finite and not. Count, ends, extremes and the first non-finite point stay exact. Samples are such an envelope too, and all points around
+the first non-finite one, a line that is asked for, and the largest changes: else the shape of a spike would be lost.
 """
 
+import bisect
+import heapq
 import math
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from postmortem.model.lines import Where
@@ -23,6 +27,13 @@ _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
 _BESIDE: Final = 8
 _LEAST: Final = 20
+_AROUND: Final = 10
+"""Points on either side of what matters that a sample keeps."""
+_TURNS: Final = 4
+_CANDIDATES: Final = 64
+_PARTS_APART: Final = 50
+"""Of two turns that are kept, one is this part of the series away from the other."""
+_FEWEST: Final = 16
 NO_STEP: Final = math.nan
 
 
@@ -38,7 +49,7 @@ class Point(NamedTuple):
 class Series:
     """A growing series of one (source, process, producer, name)."""
 
-    __slots__ = ("_settled", "first", "first_nonfinite", "interleaved", "last", "lines", "max", "min", "name", "nonfinite", "points", "producer", "source", "steps", "unit", "values", "where")
+    __slots__ = ("_parts", "_settled", "first", "first_nonfinite", "interleaved", "last", "lines", "max", "min", "name", "nonfinite", "points", "producer", "source", "steps", "unit", "values", "where")
 
     def __init__(self, name: str, producer: str, source: int, where: Where, unit: str = "") -> None:
         """Start empty."""
@@ -50,6 +61,8 @@ class Series:
         self.last: Point | None = None
         self.first_nonfinite: Point | None = None
         self.interleaved = False
+        self._parts: list[tuple[int, int]] = []
+        """Stretches of the kept points that were thinned: how many points are kept of how many; behind them all are."""
 
     def append(self, step: float, value: float, line: int) -> None:
         """Add the next point; `step` is NaN if it is not known."""
@@ -97,24 +110,47 @@ class Series:
     def thin(self, keep: int = ENVELOPE) -> None:
         """Replace the kept points by their envelope of about `keep` points."""
         self.settle()
-        chosen = envelope(self.values, keep)
+        chosen = self._spread(keep)
         self.steps = array("d", [self.steps[index] for index in chosen])
         self.lines = array("q", [self.lines[index] for index in chosen])
         self.values = array("d", [self.values[index] for index in chosen])
         self._settled = len(self.values)
+        self._parts = [(len(self.values), self.points)]
 
     def kept(self) -> Iterator[Point]:
         """Yield the points that are kept: all of them, or the envelope and what came since."""
         return map(Point, self.steps, self.values, self.lines)
 
-    def samples(self, most: int = 400) -> list[Point]:
-        """Give at most about `most` points that show the curve, ends and changes of finiteness among them."""
-        return [self._at(index) for index in envelope(self.values, most)]
+    def samples(self, most: int = 400, line: int | None = None) -> list[Point]:
+        """Give at most about `most` points that show the curve, ends and changes of finiteness among them; all around the largest changes, and around `line`."""
+        count = len(self.values)
+        if count <= most:
+            return list(self.kept())
+        chosen = set(self._spread(most - (_TURNS + 2) * (2 * _AROUND + 1)))
+        centres = turns(self.values, _TURNS)
+        centres += [index for index in [min((index for index in chosen if not math.isfinite(self.values[index])), default=None)] if index is not None]
+        centres += [min(bisect.bisect_left(self.lines, line), count - 1)] if line is not None else []
+        return [self._at(index) for index in sorted(chosen.union(*(range(max(0, centre - _AROUND), min(count, centre + _AROUND + 1)) for centre in centres)))]
+
+    def _spread(self, most: int) -> list[int]:
+        """Choose indexes of about `most` kept points; of each thinned stretch as many as it stands for."""
+        dense = len(self.values) - sum(kept for kept, _ in self._parts)
+        parts = [*self._parts, (dense, dense)]
+        whole = sum(points for _, points in parts)
+        chosen, start = [], 0
+        for kept, points in parts:
+            part = self.values[start:start + kept] if len(parts) > 1 else self.values
+            chosen += [start + index for index in envelope(part, max(_FEWEST, most * points // whole))] if kept else []
+            start += kept
+        return chosen
 
     def extend(self, other: "Series") -> None:
         """Add what another part of the same stream has gathered behind this one."""
         self.settle()
         other.settle()
+        if self._parts or other._parts:     # noqa: SLF001 -- of the same kind
+            dense = len(self.values) - sum(kept for kept, _ in self._parts)
+            self._parts = [*self._parts, *([(dense, dense)] if dense else []), *other._parts]       # noqa: SLF001
         counted = (self.points + other.points, self.nonfinite + other.nonfinite, min(self.min, other.min), max(self.max, other.max))
         bad = self.first_nonfinite or other.first_nonfinite
         first, last = self.first or other.first, other.last or self.last
@@ -155,6 +191,34 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
     if len(changes) > most:     # a curve that flickers: of each run the first and the last change
         changes = [*{index // width: index for index in changes}.values(), *{index // width: index for index in reversed(changes)}.values()]
     return sorted({0, count - 1}.union(chosen, changes))
+
+
+def turns(values: Sequence[float], most: int) -> list[int]:
+    """Give the indexes behind the largest changes between finite neighbours, at most `most`, well apart."""
+    apart = max(2 * _AROUND, len(values) // _PARTS_APART)
+    found: list[int] = []
+    for index in _changes(values) if len(values) < LARGE else _changes_by_numpy(values):
+        if len(found) < most and all(abs(index - other) > apart for other in found):
+            found.append(index)
+    return found
+
+
+def _changes(values: Sequence[float]) -> list[int]:
+    """Give the indexes behind the largest changes, the largest first."""
+    changes = [abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0 for one, two in pairwise(values)]
+    return [index + 1 for index in heapq.nlargest(_CANDIDATES, range(len(changes)), key=changes.__getitem__) if changes[index] > 0]
+
+
+def _changes_by_numpy(values: Sequence[float]) -> list[int]:
+    """Do the same for a long series."""
+    import numpy as np  # noqa: PLC0415 -- only long series pay for its import
+
+    figures = np.asarray(values)
+    with np.errstate(all="ignore"):
+        changes = np.abs(figures[1:] - figures[:-1])
+    changes[~(np.isfinite(figures[1:]) & np.isfinite(figures[:-1]))] = 0
+    largest = np.argsort(-changes, kind="stable")[:_CANDIDATES]
+    return [int(index) + 1 for index in largest if changes[index] > 0]
 
 
 def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:

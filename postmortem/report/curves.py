@@ -103,6 +103,16 @@ def detail(series: SeriesView, failure: tuple[int, int] | None = None) -> Series
     return cut_to(series, series.samples[first:last])
 
 
+def around(series: SeriesView, failure: tuple[int, int] | None = None) -> SeriesView | None:
+    """Give the samples around a fault of a curve whose points are not all kept; None where all are, or too few stand there."""
+    at = fault(series, failure)
+    if at is None or len(series.samples) >= series.points:
+        return None
+    first = max(0, at - _DETAIL_SAMPLES // 2)
+    close = series.samples[first:at + _DETAIL_SAMPLES // 2 + 1]
+    return cut_to(series, close) if len(close) > _DETAIL_SAMPLES // 2 else None
+
+
 def _is_at_an_end(places: Sequence[float], at: int) -> bool:
     """Say whether a sample stands in the first or last fiftieth; of thinned records the lines tell it better than their numbers."""
     span = places[-1] - places[0]

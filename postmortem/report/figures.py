@@ -49,8 +49,9 @@ def data(panels: Sequence[Panel]) -> Markup:
 
 def described(series: SeriesView, words: Words) -> str:
     """Say in words what a curve shows: points, range, first and last value, the first non-finite one."""
+    shown = len(series.samples)
     unit = f" {one_line(series.unit, _LONGEST_UNIT)}" if series.unit else ""
-    parts = [words("curve.points", count=series.points), f"{number(series.first[1])} → {number(series.last[1])}{unit}"]
+    parts = [words("curve.points", count=series.points) if shown >= series.points else words("curve.drawn", shown=shown, count=series.points), f"{number(series.first[1])} → {number(series.last[1])}{unit}"]
     if series.min is not None and series.max is not None:
         parts.append(words("curve.range", low=number(series.min), high=number(series.max)))
     if series.nonfinite:

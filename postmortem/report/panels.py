@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from postmortem.model.diagnosis import Diagnosis, SeriesView
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
-from postmortem.report.curves import curve, cut_to, detail, first_bad
+from postmortem.report.curves import around, curve, cut_to, detail, first_bad
 
 KINDS: Final = ("failure", "crash", "bad", "overflow", "checkpoint", "evaluation", "resumed", "restarted")
 """What is marked, the most telling first; `bad` is the first non-finite value."""
@@ -73,7 +73,7 @@ class Panel:
     bad: Bad | None
     """The first non-finite value of the process, of whatever series."""
     near: tuple[float, float] | None
-    """The neighbourhood of a fault that stands at the very edge."""
+    """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its points to be drawn."""
 
     @property
     def main(self) -> SeriesView:
@@ -192,7 +192,8 @@ def _form(series: SeriesView) -> str:
 
 def _near(diagnosis: Diagnosis, track: Track, left: float, right: float) -> tuple[float, float] | None:
     first, main = diagnosis.first_failure, track.series
-    close = detail(main, None if first is None else (first.source, first.line))
+    failure = None if first is None else (first.source, first.line)
+    close = around(main, failure) or detail(main, failure)
     if close is None:
         return None
     start = main.samples.index(close.samples[0])

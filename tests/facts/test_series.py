@@ -215,3 +215,43 @@ def test_a_series_of_several_units_has_none() -> None:
     assert one.unit == "MiB"
     one.extend(other)
     assert one.unit == ""
+
+
+def noisy(count: int, **spots: float) -> list[float]:
+    """A calm noisy curve with spots of other values."""
+    noise = random.Random(2)
+    return [spots.get(f"at_{index}", 2 + 0.1 * noise.random()) for index in range(count)]
+
+
+@pytest.mark.parametrize("count", [5000, 40_000])
+def test_samples_of_a_long_curve_keep_the_shape_of_what_matters(count: int) -> None:
+    """All points around the first NaN, around a spike, around the line of a failure; a few hundred in all."""
+    values = noisy(count, at_2000=8.0, at_2001=5.0, at_3500=NAN)
+    lines = [point.line for point in series_of(values).samples(line=4500)]
+    for place in (2001, 3501, 4500):
+        assert set(range(place - 10, place + 11)) <= set(lines)
+    assert len(lines) <= 450
+    assert lines == sorted(set(lines))
+
+
+def test_a_failure_behind_the_last_record_keeps_the_end() -> None:
+    """A crash follows the last record."""
+    lines = {point.line for point in series_of(noisy(5000)).samples(line=9999)}
+    assert set(range(4990, 5001)) <= lines
+
+
+def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was thinned long ago has its share beside a tail of which all points are kept, also after parts were joined."""
+    thinning(monkeypatch, 5000, 500)
+    one, other = series_of(noisy(8000)), series_of(noisy(8000))
+    one.extend(other)
+    for series in (other, one):
+        shown = series.samples(300)
+        assert 0.35 <= sum(point.line <= 4000 for point in shown) / len(shown) <= 0.65
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([1.0, 2.0, NAN])), min_size=2, max_size=200))
+def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
+    """NumPy finds the same largest changes, in the same order."""
+    assert module._changes_by_numpy(array("d", values)) == module._changes(values)

@@ -87,4 +87,6 @@ def test_a_curve_is_described_in_words() -> None:
     """Points, ends, range, what is not finite."""
     assert described(series()[0], Words("en")) == "43 points, 2.9471 → NaN, range 1.0352 to 2.9964, 2 not finite, first non-finite: step 420, line 1840"
     assert described(replace(a_series("memory", [0.0, 1.0], [20.0, 21.65]), unit="GiB"), Words("en")).startswith("2 points, 20 → 21.65 GiB")
+    assert described(replace(series()[0], points=40_000), Words("en")).startswith("43 of 40,000 points drawn, ")
+    assert described(replace(series()[0], points=40_000), Words("zh")).startswith("40,000 个点中画出 43 个，")
     assert all(one["texts"] for one in figures(rich(), panels(rich(), series()), Words("zh")))

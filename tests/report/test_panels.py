@@ -134,6 +134,13 @@ def test_a_close_up_shows_what_its_place_shows() -> None:
     assert "failure" in {spot.kind for spot in panel.close_up().spots}     # what comes behind the last record belongs to it
 
 
+def test_a_curve_too_long_for_all_its_points_can_be_seen_around_its_fault() -> None:
+    """Also in the middle of the run: the points there are all kept. A short curve shows it by itself."""
+    long = a_series("loss", [float(step) for step in range(400)], [1.0] * 200 + [nan] * 200)
+    assert [panel.near for panel in (*made(long), *made(replace(long, points=40_000)))] == [None, (190.0, 210.0)]
+    assert made(replace(a_series("loss", STEPS, STEPS), points=40_000))[0].near is None
+
+
 def test_one_sample_makes_no_panel() -> None:
     """It is told in words, unless it stands beside a curve."""
     assert made(a_series("loss", [1.0], [1.0])) == ()
