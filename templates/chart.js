@@ -39,6 +39,7 @@
   };
   const filled = (phrase, values) => phrase.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+  const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3], [14, 4], [4, 2], [1, 4], [8, 3, 2, 3, 2, 3]];
   // A scale brings values to what is drawn; null is a gap. uPlot's axes then are linear, and their labels are brought back.
   const bounded = (value) => Math.max(-LARGEST, Math.min(LARGEST, value));
   const SCALES = {
@@ -59,11 +60,12 @@
     for (let power = first; power <= last; power += stride) found.push(power);
     return found;
   };
-  const rounded = (low, high) => {
-    const rough = (high - low) / TICKS, power = 10 ** Math.floor(Math.log10(rough));
+  const rounded = (low, high) => [TICKS, TICKS + 3].map((count) => stepped(low, high, count)).find((found) => found.length > LEAST_TICKS) ?? stepped(low, high, TICKS + 3);
+  const stepped = (low, high, count) => {
+    const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
     const step = power * ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) ?? 10);
     const first = Math.ceil(low / step - 1e-9), found = [];
-    for (let index = first; index * step <= high + step * 1e-9 && index - first <= 2 * TICKS; index += 1) found.push(index * step);
+    for (let index = first; index * step <= high + step * 1e-9 && index - first <= 2 * count; index += 1) found.push(index * step);
     return found;
   };
   const times = (low, high, factors) => {
@@ -82,15 +84,16 @@
       const xs = DATA.pool[track.x], lines = DATA.pool[track.line], steps = track.step === null ? xs : DATA.pool[track.step];
       track.y.forEach((value, index) => rows.push({ x: xs[index], line: lines[index], step: panel.axis === "step" || track.step !== null ? steps[index] : null, at, value, odd: track.odd[index] }));
     });
-    rows.sort((one, two) => one.x - two.x || one.line - two.line || one.at - two.at);
+    rows.sort((one, two) => one.x - two.x || (panel.processes ? 0 : one.line - two.line) || one.at - two.at);
     const found = [];
     for (const row of rows) {
       let last = found[found.length - 1];
-      if (!last || last.x !== row.x || last.line !== row.line) {
+      if (!last || last.x !== row.x || (last.line !== row.line && !panel.processes)) {
         last = { x: row.x, line: row.line, step: row.step, cells: {} };
         found.push(last);
       }
       last.cells[row.at] = row.odd ?? row.value;
+      if (panel.processes) last.line = 0 in last.cells ? last.line : null;     // the line is that of the first process, or of none
     }
     return found;
   };
@@ -106,6 +109,7 @@
       this.words = JSON.parse(this.box.dataset.phrases);
       this.panel = DATA.panels[figure.dataset.panel];
       this.group = groupOf(this.panel.group);
+      this.names = JSON.parse(figure.dataset.names ?? "null") ?? this.panel.tracks.map((track) => track.name);
       this.rows = rowsOf(this.panel);
       this.isLog = this.panel.scale !== "linear";
       this.row = this.start();
@@ -231,15 +235,15 @@
     }
 
     line(track, at) {
-      const stroke = this.colour(`--series-${at}`);
+      const stroke = this.colour(track.form === "thin" ? "--grid" : `--series-${at}`), style = track.form.match(/^dash-(\d)$/);
       const isAlone = (chart, index) => chart.data[at + 1][index] != null && neighbour(chart.data[at + 1], index, -1) == null && neighbour(chart.data[at + 1], index, 1) == null;
       const isRoomy = (chart) => (chart.series[0].idxs[1] - chart.series[0].idxs[0]) * POINT_ROOM < chart.over.clientWidth;
       const alone = (chart) => chart.data[at + 1].flatMap((_, index) => (isAlone(chart, index) ? [index] : []));
       return {
-        label: track.name, scale: this.isRight(at) ? "right" : "y", stroke, width: track.form === "points" ? 0 : track.y.length > 200 ? 1.3 : 1.8, spanGaps: false,
-        dash: track.form === "dashes" ? [6, 4] : undefined,
+        label: track.name, scale: this.isRight(at) ? "right" : "y", stroke, width: track.form === "points" ? 0 : track.form === "odd" ? 3 : track.y.length > 200 ? 1.3 : 1.8, spanGaps: false,
+        dash: track.form === "dashes" ? [6, 4] : style ? DASHES[style[1]] : undefined,
         paths: track.form === "steps" ? uPlot.paths.stepped({ align: 1 }) : track.form === "points" ? () => null : uPlot.paths.linear(),
-        points: { size: track.form === "points" ? 8 : 5, stroke, fill: stroke, show: true, filter: (chart) => (track.form === "points" || isRoomy(chart) ? null : alone(chart)) },
+        points: { size: track.form === "points" ? 8 : 5, stroke, fill: stroke, show: true, filter: (chart) => (track.form === "thin" || style ? alone(chart) : track.form === "points" || isRoomy(chart) ? null : alone(chart)) },
       };
     }
 
@@ -341,11 +345,11 @@
       if (this.panel.axis === "record") found.push({ text: filled(words["at-record"], { value: number(row.x) }) });
       if (row.step !== null) found.push({ text: filled(words["at-step"], { value: number(row.step) }) });
       this.panel.tracks.forEach((track, at) => {
-        const value = this.held(at);
-        if (value === null) return;
-        found.push({ text: `${track.name} ${typeof value === "number" ? number(value) + (track.unit ? ` ${track.unit}` : "") : value}`, name: track.name, at, isOdd: typeof value !== "number" });
+        const value = this.panel.processes ? row.cells[at] ?? null : this.held(at), name = this.names[at];
+        if (value === null || name === undefined) return;
+        found.push({ text: `${name} ${typeof value === "number" ? number(value) + (track.unit ? ` ${track.unit}` : "") : value}`, name, at, isOdd: typeof value !== "number" });
       });
-      found.push({ text: filled(words["at-line"], { value: row.line }), line: row.line });
+      if (row.line !== null) found.push({ text: filled(words["at-line"], { value: row.line }), line: row.line });
       for (const [kind, , line] of this.around(row.x)) {
         const [name, value] = kind === "bad" ? this.panel.bad : [];
         const said = [name ? `${name} ${value}` : "", line === row.line ? "" : filled(words["at-line"], { value: line })].filter(Boolean).join(words.joint);
@@ -432,7 +436,7 @@
       const failure = marks.find(([kind]) => kind === "failure"), first = marks.find(([kind]) => kind === "bad");
       if (failure && failure[2] !== bad?.[3]) found.push({ kind: "failure", x: failure[1], text: words["mark.failure"] });
       if (bad && first) {
-        const [name, value, step, line] = bad;
+        const [of, value, step, line] = bad, name = this.panel.processes ? this.names[0] : of;
         const place = [step === null ? "" : filled(words["at-step"], { value: number(step) }), filled(words["at-line"], { value: line })];
         found.push({ kind: "bad", x: first[1], text: `${name ? `${name} ` : ""}${value} · ${place.filter(Boolean).join(words.joint)}` });
       }
@@ -472,8 +476,8 @@
     gaps(at, isIn, put) {
       const last = {};
       for (const row of this.rows) {
-        for (const value of Object.values(row.cells)) {
-          if (typeof value === "number") continue;
+        for (const [track, value] of Object.entries(row.cells)) {
+          if (typeof value === "number" || this.panel.tracks[track].form === "thin") continue;
           const x = at(row.x), isAbove = value === "inf";
           if (!isIn(x) || Math.abs((last[isAbove] ?? -Infinity) - x) < 7 * uPlot.pxRatio) continue;
           last[isAbove] = x;

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from postmortem.report.curves import log_ticks, ticks
 from postmortem.report.panels import KINDS, Panel, Spot, Track
 from postmortem.report.parts import step_and_line
-from postmortem.report.plain import labels, number, one_line
+from postmortem.report.plain import labels, number, one_line, process
 from postmortem.report.words import Words
 
 WIDTH: Final = 480
@@ -109,13 +109,19 @@ def svg(panel: Panel, words: Words, *, key: str, title: str, description: str, h
         f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img" aria-labelledby="{escape(key)}-t {escape(key)}-d" xmlns="http://www.w3.org/2000/svg">',
         f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{said}</desc>',
         *_axes(frame, words),
-        *(part for index, track in enumerate(panel.tracks) for part in _lines(frame, track, index)),
+        *(part for index, track in _from_below(panel) for part in _lines(frame, track, index)),
         *_gaps(frame),
         *_marks(frame),
         *_named(frame, words),
         "</svg>",
     ]
     return "".join(parts)
+
+
+def _from_below(panel: Panel) -> list[tuple[int, Track]]:
+    """Order tracks as they are drawn: of several processes the odd one comes last, upon the others."""
+    tracks = list(enumerate(panel.tracks))
+    return tracks[::-1] if panel.is_of_processes else tracks
 
 
 def _frame(panel: Panel, bottom: int, words: Words) -> _Frame:
@@ -174,7 +180,8 @@ def _value_ticks(panel: Panel, one: _Range) -> Iterable[float]:
     if not any(math.isfinite(value) for track in panel.tracks for _, value, _ in track.series.samples):
         return ()
     if one.scale == "linear":
-        return ticks(one.low, one.high, 4)
+        found = ticks(one.low, one.high, 4)
+        return found if len(found) > 2 else ticks(one.low, one.high, 6)
     if one.scale == "log10":
         return log_ticks(one.low, one.high, 4)
     powers = range(math.ceil(one.low), math.floor(one.high) + 1)
@@ -201,12 +208,12 @@ def _lines(frame: _Frame, track: Track, index: int) -> Iterator[str]:
         elif form == "steps":
             yield f'<path class="curve series-{index}" d="M{points[0][0]} {points[0][1]}{"".join(f"H{x}V{y}" for x, y in points[1:])}"/>'
         else:
-            yield f'<polyline class="curve{" dashes" if form == "dashes" else ""} series-{index}" points="{" ".join(f"{x},{y}" for x, y in points)}"/>'
+            yield f'<polyline class="curve {"" if form == "line" else f"{form} "}series-{index}" points="{" ".join(f"{x},{y}" for x, y in points)}"/>'
 
 
 def _gaps(frame: _Frame) -> Iterator[str]:
     """Mark the places of all non-finite samples: at the foot, +inf at the head."""
-    bad = [(frame.x(x), value) for track in frame.panel.tracks for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True) if not math.isfinite(value)]
+    bad = [(frame.x(x), value) for track in frame.panel.named for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True) if not math.isfinite(value)]
     for y, is_above in ((frame.bottom - 6, False), (frame.top + 6, True)):
         places = sorted({x for x, value in bad if (value == math.inf) is is_above})
         if places:
@@ -242,6 +249,7 @@ def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
         found.append((spots["failure"], words("mark.failure")))
     if bad is not None and "bad" in spots:
         named = number(bad.value) if bad.name == panel.main.name else f"{one_line(bad.name, 20)} {number(bad.value)}"
+        named = f"{process(panel.main.where, words)} {named}".strip() if panel.is_of_processes else named
         found.append((spots["bad"], f"{named} · {step_and_line(bad.step, bad.line, words)}"))
     middle = (panel.left + panel.right) / 2
     return sorted(found, key=lambda one: one[0].x if one[0].x > middle else -one[0].x)

@@ -63,9 +63,9 @@ def described(series: SeriesView, words: Words) -> str:
 
 def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dict[str, Any]:
     key, close = f"{words.language}-chart-{index}", panel.close_up()
-    title = " · ".join(_name(track.series) for track in panel.tracks)
-    texts = [described(track.series, words) for track in panel.tracks]
-    named = texts if len(texts) == 1 else [_name(track.series) + words("colon") + text for track, text in zip(panel.tracks, texts, strict=True)]
+    names = _names(diagnosis, panel, words)
+    title = f"{_name(panel.main)} · {words('chart.processes', count=len(panel.tracks))}" if panel.is_of_processes else " · ".join(names)
+    named = _texts(panel, names, words)
     said = words("stop").join([*named, *(text for kind, text in _legend(panel, words) if kind != "gap")])
     near = words("curve.detail", name=_name(panel.main))
     return {
@@ -77,10 +77,33 @@ def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dic
         "drawing": _drawn(svg(panel, words, key=key, title=title, description=said)),
         "close": None if close is None else {"title": near, "drawing": _drawn(svg(close, words, key=f"{key}-near", title=near, description=described(close.main, words), height=DETAIL_HEIGHT))},
         "texts": named,
-        "tracks": [(at, track.form, _name(track.series), _axis_note(panel, track, words)) for at, track in enumerate(panel.tracks)],
+        "tracks": [(at, track.form, name, _axis_note(panel, track, words)) for at, (track, name) in enumerate(zip(panel.named, names, strict=True))],
+        "names": json.dumps(names, ensure_ascii=False) if panel.is_of_processes else "",
         "marks": [(kind, SHAPES["bad" if kind == "gap" else kind], kind in STANDING, text) for kind, text in _legend(panel, words)],
-        "table": _table(panel, words),
+        "table": _table(panel, names, words),
     }
+
+
+def _names(diagnosis: Diagnosis, panel: Panel, words: Words) -> list[str]:
+    """Name the tracks: by their series, or by their processes."""
+    if not panel.is_of_processes:
+        return [_name(track.series) for track in panel.tracks]
+    return [one_line(process(track.series.where, words) or file_name(diagnosis, track.series.source, words), _LONGEST_NAME) for track in panel.named]
+
+
+def _texts(panel: Panel, names: Sequence[str], words: Words) -> list[str]:
+    """Say in words what the tracks show; of several processes which was first."""
+    if len(panel.tracks) == 1:
+        return [described(panel.main, words)]
+    if not panel.is_of_processes:
+        return [name + words("colon") + described(track.series, words) for name, track in zip(names, panel.tracks, strict=True)]
+    firsts = [(one, name) for track, name in zip(panel.named, names, strict=True) if (one := track.series.first_nonfinite) is not None]
+    said = words("joint").join(f"{name} {words('at-step', value=number(step))}" for (step, _), name in sorted(firsts, key=lambda one: (one[0][0] or 0.0)))
+    rest = len(panel.tracks) - len(panel.named)
+    return [
+        names[0] + words("colon") + described(panel.main, words), *([words("curve.first-bad") + words("colon") + said] if said else []),
+        *([words("chart.thin", count=rest)] if rest else []),
+    ]  # fmt: skip
 
 
 def _drawn(drawing: str) -> Markup:
@@ -97,7 +120,7 @@ def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
     several = len({one.source for one in diagnosis.series}) > 1
     said = [
         words("curve.log") if panel.scale == "log10" else "", words("chart.scale") if panel.scale == "log2" else "", words("curve.interleaved") if main.interleaved else "",
-        main.unit, process(main.where, words), file_name(diagnosis, panel.source, words) if several else "",
+        main.unit, *(() if panel.is_of_processes else (process(main.where, words), file_name(diagnosis, panel.source, words) if several else "")),
     ]  # fmt: skip
     return cut(" · ".join(one_line(part, 40) for part in said if part), 80)
 
@@ -117,7 +140,7 @@ def _legend(panel: Panel, words: Words) -> list[tuple[str, str]]:
     return [*said, ("gap", words("mark.count", name=words("mark.gap"), count=gaps))] if gaps > 1 else said
 
 
-def _table(panel: Panel, words: Words) -> dict[str, Any]:
+def _table(panel: Panel, names: Sequence[str], words: Words) -> dict[str, Any]:
     rows = _rows(panel)
     chosen = _chosen(panel, list(rows))
     lines: list[dict[str, Any]] = []
@@ -125,9 +148,9 @@ def _table(panel: Panel, words: Words) -> dict[str, Any]:
         values = rows[x, line]
         step = next((step for step, _ in values.values()), None)
         place = x if panel.axis == "record" else step
-        lines.append({"place": "" if place is None else number(place), "values": [number(values[at][1]) if at in values else "" for at in range(len(panel.tracks))], "line": line})
-    shown, count = sum(len(rows[place]) for place in chosen), sum(track.series.points for track in panel.tracks)
-    head = [words("record" if panel.axis == "record" else "step"), *(_name(track.series) for track in panel.tracks), words("chart.line")]
+        lines.append({"place": "" if place is None else number(place), "values": [number(values[at][1]) if at in values else "" for at in range(len(names))], "line": line or ""})
+    shown, count = sum(len(rows[place]) for place in chosen), sum(track.series.points for track in panel.named)
+    head = [words("record" if panel.axis == "record" else "step"), *names, words("chart.line")]
     return {"summary": words("chart.table", shown=shown, count=count), "caption": words("chart.caption", name=" · ".join(head[1:-1]), shown=shown, count=count), "head": head, "rows": lines}
 
 
@@ -137,10 +160,18 @@ _Rows = dict[tuple[float, int], dict[int, tuple[float | None, float]]]
 def _rows(panel: Panel) -> _Rows:
     """Bring the samples of all tracks into rows by place and line: (step, value) by track."""
     found: _Rows = {}
-    for at, track in enumerate(panel.tracks):
-        for x, (step, value, line) in zip(track.xs, track.series.samples, strict=True):
-            found.setdefault((x, line), {})[at] = (step, value)
+    for at, track in enumerate(panel.named):
+        for place, (step, value, _) in zip(_places(panel, track), track.series.samples, strict=True):
+            found.setdefault(place, {})[at] = (step, value)
     return dict(sorted(found.items()))
+
+
+def _places(panel: Panel, track: Track) -> list[tuple[float, int]]:
+    """Give the row of each sample; processes that print the same step share it, with the line of the first."""
+    if not panel.is_of_processes:
+        return [(x, line) for x, (_, _, line) in zip(track.xs, track.series.samples, strict=True)]
+    lines = {x: line for x, (_, _, line) in zip(panel.tracks[0].xs, panel.main.samples, strict=True)}
+    return [(x, lines.get(x, 0)) for x in track.xs]
 
 
 def _chosen(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
@@ -148,14 +179,15 @@ def _chosen(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float
     if len(rows) <= ROWS:
         return list(rows)
     kept = {rows[0], rows[-1]}
-    for track in panel.tracks:
+    for track in panel.named:
+        places = _places(panel, track)
         values = [value for _, value, _ in track.series.samples]
         finite = [index for index, value in enumerate(values) if math.isfinite(value)]
         bad = next((index for index, value in enumerate(values) if not math.isfinite(value)), None)
         indexes = {0, len(values) - 1} | ({min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)} if finite else set())
         indexes |= set() if bad is None else {max(0, bad - 1), bad, min(len(values) - 1, bad + 1)}
-        kept |= {(track.xs[index], track.series.samples[index][2]) for index in indexes}
-    room = ROWS - len(kept)
+        kept |= {places[index] for index in indexes}
+    room = max(0, ROWS - len(kept))
     others = [row for row in rows if row not in kept]
     kept |= {others[round(index * (len(others) - 1) / max(1, room - 1))] for index in range(room)}
     return sorted(kept)
@@ -173,6 +205,7 @@ def _panel_data(panel: Panel, pool: dict[tuple[float | None, ...], int]) -> Mapp
         "source": panel.source, "axis": panel.axis, "scale": panel.scale, "range": [_short(panel.left), _short(panel.right)],
         "near": None if panel.near is None else [_short(x) for x in panel.near],
         "bad": None if panel.bad is None else [_name_of_bad(panel), number(panel.bad.value), panel.bad.step, panel.bad.line],
+        "processes": panel.is_of_processes,
         "tracks": [_track_data(track, pooled) for track in panel.tracks],
         "marks": [[spot.kind, _short(spot.x), spot.line, None if spot.step is None else _short(spot.step)] for spot in panel.spots],
     }  # fmt: skip

@@ -186,8 +186,8 @@ def _curves(diagnosis: Diagnosis, drawn: Sequence[SeriesView], charts: Sequence[
     return {
         "figures": figures.figures(diagnosis, charts, words),
         "phrases": figures.phrases(words),
-        "points": [(one.name, parts.single_point(one, words)) for one in drawn if id(one) not in in_charts],
-        "more": len(diagnosis.series) - len(drawn),
+        "points": [(one.name, parts.single_point(one, words)) for one in drawn if id(one) not in in_charts and len(one.samples) < 2],
+        "more": len(diagnosis.series) - len(in_charts.union(map(id, drawn))),
     }
 
 

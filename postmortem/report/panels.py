@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from postmortem.model.diagnosis import Diagnosis, SeriesView
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
+from postmortem.report import processes
 from postmortem.report.curves import around, curve, cut_to, detail, first_bad
 
 KINDS: Final = ("failure", "crash", "bad", "overflow", "checkpoint", "evaluation", "resumed", "restarted")
@@ -53,7 +54,7 @@ class Track(NamedTuple):
     series: SeriesView
     xs: tuple[float, ...]
     form: str
-    """line | dashes | points | steps; `steps` is a loss scale and stands on the right axis, or alone"""
+    """line | dashes | points | steps; `steps` is a loss scale and stands on the right axis, or alone. Of several processes: odd, dash-0 ..., thin"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Panel:
     """The first non-finite value of the process, of whatever series."""
     near: tuple[float, float] | None
     """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its points to be drawn."""
+    is_of_processes: bool = False
+    """The tracks are the same series of several processes."""
 
     @property
     def main(self) -> SeriesView:
@@ -84,6 +87,11 @@ class Panel:
     def source(self) -> int:
         """The source of all that it shows."""
         return self.main.source
+
+    @property
+    def named(self) -> tuple[Track, ...]:
+        """The tracks that can be told apart."""
+        return tuple(track for track in self.tracks if track.form != "thin")
 
     @property
     def has_right_axis(self) -> bool:
@@ -113,8 +121,9 @@ class Panel:
 
 def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
     """Arrange the series that are to be drawn; a series of one sample is shown only beside a longer one."""
-    taken: set[int] = set()
-    made = []
+    found = processes.compared(diagnosis)
+    made = [] if found is None else [_of_processes(diagnosis, found)]
+    taken = set() if found is None else {id(one) for one in (*found.series, *found.left_out)}
     for one in drawn:
         if id(one) in taken or len(one.samples) < 2:
             continue
@@ -127,6 +136,21 @@ def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ..
 def is_of(one: Where, other: Where) -> bool:
     """Say whether two lines may be of the same process: they name the same, or one of them names none."""
     return NOWHERE in (one, other) or one == other
+
+
+def _of_processes(diagnosis: Diagnosis, found: processes.Compared) -> Panel:
+    """Arrange the loss of all processes on one axis of steps."""
+    one = _panel(diagnosis, found.series[0], ())
+    tracks = tuple(
+        Track(series, tuple(step or 0.0 for step, _, _ in series.samples), "odd" if found.has_odd and index == 0 else f"dash-{index - found.has_odd}" if index < processes.NAMED else "thin")
+        for index, series in enumerate(found.series)
+    )
+    every = [x for track in tracks for x in track.xs]
+    bad = first_bad(one.main)
+    own = None if bad is None else Bad(one.main.name, one.main.samples[bad][1], one.main.samples[bad][0], one.main.samples[bad][2])
+    spots = tuple(spot for spot in one.spots if spot.kind != "bad" or (own is not None and spot.line == own.line))
+    is_log = any(curve(series).is_log for series in found.series) and not any(value <= 0 for series in found.series for _, value, _ in series.samples)
+    return replace(one, tracks=tracks, left=min(one.left, *every), right=max(one.right, *every), is_log=is_log, bad=own, spots=spots, is_of_processes=True)
 
 
 def _joins(one: SeriesView, other: SeriesView) -> bool:

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = ROOT / "sample_logs" / "deepspeed" / "diverged-then-exhausted-0.log"
 XTUNER = ROOT / "sample_logs" / "xtuner" / "nan-internlm2.log"
+JOB = ROOT / "sample_logs" / "pytorch" / "job-ranks-nan-shard-0"
 Open = Callable[..., Page]
 
 
@@ -21,7 +22,7 @@ Open = Callable[..., Page]
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     """The pages of the logs, written once."""
     folder = tmp_path_factory.mktemp("pages")
-    found = {log: folder / f"{log.stem}.html" for log in (SCALE, XTUNER)}
+    found = {log: folder / f"{log.stem}.html" for log in (SCALE, XTUNER, JOB)}
     for log, page in found.items():
         page.write_text(postmortem.analyze(log).render("html"), encoding="utf-8")
     return found
@@ -151,6 +152,16 @@ def test_a_logarithmic_axis_has_labels_within_a_decade(opened: Open) -> None:
 def test_the_read_out_says_whose_value_is_not_finite(opened: Open) -> None:
     """The panel of a finite series names the one that is not."""
     assert read_out(opened(XTUNER), 2).endswith("first non-finite value: loss NaN")
+
+
+def test_the_processes_of_a_job_are_compared_in_one_chart(opened: Open) -> None:
+    """The first chart names each rank at one step, in both languages, and shows which went first."""
+    page = opened(JOB)
+    assert read_out(page) == "step 20 | rank 2 NaN | rank 0 0.27682 | rank 1 0.45146 | rank 3 0.47485 | line 21 | first failure | first non-finite value"
+    assert panels(page).first.locator(".legend li").all_inner_texts()[:4] == ["rank 2", "rank 0", "rank 1", "rank 3"]
+    panels(page).first.locator(".panel-plot").focus()
+    page.keyboard.press("ArrowRight")
+    assert read_out(page).startswith("step 21 | rank 2 NaN | rank 0 NaN | rank 1 NaN | rank 3 NaN | line 22")
 
 
 def test_the_focus_ring_stays_within_the_drawing(opened: Open) -> None:
