@@ -267,6 +267,8 @@ def _assemble(
     done = progress.progress(gathered, case, failure, ranked[0].id, clocks, logs)
     known = views.known_numbers(gathered, sources, done)
     answer = judging.verdict(ranked, case, knowledge, language)
+    told = {(item.source, item.line) for one in ranked[:2] for item in one.evidence if item.weight > 0}
+    happened, left = timeline.timeline(case, gathered, failure, done, language, logs, apart, lambda name: knowledge.by_id[name].title(language), told)
     return Diagnosis(
         knowledge_base=knowledge.version, sources=tuple(dataclasses.replace(one, note=notes[index].text(language)) if index in notes else one for index, one in enumerate(sources)), attempts=_attempts(sources, begins, case.outcome), outcome=case.outcome,
         frameworks=tuple(Framework(name, version, gathered.facts.framework_lines.get(name, 0)) for name, version in case.frameworks.items()),
@@ -280,9 +282,9 @@ def _assemble(
             for one in ranked
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
-        timeline=timeline.timeline(case, gathered, failure, done, language, logs, apart), series=tuple(views.series_view(one, failure) for one in series if one.points),
+        timeline=happened, series=tuple(views.series_view(one, failure) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(one.text(language) for one in (*warnings, *_remarks(gathered, sources, apart))),
-        excerpt=excerpt, marks=marks.marks(case, gathered, failure), language=language,
+        excerpt=excerpt, marks=marks.marks(case, gathered, failure), events_left=left, language=language,
     )
 
 

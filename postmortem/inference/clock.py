@@ -82,6 +82,11 @@ class Clock:
         return (stamps[max(0, index - 1)][1], source, offset)
 
 
+    def may_precede(self, one: tuple[int, int], other: tuple[int, int], passed: float = 0.0) -> bool:
+        """Say whether a place (source, byte offset) may lie before one in another file: unless the clock says no, so many seconds having passed there since the last printed time."""
+        return self.key(*one)[0] <= self.key(*other)[0] + passed
+
+
 def _through_the_day(places: list[tuple[int, float]]) -> list[tuple[int, float]]:
     """Give times of day, undated, with a day more behind each midnight."""
     days, last, found = 0.0, None, []

@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Event
 from postmortem.inference.clock import Clock
-from postmortem.inference.order import QUOTED, SURVIVED_RECORDS, Failure
+from postmortem.inference.order import QUOTED, SURVIVED_RECORDS, Failure, may_have_waited, waited
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 
@@ -46,10 +46,17 @@ def events(
         finding = one.finding
         rule = rules[finding.signature]
         after = gathered.records_beside(finding.source, finding.where) - one.records_before
-        is_behind = first is not None and clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset)
+        is_behind = first is not None and _is_behind(finding, first, clock)
         factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind) if finding.source not in dumps else (1.0, "")
         found.append(Event(finding, factor, because, rule.fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
+
+
+def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
+    """Say whether a finding stands behind the first failure; a watchdog of another process that may have waited for it does."""
+    if clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset):
+        return True
+    return not waited(first.finding) and may_have_waited(finding, first, clock)
 
 
 def _standing(  # noqa: C901, PLR0911 -- a table of cases, the first that holds

@@ -30,6 +30,8 @@ ROOT_CAUSE: Final = "context.elastic-root-cause"
 NO_FILE: Final = "<N/A>"
 _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _IN_VAIN: Final = re.compile(r"Timed out waiting \d+ms for (?:recv|send|data)|wait timeout after \d+ms|(?:failed to pass|successfully reached) monitoredBarrier")
+_WATCHDOG: Final = re.compile(r"Watchdog caught collective operation timeout(?:.*?ran for (?P<milliseconds>\d{1,10}) milliseconds)?")
+_OF_COLLECTIVES: Final = re.compile(r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE)
 _PEER_GONE: Final = re.compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken pipe|application timeout caused pair closure"
     r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
@@ -89,7 +91,36 @@ def failures(
     late = [one for one in candidates if one.failure.traceback is not None and one.records_after < BUFFERED_RECORDS and ends.get(one.failure.source, -1) < one.failure.offset]
     roots = _roots(seen)
     found = sorted((one.failure for one in unquoted or final or late), key=lambda one: _key(one, rules, clock, roots, sources))
+    found = _not_waiting(found, rules, clock)
     return [_of_its_own_file(found[0], found, sources, gathered.error_files), *found] if found else []
+
+
+def _not_waiting(found: list[Failure], rules: Mapping[str, Signature], clock: Clock) -> list[Failure]:
+    """Put the failure of a process that failed by itself, unless the clock says that it came later, before a watchdog that waited for it."""
+    waiting = found[0].finding if found else None
+    if waiting is None or not waited(waiting):
+        return found
+
+    def is_own(one: Failure) -> bool:
+        said = f"{one.said()} {one.finding.signature}" if one.finding is not None else one.said()
+        return one.source != waiting.source and _distance(one, rules) == 0 and not _OF_COLLECTIVES.search(said) and may_have_waited(waiting, one, clock)
+
+    own = next((one for one in found if is_own(one)), None)
+    return found if own is None else [own, *(one for one in found if one is not own)]
+
+
+def waited(finding: Finding | None) -> bool:
+    """Say whether a finding tells that a collective waited for a peer in vain."""
+    return finding is not None and _WATCHDOG.search(finding.text) is not None
+
+
+def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
+    """Say whether a watchdog's collective may have waited for a process of another file that has failed: where no time is printed, it fired so long after the last one as it says."""
+    match = _WATCHDOG.search(finding.text)
+    if match is None or finding.source == failure.source:
+        return False
+    passed = float(match["milliseconds"] or 0) / 1000 if finding.time is None else 0.0
+    return clock.may_precede((failure.source, failure.offset), (finding.source, finding.offset), passed)
 
 
 def candidates_in(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], rules: Mapping[str, Signature]) -> set[int]:

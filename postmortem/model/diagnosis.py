@@ -161,6 +161,8 @@ class Event:
     step: float | None
     role: str
     text: str
+    title: str = ""
+    """What the line means; for people, not part of the JSON contract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,5 +288,7 @@ class Diagnosis:
     quotes: tuple[Excerpt, ...] = ()
     """The lines around all places that the page names; filled for the page only."""
     marks: tuple[Marks, ...] = ()
+    events_left: int = 0
+    """Events that the timeline leaves out; not part of the JSON contract."""
     language: str = "en"
     classifier: str | None = None

@@ -50,3 +50,8 @@ def listed(items: "list[Said] | list[str]", en: str = ", ", zh: str = "、") -> 
 def in_language(value: object, language: str) -> object:
     """Give a sentence as text in a language; anything else as it is."""
     return value.text(language) if isinstance(value, Said) else value
+
+
+def cut(text: str, limit: int) -> str:
+    """Cut a text that is too long and say so with an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

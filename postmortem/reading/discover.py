@@ -4,6 +4,7 @@ In: the paths a user gave. Out: `Candidate`s in a fixed order. Not here: opening
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,6 +18,7 @@ _BINARY: Final = frozenset({
     ".pkl", ".pickle", ".h5", ".mp4", ".wav", ".model", ".gguf", ".whl", ".exe", ".dll",
 })
 _CODE: Final = frozenset({".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"})
+_DIGITS: Final = re.compile(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _TOO_MANY: Final = say("more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES)
 
@@ -61,12 +63,17 @@ def _walk(folder: Path) -> Iterator[Candidate]:
     for root, folders, names in os.walk(folder, onerror=refused.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += [Path(root, name) for name in names if not name.startswith(".") and Path(root, name).is_file()]
-    for number, path in enumerate(sorted(files)):
+    for number, path in enumerate(sorted(files, key=_by_number)):
         yield Candidate(str(path), _TOO_MANY if number >= _MOST_FILES else _reason(path))
     for error in refused:
         if error.filename == str(folder):
             raise InputError(f"the folder cannot be opened: {error.strerror}", folder, "check its permissions") from error
         yield Candidate(str(error.filename), _closed(error))
+
+
+def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
+    """Give what paths sort by: rank2 stands before rank10."""
+    return [[(piece.isdigit(), int(piece) if piece.isdigit() else 0, piece) for piece in _DIGITS.split(part)] for part in path.parts]
 
 
 def _closed(error: OSError) -> Said:

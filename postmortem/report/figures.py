@@ -12,10 +12,11 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.said import cut
 from postmortem.report.chart import DETAIL_HEIGHT, SHAPES, STANDING, svg
 from postmortem.report.panels import Panel, Track
 from postmortem.report.parts import step_and_line
-from postmortem.report.plain import cut, file_name, number, one_line, process
+from postmortem.report.plain import file_name, number, one_line, process
 from postmortem.report.words import Words
 
 ROWS: Final = 60

@@ -18,12 +18,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt, SeriesView
+from postmortem.model.said import cut
 from postmortem.reading.redaction import Redactor
 from postmortem.report import figures, parts
 from postmortem.report.curves import chosen
 from postmortem.report.lanes import lanes
 from postmortem.report.panels import Panel, panels
-from postmortem.report.plain import cut, file_name, number, percent, place, process, safe, weight, when
+from postmortem.report.plain import file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.quotes import anchor, quoted
 from postmortem.report.redacted import redact as hide
@@ -126,7 +127,8 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "quotes": _quotes(diagnosis, cause, words),
         "first": _first(diagnosis, words),
         "lanes": lanes(diagnosis, words),
-        "timeline": [(event, _spot(diagnosis, event.source, (event.line, None), words), process(event.where, words)) for event in diagnosis.timeline[:_LISTED]],
+        "timeline": [(event, _spot(diagnosis, event.source, (event.line, None), words), process(event.where, words), parts.told(event)) for event in diagnosis.timeline[:_LISTED]],
+        "events_left": max(0, len(diagnosis.timeline) - _LISTED) + diagnosis.events_left,
         "facts": parts.facts(diagnosis.environment, words),
         "frameworks": parts.frameworks(diagnosis),
         "would_change": parts.would_change(diagnosis),

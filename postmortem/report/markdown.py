@@ -10,11 +10,12 @@ from html import escape
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
+from postmortem.model.said import cut
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen, sparkline
-from postmortem.report.plain import cut, number, one_line, percent, place, process, safe, weight
+from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
@@ -213,7 +214,9 @@ def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
 def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     events = parts.milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
-        yield folded(words("timeline"), fence("\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events), "text"))
+        left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
+        rest = [prose(words("more", count=left))] if left else []
+        yield folded(words("timeline"), fence("\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events), "text"), *rest)
 
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

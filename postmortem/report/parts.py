@@ -133,7 +133,13 @@ def milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, st
     parts = [place(diagnosis, event.source, (event.line, None), words), process(event.where, words), when(event.time)]
     if event.step is not None:
         parts.append(words("at-step", value=number(event.step)))
-    return "  ".join(part for part in parts if part), one_line(event.text, 200)
+    return "  ".join(part for part in parts if part), one_line(words("colon").join(part for part in told(event) if part), 200)
+
+
+def told(event: Event) -> tuple[str, str]:
+    """Give what an event means and the line that says it; either may be empty."""
+    line = event.text.removeprefix(event.title).lstrip(" :：") if event.title else event.text
+    return event.title, line
 
 
 def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:

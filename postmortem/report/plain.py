@@ -10,6 +10,7 @@ from typing import Final
 
 from postmortem.model.diagnosis import Diagnosis, Source
 from postmortem.model.lines import Where
+from postmortem.model.said import cut
 from postmortem.reading.prefixes import ANSI
 from postmortem.report.words import Words
 
@@ -53,11 +54,6 @@ def one_line(text: str, limit: int) -> str:
     """Bring a text onto one line of at most `limit` characters."""
     flat = " ⏎ ".join(part.strip() for part in safe(text).strip().split("\n") if part.strip())
     return cut(flat, limit)
-
-
-def cut(text: str, limit: int) -> str:
-    """Cut a text that is too long and say so with an ellipsis."""
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def number(value: float | None, digits: int = 5) -> str:

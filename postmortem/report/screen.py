@@ -12,11 +12,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
+from postmortem.model.said import cut
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen
 from postmortem.report.paper import Paper, shortened
-from postmortem.report.plain import cut, one_line, percent, safe, weight
+from postmortem.report.plain import one_line, percent, safe, weight
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.terminal import CURVES, draw_curve, fix_head, headline, quoted

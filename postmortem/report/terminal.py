@@ -215,6 +215,8 @@ def _timeline(paper: Paper, diagnosis: Diagnosis) -> None:
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):
         paper.say(Text(paper.words("timeline.more", count=len(diagnosis.timeline) - len(events)), style="dim"), indent=4)
+    if diagnosis.events_left:
+        paper.say(Text(paper.words("timeline.left", count=diagnosis.events_left), style="dim"), indent=4)
 
 
 def _run(paper: Paper, diagnosis: Diagnosis) -> None:

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Evidence, Fix, Progress, SeriesView, SignatureHit, Source, Verdict
+from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Evidence, Fix, Progress, SeriesView, SignatureHit, Source, Verdict
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
 from postmortem.reading.redaction import Redactor
@@ -70,7 +70,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "causes": [_cause(one) for one in shown.causes],
         "signatures": [_signature(one) for one in shown.signatures],
         "first_failure": None if first is None else _fields(first) | {"where": _where(first.where)},
-        "timeline": [_fields(one) | {"where": _where(one.where), "step": _step(one.step)} for one in shown.timeline],
+        "timeline": [_event(one) for one in shown.timeline],
         "series": [_series(one) for one in shown.series],
         "environment": _environment(shown.environment),
         "settings": {name: _fields(one) for name, one in shown.settings.items()},
@@ -116,6 +116,12 @@ def _fix(fix: Fix) -> dict[str, Any]:
 def _signature(hit: SignatureHit) -> dict[str, Any]:
     fields = _fields(hit) | {"where": _where(hit.where), "captures": dict(hit.captures)}
     del fields["title"]     # for the page; the contract names a signature by its id
+    return fields
+
+
+def _event(event: Event) -> dict[str, Any]:
+    fields = _fields(event) | {"where": _where(event.where), "step": _step(event.step)}
+    del fields["title"]     # for people as well
     return fields
 
 

@@ -147,6 +147,7 @@ _EN: Final[dict[str, str]] = {
     "duration.hours": "{value} h",
     "duration.minutes": "{value} min",
     "duration.seconds": "{value} s",
+    "timeline.left": "{count} more events are left out: they say the least",
     "timeline.more": "{count} more events are in the HTML and JSON reports",
     "need": "What would decide",
     "unchecked": "Not checked",
@@ -327,6 +328,7 @@ _ZH: Final[dict[str, str]] = {
     "duration.hours": "{value} 小时",
     "duration.minutes": "{value} 分",
     "duration.seconds": "{value} 秒",
+    "timeline.left": "另有 {count} 个次要事件未列出",
     "timeline.more": "另有 {count} 个事件见 HTML 与 JSON 报告",
     "need": "还需要什么才能判断",
     "unchecked": "未检查",
@@ -382,6 +384,7 @@ _ONE: Final[Mapping[str, str]] = {
     "source.lines": "{count} line",
     "source.bytes": "{count} byte",
     "times": "{count} time",
+    "timeline.left": "{count} more event is left out: it says the least",
     "timeline.more": "{count} more event is in the HTML and JSON reports",
 }
 

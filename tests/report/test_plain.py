@@ -6,7 +6,8 @@ from math import inf, nan
 import pytest
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.report.plain import cut, file_name, labels, number, one_line, percent, place, process, safe, weight
+from postmortem.model.said import cut
+from postmortem.report.plain import file_name, labels, number, one_line, percent, place, process, safe, weight
 from postmortem.report.words import Words
 from tests.report.samples import rich
 
