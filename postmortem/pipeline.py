@@ -52,6 +52,8 @@ class Job(NamedTuple):
     warnings: Sequence[Said]
     notes: Mapping[int, Said]
     """What is to be said of a source, by its index."""
+    given: Sequence[str] = ()
+    """The paths that were asked for."""
 
 
 def analyze(paths: str | Path | Sequence[str | Path], *, language: str = "en", **given: Any) -> Diagnosis:
@@ -91,7 +93,7 @@ def read(
         reader.read(str(path), is_alone=True, kind="environment")
     for name, value in facts.items():
         reader.gathered.facts.add(name, value, env.TOLD, 0, 0)
-    return Job(reader.gathered, reader.sources, machine.knowledge, reader.warnings, reader.notes)
+    return Job(reader.gathered, reader.sources, machine.knowledge, reader.warnings, reader.notes, given)
 
 
 @functools.lru_cache(maxsize=4)
@@ -257,7 +259,7 @@ def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apar
 def _assemble(
     case: Case, ranked: Sequence[judging.Ranked], first: order.Failure | None, job: Job, language: str, begins: dict[int, int], apart: Mapping[int, float], excerpt: Excerpt | None,
 ) -> Diagnosis:
-    gathered, sources, knowledge, warnings, notes = job
+    gathered, sources, knowledge, warnings, notes, given = job
     series: list[Series] = sorted(gathered.series.values(), key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer))
     failure = views.first_failure(first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics."))
     excerpt = excerpt or views.excerpt(gathered, sources, failure, case)
@@ -284,7 +286,7 @@ def _assemble(
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
         timeline=happened, series=tuple(views.series_view(one, failure) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(one.text(language) for one in (*warnings, *_remarks(gathered, sources, apart))),
-        excerpt=excerpt, marks=marks.marks(case, gathered, failure), events_left=left, language=language,
+        excerpt=excerpt, marks=marks.marks(case, gathered, failure), events_left=left, given=tuple(given), language=language,
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.library import Report, analyze
+from postmortem.report.parts import attempts
 
 OOM = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 5; 79.15 GiB total capacity; 76.20 GiB already allocated; 1.10 GiB free; 76.90 GiB reserved in total by PyTorch)"
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    loss.backward()\n'
@@ -88,3 +89,29 @@ def test_a_line_is_told_once(tmp_path: Path) -> None:
     log.write_text("\n".join([*(record(0, second) for second in range(20)), "E1121 02:16:59.970000 12355 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) local_rank: 1 (pid: 12431) of binary: /opt/venv/bin/python"]) + "\n", encoding="utf-8")
     events = [event for event in analyze(log).diagnosis.timeline if event.line == 21]
     assert [event.role for event in events if event.text.endswith("/opt/venv/bin/python")] == ["cause"]
+
+
+def test_the_page_of_a_big_job_is_short(tmp_path: Path) -> None:
+    """Files that have to do with the failure stand open, the others and the long lists are folded; files of one run are no attempts; the folder stays what the user named."""
+    folder = tmp_path / "job"
+    folder.mkdir()
+    report = job(folder, 64, {37: TRACE + OOM, **{rank: f"RuntimeWarning: overflow encountered in exp, rank {rank}" for rank in range(3)}})
+    page = report.render("html", redact=False)
+    body = page[page.index('<article lang="en"'):page.index('<article lang="zh')] if '<article lang="en"' in page else page
+    assert body.count("<summary>52 more</summary>") >= 1
+    assert 'id="en-attempts"' not in body
+    assert f"postmortem share {folder}</code>" in body
+    shown = body[body.index('id="en-excerpt"'):]
+    shown = shown[:shown.index("</section>")]
+    assert "rank37.log</h3>" in shown.partition("<details")[0]
+    assert shown.count("<h3") <= 8
+
+
+def test_attempts_are_listed_where_a_source_holds_several(tmp_path: Path) -> None:
+    """A file with two runs in it has two; one beside it has no part in the list."""
+    run = "***** Running training *****\n" + "".join(f"{{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': {step / 10}}}\n" for step in range(5)) + TRACE + "ValueError: no\n"
+    (tmp_path / "a.log").write_text(run * 2, encoding="utf-8")
+    (tmp_path / "b.log").write_text("".join(f"{{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': {step / 10}}}\n" for step in range(5)), encoding="utf-8")
+    diagnosis = analyze(tmp_path).diagnosis
+    assert [one.source for one in diagnosis.attempts] == [0, 0, 1]
+    assert [one.source for one in attempts(diagnosis)] == [0, 0]

@@ -290,5 +290,7 @@ class Diagnosis:
     marks: tuple[Marks, ...] = ()
     events_left: int = 0
     """Events that the timeline leaves out; not part of the JSON contract."""
+    given: tuple[str, ...] = ()
+    """The paths as the caller gave them: files, folders, `-`; not part of the JSON contract."""
     language: str = "en"
     classifier: str | None = None

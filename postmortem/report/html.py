@@ -17,7 +17,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt, SeriesView
+from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Evidence, Excerpt, SeriesView
 from postmortem.model.said import cut
 from postmortem.reading.redaction import Redactor
 from postmortem.report import figures, parts
@@ -41,6 +41,10 @@ _CHARTS_SHOWN: Final = 12
 _STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
 _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 _LISTED: Final = 200
+_AT_ONCE: Final = 12
+"""Entries of a list, the others of which are folded."""
+_FILES_OPEN: Final = 3
+"""Quoted files that are all open; of more, those that have to do with the failure."""
 _LONGEST_LINE: Final = 1000
 _LOG_KINDS: Final = ("signature", "traceback", "setting")
 
@@ -105,7 +109,7 @@ def _shown(value: Any) -> Any:
 
 def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> dict[str, Any]:
     """Gather what the template shows."""
-    cause = parts.main_cause(diagnosis)
+    cause, attempts = parts.main_cause(diagnosis), parts.attempts(diagnosis)
     return {
         "d": diagnosis,
         "say": words,
@@ -136,8 +140,9 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "packages": [(name, version, _NO_SPOT) for name, version in diagnosis.environment.packages.items()],
         "settings": [(name, parts.setting_value(one.value), _spot(diagnosis, one.source, (one.line, None), words)) for name, one in diagnosis.settings.items()],
         "progress": parts.progress(diagnosis, words),
-        "sources": [parts.source(one, words) for one in diagnosis.sources[:_LISTED]],
-        "attempts": [_attempt(diagnosis, index, words) for index in range(len(diagnosis.attempts))],
+        "sources": _listed([parts.source(one, words) for one in diagnosis.sources[:_LISTED]], len(diagnosis.sources), words),
+        "attempts": _listed([_attempt(diagnosis, one, words) for one in attempts[:_LISTED]], len(attempts), words),
+        "at_once": _AT_ONCE,
         "is_link": lambda text: text.startswith("https://"),
         "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
         "hidden": parts.hidden(redactor, words),
@@ -204,7 +209,8 @@ def _quotes(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dic
     for index, item in enumerate(_weighed(cause) if cause is not None else (), 1):
         if item.source is not None and item.line is not None:
             cited[item.source, item.line].append({"anchor": _number_of(words, index), "number": str(index)})
-    files, first = [], diagnosis.first_failure
+    files: list[dict[str, Any]] = []
+    first, involved = diagnosis.first_failure, _involved(diagnosis, cause)
     for source, stretches in groupby(sorted(_kept(diagnosis), key=lambda one: first is None or one.source != first.source), key=lambda one: one.source):
         lines: list[dict[str, Any]] = []
         following = 1
@@ -215,8 +221,16 @@ def _quotes(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dic
             following = one.first_line + len(one.lines)
         if following <= diagnosis.sources[source].lines:
             lines.append({"gap": words("excerpt.gap", count=diagnosis.sources[source].lines + 1 - following)})
-        files.append({"name": file_name(diagnosis, source, words), "lines": lines})
+        files.append({"name": file_name(diagnosis, source, words), "lines": lines, "is_open": source in involved})
+    if len(files) <= _FILES_OPEN or not any(file["is_open"] for file in files):
+        files = [file | {"is_open": index < _FILES_OPEN or len(files) <= _FILES_OPEN} for index, file in enumerate(files)]
     return files
+
+
+def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
+    """Give the sources of the first failure and of what speaks for the cause, or for the first candidate."""
+    first = diagnosis.first_failure
+    return {first.source if first is not None else None, *(item.source for one in (cause, *diagnosis.causes[:1]) if one is not None for item in one.evidence)}
 
 
 def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
@@ -236,7 +250,11 @@ def _first(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
     return {"spot": spot, "process": process(first.where, words), "time": when(first.time).replace("T", " "), "why": first.why}
 
 
-def _attempt(diagnosis: Diagnosis, index: int, words: Words) -> str:
-    one = diagnosis.attempts[index]
+def _listed(items: list[str], count: int, words: Words) -> list[str]:
+    """Say of a list what it leaves out."""
+    return [*items, words("more", count=count - len(items))] if count > len(items) else items
+
+
+def _attempt(diagnosis: Diagnosis, one: Attempt, words: Words) -> str:
     said = words("attempt", first=one.first_line, last=one.last_line, outcome=parts.outcome(diagnosis, one.outcome, words))
     return file_name(diagnosis, one.source, words) + words("colon") + said

@@ -5,9 +5,11 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 
 import re
 import shlex
+from collections import Counter
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Evidence, Gpu, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Environment, Event, Evidence, Gpu, SeriesView, SignatureHit, Source
+from postmortem.reading.names import attempts_of
 from postmortem.reading.redaction import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
 from postmortem.report.presentable import input_kind, logs_of
@@ -251,10 +253,18 @@ def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
-    paths = [one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}]
+    paths = diagnosis.given or tuple(one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"})
     if not paths or "-" in paths or len(paths) > _PATHS_NAMED or any(not path.isprintable() for path in paths):
         return ""
     return " ".join(["postmortem", "share", *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)])
+
+
+def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
+    """List the attempts where a source holds several, or the files are of several; the files of one run are none."""
+    counts = Counter(one.source for one in diagnosis.attempts)
+    of_files = attempts_of(one.path for one in diagnosis.sources if one.kind != "ignored")
+    is_several = len(set(of_files.values())) > 1
+    return tuple(one for one in diagnosis.attempts if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files))
 
 
 def frameworks(diagnosis: Diagnosis) -> str:
