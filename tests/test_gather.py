@@ -210,7 +210,9 @@ def test_a_folder_is_its_files(tmp_path: Path) -> None:
     """Two files given one by one and their folder give the same diagnosis."""
     for number in (0, 1):
         (tmp_path / f"rank{number}.log").write_bytes(log(number + 20, 60_000))
-    assert_equal(analyze([tmp_path / "rank0.log", tmp_path / "rank1.log"]), analyze(tmp_path))
+    files = analyze([tmp_path / "rank0.log", tmp_path / "rank1.log"])
+    assert files.given == tuple(str(tmp_path / f"rank{number}.log") for number in (0, 1))
+    assert_equal(dataclasses.replace(files, given=(str(tmp_path),)), analyze(tmp_path))
 
 
 def test_a_job_holds_what_its_files_hold(tmp_path: Path) -> None:
