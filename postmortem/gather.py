@@ -26,6 +26,7 @@ from postmortem.knowledge.base import TIMEOUT, Format, Signature
 from postmortem.literals import Machine
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import cut
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import View
@@ -415,5 +416,5 @@ def _seen(
     """Make the finding of a match; holds no part of a block."""
     end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line
     captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
-    shown = text[:_MOST_TEXT] if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):match.start() + _MOST_TEXT - 200]
+    shown = cut(text if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):], _MOST_TEXT)
     return Seen(Finding(rule.id, rule.role, source, where, line, end_line, offset, shown.strip(), captures, cleaned.time, level=cleaned.level), before, context)

@@ -129,7 +129,7 @@ class _Maker:
         missing = [(first, last) for source, first, last in windows if any((source, number) not in self._lines for number in range(first, last + 1))]
         if missing:
             source = windows[0][0]
-            self._lines.update({(source, number): text for number, text in lines_in(self.report.diagnosis.sources[source].path, missing).items()})
+            self._lines.update({(source, number): line.text for number, line in lines_in(self.report.diagnosis.sources[source].path, missing).items()})
         for source, first, last in windows:
             if body or first > 1:
                 body.append(GAP)

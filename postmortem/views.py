@@ -21,7 +21,7 @@ from postmortem.inference.order import SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit, Source
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import labelled, quote, say
+from postmortem.model.said import cut, labelled, quote, say
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
@@ -91,7 +91,7 @@ def outcome_shapes(gathered: Gathered, how: str, seen: Sequence[Seen], known: Ma
         end = known.get("last-step")
         if marker is None and end is not None:
             return [end._replace(id="finished")]
-        return [Shape("finished", quote(marker.text[:200] if marker else ""), marker.source if marker else source, NOWHERE, marker.line if marker else line)]
+        return [Shape("finished", quote(cut(marker.text, 200) if marker else ""), marker.source if marker else source, NOWHERE, marker.line if marker else line)]
     if how == "stalled" and not any(gathered.records.values()) and all(len({match["step"] for match in STEP.finditer(text)}) < SURVIVED_RECORDS for _, text in gathered.tails.values()):
         said = say("no metric record in {count} lines", "{count} 行日志里没有任何指标记录", count=sum(gathered.lines.values()))
         return [Shape("no-record", said, source, NOWHERE, line)]
@@ -107,10 +107,10 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
     hits = []
     for event in case.events:
         finding = event.finding
-        kept = gathered.findings.get((finding.signature, finding.source, finding.where))
+        kept, rule = gathered.findings.get((finding.signature, finding.source, finding.where)), knowledge.by_id[finding.signature]
         hits.append(SignatureHit(
             finding.signature, event.role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
-            kept.count if kept else 1, finding.text, finding.captures, knowledge.by_id[finding.signature].title(language),
+            kept.count if kept else 1, finding.text, finding.captures, rule.title(language), max(map(len, rule.anchors), default=0),
         ))
     return tuple(hits)
 
@@ -127,10 +127,10 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
         return None
     if first.finding is not None:
         title = knowledge.by_id[first.finding.signature].title(language)
-        return FirstFailure(first.source, first.finding.where, first.line, first.time, labelled(title, first.finding.text.splitlines()[0][:_MOST_TEXT]).text(language))
+        return FirstFailure(first.source, first.finding.where, first.line, first.time, labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).text(language))
     one = first.traceback
     assert one is not None  # noqa: S101 -- a Failure has one of the two
-    said = [part for part in (one.exception, (one.message.splitlines() or [""])[0][:_MOST_TEXT]) if part]
+    said = [part for part in (one.exception, cut((one.message.splitlines() or [""])[0], _MOST_TEXT)) if part]
     return FirstFailure(one.source, one.where, one.exception_line, one.time, ": ".join(said))
 
 

@@ -115,3 +115,16 @@ def test_attempts_are_listed_where_a_source_holds_several(tmp_path: Path) -> Non
     diagnosis = analyze(tmp_path).diagnosis
     assert [one.source for one in diagnosis.attempts] == [0, 0, 1]
     assert [one.source for one in attempts(diagnosis)] == [0, 0]
+
+
+def test_what_is_cut_ends_with_an_ellipsis(tmp_path: Path) -> None:
+    """Evidence, the timeline and the first failure say that a line goes on."""
+    log = tmp_path / "train.log"
+    text = OOM + " " + "and so on " * 100
+    log.write_text("\n".join([*(record(0, second) for second in range(20)), TRACE + text]) + "\n", encoding="utf-8")
+    diagnosis = analyze(log).diagnosis
+    assert diagnosis.first_failure is not None
+    told = [item.text for item in diagnosis.causes[0].evidence if OOM[:60] in item.text]
+    shown = [*told, diagnosis.first_failure.why, *(event.text for event in diagnosis.timeline if OOM[:60] in event.text)]
+    assert len(shown) >= 3
+    assert [one[-1] for one in shown] == ["…"] * len(shown)

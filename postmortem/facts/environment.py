@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from postmortem.facts.cards import Cards
 from postmortem.facts.numbers import number
 from postmortem.model.diagnosis import Environment, Setting
+from postmortem.model.said import cut
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
@@ -47,7 +48,7 @@ class FactStore:
         if not value or len(self.facts) > _MOST:
             return
         kind, _, rest = name.partition("_")
-        fact = Fact(value[:400], strength, source, line, time)
+        fact = Fact(cut(value, 400), strength, source, line, time)
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
         elif name == "checkpoint":

@@ -15,7 +15,7 @@ from postmortem.inference.case import Case
 from postmortem.inference.predicates import Hit, holds, version_matches
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence
-from postmortem.model.said import labelled, quote, say
+from postmortem.model.said import cut, labelled, quote, say
 
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
 PRIOR: Final = -1.5
@@ -52,7 +52,7 @@ def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items:
     for event in case.events:
         finding, rule = event.finding, knowledge.by_id[event.finding.signature]
         for cause, level in rule.suggests.items():
-            text = labelled(rule.title(language), finding.text.splitlines()[0][:300]).text(language)
+            text = labelled(rule.title(language), cut(finding.text.splitlines()[0], 300)).text(language)
             weight = WEIGHTS[level] * event.factor
             item = Evidence("signature", rule.id, rule.group, text, round(weight, 3), finding.source, finding.where, finding.line, finding.end_line)
             known = best.get((cause, rule.id))
@@ -82,7 +82,7 @@ def _fixed(fixed: Mapping[str, str] | str, language: str) -> str:
 def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str) -> Evidence:
     hit = next((one for one in hits if one.line is not None), hits[0] if hits else Hit("setting", "absent", quote("")))
     shown = hit.said.text(language)
-    text = item["text"][language] + (f" — {shown[:240]}" if shown else "")
+    text = item["text"][language] + (f" — {cut(shown, 240)}" if shown else "")
     factor = min((one.factor for one in hits), default=1.0)
     return Evidence(hit.kind, hit.id, item.get("group") or hit.kind, text, round(sign * WEIGHTS[item["level"]] * factor, 3), hit.source, hit.where, hit.line, hit.line)
 

@@ -13,7 +13,7 @@ from postmortem.inference.order import Failure
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence, Need, Verdict
-from postmortem.model.said import labelled, say
+from postmortem.model.said import cut, labelled, say
 
 USER_EXCEPTION: Final = "code.user-exception"
 NO_CAUSE: Final = "unknown.no-cause-shown"
@@ -73,7 +73,7 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None,
         if not explained and one.exception:
             own = one.own_frame()
             weight = WEIGHTS["strong"] if own is not None and not one.raised_in_library() else _RAISED_IN_LIBRARY
-            text = f"{one.exception}: {(one.message.splitlines() or [''])[0][:240]}" + (f" — {own.file}:{own.line}" if own else "")
+            text = f"{one.exception}: {cut((one.message.splitlines() or [''])[0], 240)}" + (f" — {own.file}:{own.line}" if own else "")
             _add(scores, USER_EXCEPTION, Evidence("traceback", "unexplained-exception", "traceback", text, weight, one.source, one.where, one.line, one.end_line))
     if not scores or max(one.score for one in scores.values()) < -1.0:
         _add(scores, NO_CAUSE, Evidence("shape", "nothing-found", "absence", _NOTHING.text(language), WEIGHTS["moderate"]))

@@ -137,6 +137,8 @@ class SignatureHit:
     text: str
     captures: tuple[tuple[str, str], ...]
     title: str = ""
+    literal: int = 0
+    """Characters of the longest text that its rule asks for: of two rules for a line the more specific has more; not part of the JSON contract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,8 @@ class Excerpt:
     first_line: int
     lines: tuple[str, ...]
     marked: tuple[int, ...] = ()
+    over: tuple[tuple[int, int], ...] = ()
+    """(raw line, characters of it that `lines` leaves out)"""
 
 
 @dataclass(frozen=True, slots=True)

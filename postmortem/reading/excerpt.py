@@ -5,7 +5,7 @@ In: a path, a line number. Out: the lines. Not here: deciding which line matters
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.reading.blocks import blocks
@@ -17,14 +17,22 @@ _LARGEST: Final = 1 << 30
 _LONGEST: Final = 2000
 
 
+class RawLine(NamedTuple):
+    """A line as it stands in the log, at most _LONGEST characters of it."""
+
+    text: str
+    over: int
+    """Characters that are left out behind them."""
+
+
 def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -> tuple[int, list[str]] | None:
     """Read the lines around a raw line number: the number of the first line and the lines, or None if the source cannot be read again."""
     begin = max(1, number - before)
     found = lines_again(path, [(begin, number + after)])
-    return (begin, list(found.values())) if found else None
+    return (begin, [line.text for line in found.values()]) if found else None
 
 
-def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
+def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
     """Read raw lines by number, as `lines_in`; none if the source cannot be read again (standard input, a file that is gone or very large)."""
     try:
         if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
@@ -34,7 +42,7 @@ def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]
         return {}
 
 
-def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
+def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
     """Read raw lines of a file by number, in one pass.
 
     Args:
@@ -58,9 +66,10 @@ def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, str]:
     return {number: line for (first, _), piece in zip(wanted, found, strict=True) if piece for number, line in enumerate(_split(piece.decode("utf-8", "replace"), mark), first)}
 
 
-def _split(piece: str, mark: str) -> list[str]:
+def _split(piece: str, mark: str) -> list[RawLine]:
     lines = piece.split(mark)
-    return [one.rstrip("\r").split("\r")[-1][:_LONGEST] for one in (lines[:-1] if not lines[-1] else lines)]
+    last = (one.rstrip("\r").split("\r")[-1] for one in (lines[:-1] if not lines[-1] else lines))
+    return [RawLine(one[:_LONGEST], max(0, len(one) - _LONGEST)) for one in last]
 
 
 def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[bytes]:

@@ -235,9 +235,9 @@ def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
 
 def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
     number_, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
-    over = len(shown) - _LONGEST_LINE
+    over = max(0, len(shown) - _LONGEST_LINE) + dict(quote.over).get(number_, 0)
     return {
-        "gap": "", "anchor": anchor(words.language, quote.source, number_), "number": number_, "text": shown[:_LONGEST_LINE], "cut": words("excerpt.cut", count=over) if over > 0 else "",
+        "gap": "", "anchor": anchor(words.language, quote.source, number_), "number": number_, "text": shown[:_LONGEST_LINE], "cut": words("excerpt.cut", count=over) if over else "",
         "is_marked": number_ in quote.marked, "cited": cited,
     }
 

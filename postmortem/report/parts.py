@@ -45,11 +45,15 @@ def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
 
 
 def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
-    """Give the harmless signatures, each once: the first of its kind."""
-    first: dict[str, SignatureHit] = {}
+    """Give the harmless signatures, each once, the first of its kind; of a line that several know the most specific."""
+    of_line: dict[tuple[int, int], SignatureHit] = {}
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
-            first.setdefault(hit.id, hit)
+            place_ = (hit.source, hit.line)
+            of_line[place_] = max(of_line.get(place_, hit), hit, key=lambda one: one.literal)
+    first: dict[str, SignatureHit] = {}
+    for hit in of_line.values():
+        first.setdefault(hit.id, hit)
     return tuple(first.values())
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Excerpt
-from postmortem.reading.excerpt import lines_again
+from postmortem.reading.excerpt import RawLine, lines_again
 
 _BEFORE, _BEHIND = 8, 3
 """Lines around a piece of evidence for the first cause; more before it, where the frames of a traceback stand."""
@@ -107,9 +107,10 @@ def _joined(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     return joined
 
 
-def _stretches(source: int, stretches: Iterable[_Stretch], lines: dict[int, str], excerpt: Excerpt | None) -> Iterator[Excerpt]:
+def _stretches(source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None) -> Iterator[Excerpt]:
     marked = excerpt.marked if excerpt is not None and excerpt.source == source else ()
     for one in stretches:
-        texts = [lines[number] for number in range(one.first, one.last + 1) if number in lines]
-        if texts:
-            yield Excerpt(source, one.first, tuple(texts), tuple(line for line in marked if one.first <= line <= one.last))
+        found = {number: lines[number] for number in range(one.first, one.last + 1) if number in lines}
+        if found:
+            over = tuple((number, line.over) for number, line in found.items() if line.over)
+            yield Excerpt(source, one.first, tuple(line.text for line in found.values()), tuple(line for line in marked if one.first <= line <= one.last), over)

@@ -115,7 +115,8 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def _signature(hit: SignatureHit) -> dict[str, Any]:
     fields = _fields(hit) | {"where": _where(hit.where), "captures": dict(hit.captures)}
-    del fields["title"]     # for the page; the contract names a signature by its id
+    for name in ("title", "literal"):     # for people; the contract names a signature by its id
+        del fields[name]
     return fields
 
 

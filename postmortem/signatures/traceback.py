@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.model.findings import Frame, Traceback
+from postmortem.model.said import cut
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import LONG_REACH, View, same_process
 
@@ -92,7 +93,7 @@ def _joined(view: View, source: int, base: int, frames: list[Frame], last: _Row 
         message, exception = _whole_message(message, last, rows)
     before = view.data[max(0, view.start - 300):view.start]
     return Traceback(
-        exception=name, message=message[:_MOST_TEXT], frames=tuple(frames), source=source, where=head.where,
+        exception=name, message=cut(message, _MOST_TEXT), frames=tuple(frames), source=source, where=head.where,
         line=view.number, end_line=(exception or last or _Row(view.number, "", view.end)).number, exception_line=(last or _Row(view.number, "", 0)).number,
         offset=base + view.start, end_offset=base + (last.end if last else view.end), time=head.time, level=head.level,
         chained=any(phrase in before for phrase in CHAINS), wrapped="Original Traceback" in head.text,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.reading.excerpt import lines_around
+from postmortem.reading.excerpt import lines_again, lines_around
 
 LINES = [f"line {number}" for number in range(1, 101)]
 
@@ -26,3 +26,12 @@ def test_lines_around_are_the_raw_lines(tmp_path: Path, number: int, first: int,
 def test_standard_input_cannot_be_read_again() -> None:
     """A stream gives nothing."""
     assert lines_around("-", 3) is None
+
+
+def test_a_long_line_says_how_much_is_left_out(tmp_path: Path) -> None:
+    """Its beginning is kept, and the count of the rest."""
+    log = tmp_path / "run.log"
+    log.write_text("short\n" + "x" * 100_000 + "\n", encoding="utf-8")
+    found = lines_again(str(log), [(1, 2)])
+    assert found[1] == ("short", 0)
+    assert len(found[2].text) + found[2].over == 100_000

@@ -44,3 +44,10 @@ def test_quotes_have_a_limit(tmp_path: Path) -> None:
     count = sum(len(part.lines) for part in found.quotes)
     assert 300 <= count <= 600
     assert excerpt in found.quotes
+
+
+def test_the_page_counts_what_it_leaves_out_of_a_line(tmp_path: Path) -> None:
+    """Of 100,000 characters a thousand are shown, and 99,000 are said to follow."""
+    log = tmp_path / "run.log"
+    log.write_text('Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nValueError: ' + "x" * (100_000 - 12) + "\n", encoding="utf-8")
+    assert "… 99000 more characters" in postmortem.analyze(log).render("html")
