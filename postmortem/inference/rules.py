@@ -22,6 +22,9 @@ PRIOR: Final = -1.5
 LATER_SIGNATURES: Final = 0.25
 """Share of the weight of a second, different signature for the same cause in the same group: agreement, counted cautiously."""
 
+_ENDS: Final = frozenset({"signal", "exit_status"})
+"""Facts that tell how a process ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -87,7 +90,22 @@ def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str)
     return Evidence(hit.kind, hit.id, item.get("group") or hit.kind, text, round(sign * WEIGHTS[item["level"]] * factor, 3), hit.source, hit.where, hit.line, hit.line)
 
 
+def _told_once(evidence: list[Evidence]) -> list[Evidence]:
+    """Keep of one fact told twice the weightier telling: a line that several signatures know, and an exit status beside the signal that it stands for."""
+    told: dict[tuple[object, ...], Evidence] = {}
+    for number, item in enumerate(evidence):
+        key: tuple[object, ...] = (number,)
+        if item.kind == "signature" and item.line is not None:
+            key = (item.group, item.source, item.line, item.weight > 0)
+        elif item.kind == "environment" and item.id in _ENDS:
+            key = (item.group, "end", item.weight > 0)
+        if key not in told or abs(item.weight) > abs(told[key].weight):
+            told[key] = item
+    return list(told.values())
+
+
 def _total(cause: str, evidence: list[Evidence]) -> Scored:
+    evidence = _told_once(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for item in evidence:
         groups[item.group].append(item.weight)
