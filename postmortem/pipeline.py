@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from postmortem import marks, progress, timeline, views
 from postmortem.errors import InputError
-from postmortem.facts import collectives, ending, memory, ranks, shapes, silence
+from postmortem.facts import collectives, ending, last_words, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
@@ -214,6 +214,8 @@ def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnos
     dumps = frozenset(index for index, source in enumerate(sources) if source.kind == "environment")
     in_logs = [one for one in current if one.finding.source not in dumps]
     failures = order.failures(in_logs, tracebacks, gathered, rules, clock, sources) or order.failures(current, tracebacks, gathered, rules, clock, sources)
+    spoken = None if failures else _last_words(gathered, current, sources, begins)
+    failures = failures or ([order.of_traceback(spoken.said)] if spoken is not None else [])
     first = failures[0] if failures else None
     alone = ranks.shapes(gathered.series.values())
     found = (
@@ -222,7 +224,7 @@ def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnos
         *(one for source, (line, _) in gathered.last_record.items() if source in gathered.tails and (one := silence.shape(gathered.tails[source], source, line)) is not None),
     )
     found_shapes = {one.id: one for one in (*found, ending.shape(gathered.series.values(), gathered.total_steps)) if one is not None}
-    outcome = views.outcome(gathered, current, failures, found_shapes)
+    outcome = views.outcome(gathered, current, failures, found_shapes) if spoken is None or spoken.is_end else "unknown"
     for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
         found_shapes.setdefault(shape.id, shape)
     case = Case(
@@ -246,6 +248,25 @@ def _ends(gathered: Gathered, sources: Sequence[Source], begins: Mapping[int, in
     for source, (line, text) in gathered.tails.items():
         if begins.get(source, 0) <= gathered.lines.get(source, 0):
             yield source, sources[source].where if source < len(sources) else NOWHERE, line, text
+
+
+def _last_words(gathered: Gathered, seen: Iterable[Seen], sources: Sequence[Source], begins: Mapping[int, int]) -> last_words.LastWords | None:
+    """Give what ends the log of a run that was training, where no rule and no traceback tells of a failure."""
+    if not any(gathered.records.values()):
+        return None
+    known: dict[int, set[int]] = {}
+    for one in seen:
+        if one.finding.role != "context":
+            known.setdefault(one.finding.source, set()).update(range(one.finding.line, one.finding.end_line + 1))
+    for traceback, _ in gathered.tracebacks:
+        known.setdefault(traceback.source, set()).update(range(traceback.line, traceback.end_line + 1))
+    for source, tail in gathered.tails.items():
+        if source < len(sources) and sources[source].kind in {"log", "notebook"} and begins.get(source, 0) <= gathered.lines.get(source, 0):
+            head = gathered.heads.get(source, "")
+            found = last_words.last_words(tail, source, gathered.last_record.get(source, (0, 0))[0], known.get(source, ()), srun=carries_srun_labels(head))
+            if found is not None:
+                return found._replace(said=dataclasses.replace(found.said, where=found.said.where.filled(sources[source].where)))
+    return None
 
 
 def _clock(gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]) -> Clock:

@@ -82,7 +82,7 @@ def failures(
             candidates.append(Candidate(failure, gathered.records_beside(finding.source, finding.where) - one.records_before, finding.level in QUOTED))
     for traceback, before in tracebacks:
         if not traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS):
-            failure = Failure(traceback.source, traceback.exception_line, traceback.offset, traceback.time, traceback.end_line, None, traceback)
+            failure = of_traceback(traceback)
             candidates.append(Candidate(failure, gathered.records_beside(traceback.source, traceback.where) - before, traceback.level in QUOTED))
     final = [one for one in candidates if one.records_after < SURVIVED_RECORDS]
     unquoted = [one for one in final if not one.is_quoted]
@@ -121,6 +121,11 @@ def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
         return False
     passed = float(match["milliseconds"] or 0) / 1000 if finding.time is None else 0.0
     return clock.may_precede((failure.source, failure.offset), (finding.source, finding.offset), passed)
+
+
+def of_traceback(one: Traceback) -> Failure:
+    """Take an exception as what ended the run."""
+    return Failure(one.source, one.exception_line, one.offset, one.time, one.end_line, None, one)
 
 
 def candidates_in(seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]], rules: Mapping[str, Signature]) -> set[int]:

@@ -72,9 +72,11 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, first: Failure | None,
         )
         if not explained and one.exception:
             own = one.own_frame()
-            weight = WEIGHTS["strong"] if own is not None and not one.raised_in_library() else _RAISED_IN_LIBRARY
+            weight = WEIGHTS["moderate"] if not one.frames else WEIGHTS["strong"] if own is not None and not one.raised_in_library() else _RAISED_IN_LIBRARY
             text = f"{one.exception}: {cut((one.message.splitlines() or [''])[0], 240)}" + (f" — {own.file}:{own.line}" if own else "")
             _add(scores, USER_EXCEPTION, Evidence("traceback", "unexplained-exception", "traceback", text, weight, one.source, one.where, one.line, one.end_line))
+        elif not explained and not one.frames:
+            _add(scores, NO_CAUSE, Evidence("traceback", "unexplained-line", "absence", cut(one.message, 240), WEIGHTS["moderate"], one.source, one.where, one.line, one.end_line))
     if not scores or max(one.score for one in scores.values()) < -1.0:
         _add(scores, NO_CAUSE, Evidence("shape", "nothing-found", "absence", _NOTHING.text(language), WEIGHTS["moderate"]))
 
