@@ -43,6 +43,7 @@ SHAPES: Final = {
     "loss-spike": "a sudden rise to several times the recent level, recovered or not, all finite",
     "huge-spike": "a sudden rise, all finite, to more than ten times the highest of the forty records before; or to five times the last five and above all that the run has shown",
     "spike-recovers": "a spike of the finite loss, after which it is back near its level and ends there",
+    "spike-over": "the same, with more than twenty records after it: it belongs to the past",
     "loss-divergence": "the finite training loss ends far above its best level after a sustained rise, or spends most of the run above twice its first value",
     "grad-explosion": "grad_norm grows by two orders of magnitude or more, or to inf",
     "grad-huge-first": "the first grad norm is above 1e5 while the loss is of usual size",

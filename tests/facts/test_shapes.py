@@ -137,6 +137,9 @@ BAD = {*NAN_SHAPES, "zero-loss", "loss-spike", "loss-divergence", "grad-explosio
         pytest.param({"loss": [NAN] * 5, "grad_norm": [0.0] * 5}, {"nan-zero-gradient"}, {"hidden-nan", "nan-grad-finite-loss"}, id="a mean over no label has no gradient"),
         pytest.param({"loss": [NAN] * 5, "grad_norm": [NAN] * 5}, {"nan-loss"}, {"nan-zero-gradient"}, id="a NaN that is computed has NaN gradients"),
         # spikes
+        pytest.param({"loss": [*falling(40), 60.0, *falling(40, 0.9, 0.7)]}, {"loss-spike", "huge-spike", "spike-recovers", "spike-over"}, {"loss-divergence"}, id="a spike long past"),
+        pytest.param({"loss": [*falling(40), 60.0, *falling(12, 0.9, 0.7)]}, {"loss-spike", "spike-recovers"}, {"spike-over"}, id="a spike that has just gone back"),
+        pytest.param({"loss": [*falling(40), 60.0, *falling(40, 0.9, 0.7), 58.0, 55.0]}, {"loss-spike"}, {"spike-over"}, id="a spike that comes again at the end"),
         pytest.param({"loss": [*falling(40), 4.5, 1.0, *falling(20, 0.9, 0.7)]}, {"loss-spike", "spike-recovers"}, {"loss-divergence", "huge-spike"}, id="a spike that goes back, below the first loss"),
         pytest.param({"loss": [*falling(40, 5.5, 0.07)[:40], 9.0, 8.4, 0.3, 0.2, 0.12, 0.1, 0.09, 0.09]}, {"loss-spike", "huge-spike", "spike-recovers"}, {"loss-divergence"}, id="a spike above the untrained start"),
         pytest.param({"loss": [(0.8, 2.2, 0.7, 3.3, 0.9, 1.5)[index % 6] for index in range(60)] + [7.3, 0.8, 1.1, 0.9]}, set(), {"huge-spike"}, id="a curve that leaps all the time"),

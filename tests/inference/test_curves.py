@@ -14,6 +14,8 @@ def steps(losses: Iterable[object], extra: str = "", start: int = 1) -> str:
 
 
 CALM = [f"{3.0 * 0.97**index + 0.4:.4f}" for index in range(60)]
+PAST = steps([*CALM[:40], "60.0", *CALM[:40]])
+KEY = "Traceback (most recent call last):\n  File \"/home/me/train.py\", line 3, in <module>\n    main()\nKeyError: 'labels'\n"
 DUMP = 'Timeout (0:10:00)!\nThread 0x00007f0000000740 (most recent call first):\n  File "/home/me/queue.py", line 12 in get\n  File "/home/me/train.py", line 40 in <module>\n'
 CLOCK = "".join(f"2026-03-02 09:14:{10 + index // 4:02d} step {index} loss {loss}\n" for index, loss in enumerate(CALM))
 MONITOR = "".join(f"2026-03-02 09:15:{second:02d} monitor: step=59 cpu=0%\n" for second in range(0, 50, 10))
@@ -27,6 +29,11 @@ MONITOR = "".join(f"2026-03-02 09:15:{second:02d} monitor: step=59 cpu=0%\n" for
                  id="a loss that cannot move because all steps are skipped"),
     pytest.param("".join(f"step {index} loss {loss} data 0.412s step 0.451s\n" for index, loss in enumerate(CALM, 1)), {"performance.input-bound"}, id="waiting for data"),
     pytest.param("".join(f"step {index} loss {loss} data 0.002s step 0.451s\n" for index, loss in enumerate(CALM, 1)), {"healthy.running"}, id="the same with a loader that keeps up"),
+    pytest.param(PAST, {"numerics.loss-spike"}, id="a spike long past, and nothing else"),
+    pytest.param(PAST + "RuntimeError: CUDA error: an illegal memory access was encountered\n", {"cuda.illegal-memory-access"}, id="a spike long past, then a crash"),
+    pytest.param(PAST + "OSError: [Errno 28] No space left on device\n", {"io.disk-full"}, id="a spike long past, then a full disk"),
+    pytest.param(PAST + KEY, {"data.schema", "code.user-exception"}, id="a spike long past, then an exception"),
+    pytest.param(steps([*CALM[:40], "60.0", *CALM[:5]]) + KEY, {"numerics.loss-spike"}, id="a spike just before the exception"),
     pytest.param(CLOCK + MONITOR, {"hang.stalled"}, id="a monitor goes on, the step does not"),
     pytest.param(CLOCK, {"healthy.running"}, id="the same log without the monitor"),
     pytest.param(CLOCK + DUMP, {"hang.stalled"}, id="threads dumped after the last record"),

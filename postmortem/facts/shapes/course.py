@@ -40,6 +40,8 @@ _LEVEL_FROM: Final = 8
 """Records that show a level."""
 _BACK: Final = 1.5
 """Times the level before a spike: lower is back."""
+_OVER: Final = 20
+"""Records at the old level after which a spike belongs to the past."""
 _STILL: Final = 1e-3
 """Share of its level within which a loss stands still, however few its records."""
 
@@ -182,7 +184,9 @@ def _leap(points: Sequence[Point], index: int, level: float, peak: float) -> Fou
     back = next((point for point in points[index + 1:] if point.value < _BACK * level), None)
     found = [("loss-spike", said, line), *([("huge-spike", said, line)] if is_huge else [])]
     if back is not None and statistics.median(point.value for point in points[-3:]) < _BACK * level:
-        found.append(("spike-recovers", say("{rise}, {value:.4g} at {place}", "{rise}，{place}回到 {value:.4g}", rise=said, value=back.value, place=at(back)), line))
+        recovered = say("{rise}, {value:.4g} at {place}", "{rise}，{place}回到 {value:.4g}", rise=said, value=back.value, place=at(back))
+        after = points[points.index(back):]
+        found += [("spike-recovers", recovered, line), *([("spike-over", recovered, line)] if len(after) > _OVER and max(point.value for point in after[-_OVER:]) < peak / 2 else [])]
     return found
 
 
