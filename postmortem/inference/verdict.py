@@ -147,13 +147,14 @@ def _status(best: Ranked, ranked: Sequence[Ranked]) -> str:
 _SUMMARIES: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "established": "{title}: the log itself shows it.", "supported": "{title}: the evidence is for it, nothing speaks against it.",
-        "hypothesis": "Probably {title}; it fits, but so might something else.", "rival": " Next: {rival}.",
+        "mixed": "{title}: more speaks for it than against it.",
+        "hypothesis": "Most likely: {title}. It fits, but so might something else{rival}.", "rival": "; second: {title}",
         "unknown": "The log does not show the cause.", "candidates": " Closest: {title} ({share:.0%}).",
         "consequences": "The log holds only consequences of a failure whose cause is not in it.",
     },
     "zh": {
-        "established": "{title}：日志本身已经证明。", "supported": "{title}：证据支持，没有反证。", "hypothesis": "可能的原因：{title}；与日志吻合，但其他原因也说得通。",
-        "rival": "其次：{rival}。", "unknown": "日志没有显示原因。", "candidates": "最接近的是：{title}（{share:.0%}）。", "consequences": "日志里只有后果，真正的原因不在其中。",
+        "established": "{title}：日志本身已经证明。", "supported": "{title}：证据支持，没有反证。", "mixed": "{title}：支持它的证据多于反证。",
+        "hypothesis": "最可能：{title}。与日志吻合，但其他原因也说得通{rival}。", "rival": "；其次：{title}", "unknown": "日志没有显示原因。", "candidates": "最接近的是：{title}（{share:.0%}）。", "consequences": "日志里只有后果，真正的原因不在其中。",
     },
 }
 
@@ -165,10 +166,10 @@ def _summary(best: Ranked, ranked: Sequence[Ranked], status: str, case: Case, kn
         if best.id == NO_CAUSE and any(event.finding.role == "consequence" for event in case.events):
             return words["consequences"]
         return words["unknown"] + ("" if best.id.startswith("unknown.") else words["candidates"].format(title=title, share=best.probability))
-    text = words[status].format(title=title)
-    if status == "hypothesis" and len(ranked) > 1 and ranked[1].score > best.score - 2.5:
-        text += words["rival"].format(rival=knowledge.title(ranked[1].id, language))
-    return text
+    if status == "supported" and any(item.weight < 0 for item in best.evidence):
+        return words["mixed"].format(title=title)
+    has_rival = len(ranked) > 1 and ranked[1].score > best.score - 2.5
+    return words[status].format(title=title, rival=words["rival"].format(title=knowledge.title(ranked[1].id, language)) if has_rival else "")
 
 
 _FALLBACK_NEED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {

@@ -90,7 +90,9 @@ def standing(diagnosis: Diagnosis, words: Words) -> str:
     verdict = diagnosis.verdict
     if input_kind(diagnosis):
         return ""
-    said = words("standing", status=words.either("status", verdict.status), means=words.either("means", verdict.status))
+    cause = main_cause(diagnosis)
+    is_mixed = verdict.status == "supported" and cause is not None and any(item.weight < 0 for item in cause.evidence)
+    said = words("standing", status=words.either("status", verdict.status), means=words.either("means", "mixed" if is_mixed else verdict.status))
     return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
 
 

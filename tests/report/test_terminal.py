@@ -60,7 +60,7 @@ def test_the_environment_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
     "line",
     [
         pytest.param("FAILED  Values left the range of float16 (above 65504)", id="headline"),
-        pytest.param("numerics.fp16-overflow · supported (evidence for it and none against, not proved) · 93%", id="standing"),
+        pytest.param("numerics.fp16-overflow · supported (more for it than against, not proved) · 93%", id="standing"),
         pytest.param("The problem lies in your code or configuration · Run it again: only after a fix", id="whose and retry"),
         pytest.param("   +2.0  train-3.log:1832  rank 3 on host-1  {'loss': nan, 'grad_norm': nan,", id="evidence"),
         pytest.param("   -0.5  train-3.log:1832  rank 3 on host-1  learning_rate 4.5e-05 > 0", id="evidence against"),
