@@ -91,13 +91,11 @@ def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str)
 
 
 def _told_once(evidence: list[Evidence]) -> list[Evidence]:
-    """Keep of one fact told twice the weightier telling: a line that several signatures know, and an exit status beside the signal that it stands for."""
+    """Keep of one fact told twice the weightier telling: of an exit status and the signal that it stands for. Signatures of one line share a group, in which the second counts little."""
     told: dict[tuple[object, ...], Evidence] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
-        if item.kind == "signature" and item.line is not None:
-            key = (item.group, item.source, item.line, item.weight > 0)
-        elif item.kind == "environment" and item.id in _ENDS:
+        if item.kind == "environment" and item.id in _ENDS:
             key = (item.group, "end", item.weight > 0)
         if key not in told or abs(item.weight) > abs(told[key].weight):
             told[key] = item

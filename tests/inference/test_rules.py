@@ -15,7 +15,7 @@ def item(kind: str, name: str, weight: float, line: int | None = None) -> Eviden
 
 
 @pytest.mark.parametrize(("items", "kept", "total"), [
-    pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 3)], ["b"], 3.0, id="two signatures of a line"),
+    pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 3)], ["b", "a"], 3.4, id="two signatures of a line"),
     pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 4)], ["b", "a"], 3.4, id="of two lines"),
     pytest.param([item("environment", "signal", 1.6), item("environment", "exit_status", 1.6)], ["signal"], 1.6, id="a signal and its exit status"),
     pytest.param([item("environment", "signal", 1.6), item("environment", "gpu", 1.6)], ["signal", "gpu"], 2.0, id="two facts"),
@@ -28,7 +28,7 @@ def test_one_fact_counts_once(items: list[Evidence], kept: list[str], total: flo
     assert scored.score == pytest.approx(PRIOR + total)
 
 
-def test_a_killed_rank_is_two_facts() -> None:
-    """The launcher's line and the exit that it names."""
+def test_a_killed_rank_counts_its_end_once() -> None:
+    """The launcher's line, which two signatures know, and the exit that it names."""
     cause = next(one for one in analyze(KILLED).causes if one.id == "memory.host-oom")
-    assert sorted(one.kind for one in cause.evidence) == ["environment", "signature"]
+    assert sorted(one.kind for one in cause.evidence) == ["environment", "signature", "signature"]
