@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from postmortem.facts.environment import FactStore
@@ -303,6 +303,7 @@ VALUES = st.one_of(st.floats(), st.floats(-10, 10), st.sampled_from([0.0, NAN, I
 
 
 @settings(max_examples=300, deadline=None)
+@example({"memory": [*[0.0] * 13, -9.769313486231587e+306, -1.7e+308]})
 @given(st.dictionaries(st.sampled_from(["loss", "grad_norm", "learning_rate", "eval_loss", "loss_scale", "memory", "loss_cls", "reward"]), st.lists(st.one_of(VALUES, st.none()), max_size=30)))
 def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
     """Whatever is printed, shapes are found or not; every id is in the vocabulary."""

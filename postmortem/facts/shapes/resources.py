@@ -16,6 +16,8 @@ from postmortem.facts.shapes.curves import Curves, Found
 from postmortem.facts.shapes.speed import behind, slowed
 from postmortem.model.said import Said, quote, say
 
+_LARGEST: Final = 1e150
+"""Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
 _NEARLY_ALL: Final = 0.8
@@ -35,7 +37,7 @@ def memory(curves: Curves, capacity: float | None = None) -> Found:
         curves: of one process.
         capacity: memory of the device in GiB, or None if it is not known.
     """
-    points = [point for point in curves.points(names.MEMORY) if math.isfinite(point.value)]
+    points = [point for point in curves.points(names.MEMORY) if 0 <= point.value < _LARGEST]
     values = [point.value for point in points]
     if len(values) < 5:
         return []
