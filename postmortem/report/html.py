@@ -116,6 +116,7 @@ def _context(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> d
         "mood": parts.mood(diagnosis),
         "title": parts.title(diagnosis, words),
         "outcome": parts.outcome(diagnosis, diagnosis.outcome, words),
+        "meaning": parts.meaning(diagnosis, words),
         "has_log": not input_kind(diagnosis),
         "share": percent,
         "number": number,

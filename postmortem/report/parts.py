@@ -90,10 +90,15 @@ def standing(diagnosis: Diagnosis, words: Words) -> str:
     verdict = diagnosis.verdict
     if input_kind(diagnosis):
         return ""
-    cause = main_cause(diagnosis)
-    is_mixed = verdict.status == "supported" and cause is not None and any(item.weight < 0 for item in cause.evidence)
-    said = words("standing", status=words.either("status", verdict.status), means=words.either("means", "mixed" if is_mixed else verdict.status))
+    said = words("standing", status=words.either("status", verdict.status), means=meaning(diagnosis, words))
     return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
+
+
+def meaning(diagnosis: Diagnosis, words: Words) -> str:
+    """Say what the status word means; that nothing speaks against the cause, only where nothing does."""
+    cause, status = main_cause(diagnosis), diagnosis.verdict.status
+    is_mixed = status == "supported" and cause is not None and any(item.weight < 0 for item in cause.evidence)
+    return words.either("means", "mixed" if is_mixed else status)
 
 
 def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:

@@ -143,6 +143,15 @@ def test_the_explanation_stands_above_the_evidence_and_warnings_above_all() -> N
     assert order == sorted(order)
 
 
+def test_nothing_is_said_to_speak_against_a_cause_that_has_evidence_against_it() -> None:
+    """The status word means what the evidence below it shows."""
+    one = replace(rich(), verdict=replace(rich().verdict, status="supported"))
+    assert min(item.weight for item in one.causes[0].evidence) < 0
+    assert "more for it than against" in Page(render_html(one)).text
+    kept = replace(one.causes[0], evidence=tuple(item for item in one.causes[0].evidence if item.weight > 0))
+    assert "evidence for it and none against" in Page(render_html(replace(one, causes=(kept, *one.causes[1:])))).text
+
+
 def test_what_our_texts_put_between_backticks_is_code() -> None:
     """In prose of ours only, and only in pairs; what a log puts there stays as it is."""
     one = rich()
