@@ -81,7 +81,6 @@ class Clock:
         index = bisect.bisect_right(stamps, (offset, float("inf")))
         return (stamps[max(0, index - 1)][1], source, offset)
 
-
     def may_precede(self, one: tuple[int, int], other: tuple[int, int], passed: float = 0.0) -> bool:
         """Say whether a place (source, byte offset) may lie before one in another file: unless the clock says no, so many seconds having passed there since the last printed time."""
         return self.key(*one)[0] <= self.key(*other)[0] + passed
