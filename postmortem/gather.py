@@ -13,8 +13,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-import regex
-
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats import table
@@ -22,7 +20,8 @@ from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.generic import GenericReader
 from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
-from postmortem.knowledge.base import TIMEOUT, Format, Signature
+from postmortem.knowledge.base import Format, Signature
+from postmortem.knowledge.engine import A_SOURCE, Budget, Match
 from postmortem.literals import Machine
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
@@ -67,12 +66,13 @@ class _Drawn(NamedTuple):
 class Gathering:
     """Gathers from one source."""
 
-    def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False) -> None:
-        """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing."""
+    def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False, budget: Budget | None = None) -> None:
+        """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing; `budget` is the whole job's."""
         self.machine, self.source, self.where, self.srun = machine, source, where, srun
         self.result = Gathered()
         self.result.records[source] = 0
         self._break = b"\r" if breaks_by_return else b"\n"
+        self._budget = Budget(A_SOURCE, budget)
         self.line = 1
         self._generic = GenericReader()
         self._table = table.TableReader()
@@ -199,7 +199,7 @@ class Gathering:
     def _signature(self, rule: Signature, view: View, base: int) -> None:
         cleaned = view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
-        match = rule.search(text)
+        match = rule.search(text, self._budget)
         if match is None:
             return
         self._flush_rows()
@@ -247,7 +247,7 @@ class Gathering:
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
-        matches = rule.pattern().finditer(text, timeout=TIMEOUT) if rule.raw.get("each") else filter(None, [rule.search(text)])
+        matches = rule.pattern().finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)])
         strength = int(rule.raw.get("strength", 1))
         for match in matches:
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
@@ -269,7 +269,7 @@ class Gathering:
     def _metric(self, reader: MetricReader, view: View, base: int) -> None:
         if _CLAIMED in view.claimed:
             return
-        record = reader.read(view)
+        record = reader.read(view, self._budget)
         if record is None:
             return
         view.claimed.add(_CLAIMED)
@@ -287,7 +287,7 @@ class Gathering:
             self._learn(reader, view, needs_bar=needs_bar)
 
     def _learn(self, reader: MetricReader, view: View, *, needs_bar: bool) -> None:
-        template, known = reader.learn(view), self._fast[self._opening]
+        template, known = reader.learn(view, self._budget), self._fast[self._opening]
         if template is None or any(path.template.pattern.pattern == template.pattern.pattern for path in known):
             return
         producer, where = reader.producer, self._process(template.where)
@@ -411,7 +411,7 @@ _CLAIMED: Final = hash(("claimed",))
 
 
 def _seen(
-    rule: Signature, source: int, where: Where, line: int, offset: int, text: str, match: "regex.Match[str]", cleaned: Cleaned, before: int, context: tuple[int, str],
+    rule: Signature, source: int, where: Where, line: int, offset: int, text: str, match: Match, cleaned: Cleaned, before: int, context: tuple[int, str],
 ) -> Seen:
     """Make the finding of a match; holds no part of a block."""
     end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line

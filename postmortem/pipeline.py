@@ -27,6 +27,7 @@ from postmortem.inference.case import Case
 from postmortem.inference.clock import Clock, skews
 from postmortem.inference.rules import score
 from postmortem.knowledge.base import KnowledgeBase, load
+from postmortem.knowledge.engine import A_JOB, Budget
 from postmortem.literals import Machine
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Excerpt, Framework, Source
 from postmortem.model.findings import Finding
@@ -108,6 +109,7 @@ class _Reader:
     def __init__(self, machine: Machine, block_size: int, processes: Mapping[str, Where], progress: Callable[[str, int, int], None] | None) -> None:
         self.machine, self.block_size, self.processes, self.progress = machine, block_size, processes, progress
         self.gathered = Gathered()
+        self.budget = Budget(A_JOB)
         self.sources: list[Source] = []
         self.warnings: list[Said] = []
         self.notes: dict[int, Said] = {}
@@ -170,7 +172,7 @@ class _Reader:
         self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind))
 
     def _gather(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
-        gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return)
+        gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return, budget=self.budget)
         for block in blocks(text, self.block_size):
             gathering.feed(block)
             if self.progress is not None:
@@ -181,7 +183,7 @@ class _Reader:
         """Read an error file: its one line holds a whole traceback, and all that is found in it stands on that line."""
         raw = fill(text, _STATE_BYTES).decode("utf-8", "replace")
         data = (error_file.text(raw) or raw).encode()
-        gathering = Gathering(self.machine, index, where, breaks_by_return=True)
+        gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
         gathering.feed(Block(data, 0, len(data), 0))
         result = gathering.snapshot()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
@@ -319,7 +321,7 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
             path=sources[source].path, ahead=ahead,
         )
     if gathered.timeouts:
-        yield say("{count} windows took too long to match and were passed over", "有 {count} 段文本匹配超时，已跳过", count=gathered.timeouts)
+        yield say("{count} searches for a pattern took too long, or came when the time for slow ones was spent, and were passed over", "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过", count=gathered.timeouts)
 
 
 def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:

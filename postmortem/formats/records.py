@@ -15,9 +15,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-import regex
-
-from postmortem.knowledge.base import TIMEOUT, Format
+from postmortem.knowledge.base import Format
+from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
 
@@ -90,20 +89,29 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
-        self._loss_key = regex.compile(raw["loss_key"]) if raw.get("loss_key") else None
         self._step_key = raw.get("step")
         self._names: Mapping[str, str] = raw.get("names") or {}
         self._ignored = frozenset(raw.get("ignore") or ())
 
     @functools.cached_property
-    def _pair(self) -> "regex.Pattern[str] | None":
+    def _pair(self) -> Pattern | None:
         """The pattern of a pair, compiled when the first record comes."""
         pattern = self.format.raw.get("pair")
-        return regex.compile(pattern) if pattern else None
+        return compiled(pattern) if pattern else None
 
-    def read(self, view: View) -> Record | None:
-        """Read the record on a line, or None if there is none."""
-        match = self.format.search(view.cleaned.text if self._lines == 1 else self._window(view))
+    @functools.cached_property
+    def _loss_key(self) -> Pattern | None:
+        """The pattern of the key that stands for the loss, compiled likewise."""
+        pattern = self.format.raw.get("loss_key")
+        return compiled(pattern) if pattern else None
+
+    def read(self, view: View, budget: Budget | None = None) -> Record | None:
+        """Read the record on a line, or None if there is none.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        match = self.format.search(view.cleaned.text if self._lines == 1 else self._window(view), budget)
         if match is None:
             return None
         groups = {name: text for name, text in match.groupdict().items() if text is not None}
@@ -113,7 +121,7 @@ class MetricReader:
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
         values = [(name, value) for name, text in groups.items() if name not in _RESERVED and (value := value_of(text)) is not None]
-        for name, text, _ in self._pairs(match):
+        for name, text, _ in self._pairs(match, budget):
             value = value_of(text)
             if name == "step":
                 step = _or_nan(value)
@@ -130,15 +138,15 @@ class MetricReader:
             window = view.following(count)
         return "\n".join(window)
 
-    def _pairs(self, match: "regex.Match[str]") -> list[tuple[str, str, int]]:
+    def _pairs(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
         """Give (canonical name, printed value, its place in the text) of every pair; the name is empty where the pair is ignored."""
         if self._pair is None or match.groupdict().get("pairs") is None:
             return []
         base = match.start("pairs")
-        pairs = [(found["key"].strip(), found["value"], base + found.start("value")) for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT)]
+        pairs = [(found["key"].strip(), found["value"], base + found.start("value")) for found in self._pair.finditer(match["pairs"], budget)]
         names = [self._name(key) for key, _, _ in pairs]
         if self._loss_key is not None and "loss" not in names:
-            first = next((index for index, (key, _, _) in enumerate(pairs) if self._loss_key.search(key)), None)
+            first = next((index for index, (key, _, _) in enumerate(pairs) if self._loss_key.search(key, budget)), None)
             names = ["loss" if index == first else name for index, name in enumerate(names)]
         return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
 
@@ -147,19 +155,23 @@ class MetricReader:
             return "step"
         return "" if key in self._ignored else self._names.get(key, key)
 
-    def learn(self, view: View) -> Template | None:
-        """Make a template of a line that `read` has read, or None if it is not regular enough."""
+    def learn(self, view: View, budget: Budget | None = None) -> Template | None:
+        """Make a template of a line that `read` has read, or None if it is not regular enough.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
         text, raw = view.cleaned.text, view.data[view.start:view.end]
         if self.redraws or self._lines > 1:
             return None
         if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > _LONGEST:
             return None
-        match = self.format.search(text)
+        match = self.format.search(text, budget)
         if match is None:
             return None
         where, rank = view.cleaned.where, match.groupdict().get("rank")
         where = where._replace(rank=int(rank)) if rank is not None else where
-        spans = self._spans(match)
+        spans = self._spans(match, budget)
         if spans is None:
             return None
         shift = len(raw) - len(text)
@@ -173,15 +185,15 @@ class MetricReader:
         parts += [_literal(raw[position:]), rb"(?=[\r\n]|\Z)"]
         return Template(re.compile(b"".join(parts)), tuple(names), where)
 
-    def _spans(self, match: "regex.Match[str]") -> list[tuple[int, int, str, bytes]] | None:
+    def _spans(self, match: Match, budget: Budget | None) -> list[tuple[int, int, str, bytes]] | None:
         """Give (start, end, canonical name or "", pattern) of every value in the line, in order; None if they overlap or one is of an odd spelling."""
         spans = [(*match.span(name), name, _spelled_like(text)) for name, text in match.groupdict().items() if text is not None and name not in _LITERAL]
-        if self._pair is not None and "rest" in self._pair.groupindex and match.groupdict().get("pairs") is not None:
+        if self._pair is not None and "rest" in self._pair.names and match.groupdict().get("pairs") is not None:
             base = match.start("pairs")
             spans += [(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
-                      for found in self._pair.finditer(match["pairs"], timeout=TIMEOUT) if found["rest"] is not None]
+                      for found in self._pair.finditer(match["pairs"], budget) if found["rest"] is not None]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-        spans += [(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match) if not name or value_of(text) is not None]
+        spans += [(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match, budget) if not name or value_of(text) is not None]
         spans.sort()
         text = match.string
         names = [name for _, _, name, _ in spans if name]

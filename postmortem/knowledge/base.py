@@ -11,17 +11,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
-
-import regex
+from typing import Any
 
 from postmortem import resources
 from postmortem.errors import PatternError
-
-TIMEOUT: Final = 0.5
-"""Seconds that one regex may take on one window; the last resort behind bounded windows and linear patterns."""
-_SHORT: Final = 1024
-"""Characters below which even a quadratic pattern cannot take long, and watching the clock would cost more than the search."""
+from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +26,9 @@ class Rule:
     anchors: tuple[bytes, ...]
     match: str
     raw: Mapping[str, Any]
-    _compiled: list[regex.Pattern[str]] = field(default_factory=list, compare=False, repr=False)
+    _compiled: list[Pattern] = field(default_factory=list, compare=False, repr=False)
 
-    def pattern(self) -> regex.Pattern[str]:
+    def pattern(self) -> Pattern:
         """Give the compiled pattern.
 
         Raises:
@@ -42,20 +36,18 @@ class Rule:
         """
         if not self._compiled:
             try:
-                self._compiled.append(regex.compile(self.match))
-            except regex.error as error:
+                self._compiled.append(compiled(self.match))
+            except ValueError as error:
                 raise PatternError(f"{self.id}: not a valid regex: {error}", self.raw.get("file", ""), "run: postmortem patterns check") from error
         return self._compiled[0]
 
-
-    def search(self, text: str) -> "regex.Match[str] | None":
+    def search(self, text: str, budget: Budget | None = None) -> Match | None:
         """Search a window.
 
         Raises:
-            TimeoutError: the window took longer than TIMEOUT.
+            TimeoutError: it took too long, or the budget is spent.
         """
-        pattern = self._compiled[0] if self._compiled else self.pattern()
-        return pattern.search(text) if len(text) < _SHORT else pattern.search(text, timeout=TIMEOUT)
+        return (self._compiled[0] if self._compiled else self.pattern()).search(text, budget)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import regex
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
 from postmortem.knowledge import schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
+from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.yamlfile import line_of, read_yaml
 from postmortem.names import SHAPES
 
@@ -85,8 +85,8 @@ def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
     try:
-        regex.compile(pattern)
-    except regex.error as error:
+        compiled(pattern)
+    except ValueError as error:
         yield f"not a valid regex: {error}", "correct `match`"
 
 

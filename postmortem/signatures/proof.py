@@ -7,16 +7,15 @@ Not here: the shape of a rule (`knowledge.check`).
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import regex
-
 from postmortem.errors import PatternError
+from postmortem.knowledge.engine import compiled
 from postmortem.reading.prefixes import clean
 
 
 def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     """Give the named groups if the rule fires on the text, else None. An anchor must be there and the cleaned lines must match."""
     lines = text.split("\n")
-    pattern = regex.compile(rule["match"])
+    pattern = compiled(rule["match"])
     for index, line in enumerate(lines):
         if any(anchor in line for anchor in rule["anchors"]):
             window = "\n".join(clean(one).text for one in lines[index:index + rule.get("lines", 1)])
