@@ -30,8 +30,8 @@ def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
 
 
 def time_of(line: str) -> str | None:
-    """Give the time that a raw line prints, if it can be read."""
-    time = clean(line[:_PREFIX]).time
+    """Give the time that a raw line prints, be it behind a task number, if it can be read."""
+    time = clean(line[:_PREFIX], srun=True).time
     return None if time is None or math.isnan(seconds(time)) else time
 
 

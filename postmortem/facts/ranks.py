@@ -18,7 +18,7 @@ from postmortem.facts.series import Point, Series
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import carries_srun_labels, clean
 
 _NOT_TRAINING: Final = ("eval", "val", "test")
 _OF: Final = re.compile(r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b", re.IGNORECASE)
@@ -67,10 +67,11 @@ def uneven(ends: Iterable[tuple[int, Where, int, str]]) -> list[Shape]:
     """
     totals: dict[str, dict[Where, tuple[int, int, int]]] = defaultdict(dict)
     for source, own, begin, text in ends:
+        srun = carries_srun_labels(text)
         for number, raw in enumerate(text.split("\n"), begin):
             if (match := _OF.search(raw)) is None:
                 continue
-            where = clean(raw).where.filled(own)
+            where = clean(raw, srun=srun).where.filled(own)
             if where != NOWHERE:
                 totals[match["word"].lower()][where] = (int(match["total"]), source, number)
     for word, processes in totals.items():

@@ -5,15 +5,15 @@ Not here: output that simply ends (nothing shows how long it has been still), ti
 """
 
 import itertools
-import math
 import re
 import statistics
 from typing import Final
 
+from postmortem.facts.clock import time_of
 from postmortem.facts.shapes import Shape
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
-from postmortem.reading.prefixes import clean, seconds
+from postmortem.reading.prefixes import seconds
 
 _FEWEST: Final = 5
 _TIMES: Final = 30
@@ -34,7 +34,7 @@ def shape(tail: tuple[int, str], source: int, last_record: int, least: float = _
         least: seconds below which no time is long.
     """
     first, text = tail
-    stamped = [(number, at, line) for number, line in enumerate(text.split("\n"), first) if not math.isnan(at := seconds(clean(line[:200]).time))]
+    stamped = [(number, seconds(time), line) for number, line in enumerate(text.split("\n"), first) if (time := time_of(line)) is not None]
     before, behind = [entry for entry in stamped if entry[0] <= last_record], [entry for entry in stamped if entry[0] > last_record]
     if len(before) < _FEWEST or not behind or before[-1][0] != last_record:
         return None

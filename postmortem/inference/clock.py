@@ -128,7 +128,7 @@ def _steps(texts: Iterable[str]) -> dict[str, float]:
     for line in (line for text in texts for line in text.splitlines()):
         if not (match := _STEP.search(line)):
             continue
-        one = clean(line)
+        one = clean(line, srun=True)
         read = _told(one.time) if one.time else None
         if read is not None and (match := _STEP.search(one.text)):
             found.setdefault(_SPACE.sub(" ", match[1].lower()), read[0])

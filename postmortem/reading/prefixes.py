@@ -101,20 +101,32 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
         raw: a line without its line break.
         srun: the file carries `srun --label` task numbers ("3: text"); decided per file by `carries_srun_labels`.
     """
+    found: dict[str, str] = {}
+    text = _peeled(raw, found, srun=srun)
+    if not found:
+        return Cleaned(text, NOWHERE, None)
+    return Cleaned(text, _where(found), _time(found), found.get("level", ""))
+
+
+def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
     text = text.replace("\x00", "") if "\x00" in text else text
-    found: dict[str, str] = {}
-    if srun and (match := _SRUN.match(text)):
-        found["task"] = match["rank"]
-        text = text[match.end():]
+    if srun:
+        text = _without_task(text, found)
     for _ in range(6):
         shorter = _peel(text, found)
         if shorter is None:
             break
-        text = shorter
-    if not found:
-        return Cleaned(text, NOWHERE, None)
-    return Cleaned(text, _where(found), _time(found), found.get("level", ""))
+        text = _without_task(shorter, found) if srun else shorter
+    return text
+
+
+def _without_task(text: str, found: dict[str, str]) -> str:
+    """Take off the one label of `srun`; it stands outside what the program's own logger prints, so behind a level there is none."""
+    if "task" in found or "level" in found or (match := _SRUN.match(text)) is None:
+        return text
+    found["task"] = match["rank"]
+    return text[match.end():]
 
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
@@ -187,15 +199,21 @@ def seconds(time: str | None) -> float:
 
 
 def carries_srun_labels(sample: str) -> bool:
-    """Say whether most lines of the sample (a server's may be mixed in) begin with `srun --label`'s task number.
+    """Say whether most lines of the sample (a server's may be mixed in) begin with `srun --label`'s task number, be it behind a stamp or in colour.
 
-    A single leading "12: " is data; only the same shape on many lines, with at least two task numbers or task 0, is a label.
+    A single leading "12: " is data; only the same shape on many lines, with at least two task numbers or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
     """
     lines = [line for line in sample.split("\n") if line.strip()][:400]
-    labels = [match["rank"] for line in lines if (match := _SRUN.match(line))]
-    if len(lines) < 8 or len(labels) < 0.75 * len(lines):
+    if len(lines) < 8:
         return False
-    numbers = {int(label) for label in labels}
-    rising = [int(label) for label in labels]
-    is_numbered_listing = len(numbers) > 0.8 * len(labels) and rising == sorted(rising)
-    return not is_numbered_listing
+    tasks, is_bare = [], True
+    for number, line in enumerate(lines):
+        found: dict[str, str] = {}
+        _peeled(line, found, srun=True)
+        if "task" in found:
+            tasks.append(int(found["task"]))
+            is_bare = is_bare and _SRUN.match(line) is not None
+        elif number + 1 - len(tasks) > 0.25 * len(lines):
+            return False
+    is_rising = tasks == sorted(tasks)
+    return not (is_rising and len(set(tasks)) > (0.8 * len(tasks) if is_bare else 1))

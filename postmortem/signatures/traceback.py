@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import ANSI, Cleaned, clean
 from postmortem.reading.windows import LONG_REACH, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"
@@ -30,6 +30,7 @@ _LIBRARY: Final = re.compile(
 )
 _BAR: Final = re.compile(r"\d%\|")
 _OTHER_PROGRAM: Final = re.compile(r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: ")
+_FIGURES: Final = re.compile(r"[\d.,]+|\s+")
 _MOST_FRAMES: Final = 400
 _MOST_TEXT: Final = 2000
 
@@ -38,8 +39,8 @@ class _Row(NamedTuple):
     number: int
     text: str
     end: int
-    is_stamped: bool = False
-    """True if a logger or a container put its prefix before the text."""
+    stamp: str = ""
+    """The form of what a logger and a container put before the text, without its figures."""
 
 
 def is_library(file: str) -> bool:
@@ -113,9 +114,15 @@ def _rows(view: View) -> Iterator[_Row]:
         start = newline + 1
         position = data.find(end, start, limit)
         position = position if position >= 0 else limit
-        one = clean(data[start:position].decode("utf-8", "replace").rstrip("\r").split("\r")[-1], srun=view.srun)
+        raw = data[start:position].decode("utf-8", "replace").rstrip("\r").split("\r")[-1]
+        one = clean(raw, srun=view.srun)
         if same_process(one.where, view.cleaned.where):
-            yield _Row(number, one.text, position, one.time is not None or bool(one.level))
+            yield _Row(number, one.text, position, _stamp(raw, one) if one.time is not None or one.level else "")
+
+
+def _stamp(raw: str, one: Cleaned) -> str:
+    bare = ANSI.sub("", raw) if "\x1b" in raw else raw
+    return _FIGURES.sub("0", bare[:len(bare) - len(one.text)])
 
 
 def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]:
@@ -187,7 +194,7 @@ def _whole_message(message: str, last: _Row, rows: Iterator[_Row]) -> tuple[str,
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
             break
-        if (row.is_stamped and not last.is_stamped) or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
+        if (row.stamp and row.stamp != last.stamp) or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
             break
         message += "\n" + row.text
         end = row

@@ -1,0 +1,161 @@
+"""Whether a verdict moves when every line of a log is wrapped: a time stamp, a rank, a task number, colours, a logger's prefix, carriage returns, one around the other.
+
+    python benchmarks/wrapping.py [FOLDER ...] [--every N] [--jobs N]
+
+FOLDER (default `sample_logs`) holds cases as the lab writes them: a label beside a log or a folder of logs. Each case is analysed bare and in every wrapping that says nothing new of it; printed are
+the cases whose cause moves, and the count. A stamp goes on where the line's own time stands still, so that pauses stay what they were; a rank is put only before lines that name none.
+"""
+
+import argparse
+import datetime as dt
+import gzip
+import math
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import samples
+
+import postmortem
+from postmortem.reading.names import processes_of
+from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
+
+START: Final = 1_714_564_800.0
+A_DAY: Final = 86_400.0
+MOMENT: Final = 1e-3
+TEXT: Final = frozenset({".log", ".txt", ".out", ".err"})
+
+
+class Wrapping:
+    """A way to wrap the lines of one file."""
+
+    def __init__(self, prefix: str, suffix: str = "") -> None:
+        """Take what stands before and behind each line; `{stamp}`, `{comma}` and `{rank}` are put in."""
+        self.prefix, self.suffix = prefix, suffix
+
+    @property
+    def is_inner(self) -> bool:
+        """True if it cannot stand around the label of a process: it says itself which one a line is from, or a program prints it."""
+        return "{rank}" in self.prefix or " - INFO - " in self.prefix
+
+    def text(self, text: str, rank: int) -> str:
+        """Wrap every line."""
+        body, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
+        lines = body.split("\n")
+        return "\n".join(self._line(line, time, rank) for line, time in zip(lines, times(lines), strict=True)) + end
+
+    def _line(self, line: str, time: float, rank: int) -> str:
+        when = dt.datetime.fromtimestamp(time, dt.UTC)
+        stamp, comma = f"{when:%Y-%m-%dT%H:%M:%S.%f}", f"{when:%Y-%m-%d %H:%M:%S},{when.microsecond // 1000:03d}"
+        return self.prefix.format(stamp=stamp, comma=comma, rank=rank) + line + self.suffix
+
+
+def times(lines: Sequence[str]) -> Iterator[float]:
+    """Give each line a time: its own where it prints one, a moment after the line before otherwise."""
+    printed = [time for line in lines if (time := clean(line, srun=True).time) is not None and not math.isnan(seconds(time))]
+    last = next((seconds(time) for time in printed if time_basis(time) == "full"), START) - MOMENT
+    if printed and time_basis(printed[0]) in {"no-date", "no-year"}:
+        last = last // A_DAY * A_DAY + seconds(printed[0]) % A_DAY - MOMENT
+    for line in lines:
+        time = clean(line, srun=True).time
+        own = math.nan if time is None or time_basis(time) == "uptime" else seconds(time) if time_basis(time) == "full" else last // A_DAY * A_DAY + seconds(time) % A_DAY
+        last = own if own > last else last + MOMENT
+        yield last
+
+
+WRAPPINGS: Final = {
+    "kubectl": Wrapping("{stamp}789Z "),
+    "container file": Wrapping("{stamp}789+00:00 stdout F "),
+    "stamp in brackets": Wrapping("[{comma}] "),
+    "logger": Wrapping("{comma} - train - INFO - "),
+    "rank": Wrapping("[rank{rank}]: "),
+    "srun": Wrapping("{rank}: "),
+    "mpirun": Wrapping("[1,{rank}]<stdout>:"),
+    "colour": Wrapping("\x1b[36m", "\x1b[0m"),
+    "crlf": Wrapping("", "\r"),
+    "srun behind a stamp": Wrapping("{stamp}Z {rank}: "),
+    "stamp behind srun": Wrapping("{rank}: {stamp}Z "),
+    "srun behind a stamp in brackets": Wrapping("[{comma}] {rank}: "),
+    "rank behind a stamp": Wrapping("{stamp}Z [rank{rank}]: "),
+    "rank behind srun": Wrapping("{rank}: [rank{rank}]: "),
+    "srun in colour": Wrapping("\x1b[36m{rank}: \x1b[0m"),
+    "colour behind srun": Wrapping("{rank}: \x1b[31m", "\x1b[0m"),
+    "srun and carriage return": Wrapping("{rank}: ", "\r"),
+}
+
+
+def texts(path: Path) -> dict[str, str]:
+    """The text logs of a case by their names; nothing where one of its files is of another kind."""
+    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    found = {}
+    for file in files:
+        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        name = str(file.relative_to(path) if path.is_dir() else file.name).removesuffix(".gz")
+        if Path(name).suffix not in TEXT or data.startswith((b"{", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
+            return {}
+        found[name] = data.decode("utf-8", "surrogateescape")
+    return found
+
+
+def ranks(files: dict[str, str]) -> dict[str, int]:
+    """The rank of each file; nothing where a line names its process, or several files do not name theirs."""
+    if any(carries_srun_labels(text) or any((where := clean(line).where).rank is not None or where.local_rank is not None for line in text.split("\n")) for text in files.values()):
+        return {}
+    named = processes_of(list(files)) if len(files) > 1 else {}
+    if len(files) > 1 and any(name not in named or named[name].rank is None for name in files):
+        return {}
+    return {name: (named[name].rank or 0) if name in named else 0 for name in files}
+
+
+def cause(files: dict[str, str], dump: Path) -> str | None:
+    """The verdict on these files as one job."""
+    with tempfile.TemporaryDirectory(prefix="wrapping-") as folder:
+        for name, text in files.items():
+            path = Path(folder) / "job" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        where = Path(folder) / "job" if len(files) > 1 else Path(folder) / "job" / next(iter(files))
+        return postmortem.analyze(where, env=[dump] if dump.is_file() else []).verdict.cause
+
+
+def moved(path: Path, names: Sequence[str] = tuple(WRAPPINGS)) -> tuple[int, list[tuple[str, str | None, str | None]]]:
+    """How many wrappings of a case were looked at, and those in which the cause moves."""
+    files = texts(path)
+    if not files:
+        return 0, []
+    processes, dump = ranks(files), path.with_name(path.name.removesuffix(path.suffix if path.is_file() else "") + ".env")
+    bare, count, found = cause(files, dump), 0, []
+    for name in names:
+        wrapping = WRAPPINGS[name]
+        if wrapping.is_inner and not processes:
+            continue
+        count += 1
+        now = cause({file: wrapping.text(text, processes.get(file, 0)) for file, text in files.items()}, dump)
+        if now != bare:
+            found.append((name, bare, now))
+    return count, found
+
+
+def main() -> None:
+    """Print what moves."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    options.add_argument("folders", nargs="*", type=Path, default=[samples.ROOT / "sample_logs"])
+    options.add_argument("--every", type=int, default=1, help="every Nth case")
+    options.add_argument("--jobs", type=int, default=2)
+    given = options.parse_args()
+    cases = [samples.input_of(label) for folder in given.folders for label in samples.labels_in(folder)][::given.every]
+    total = moves = 0
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for path, (count, found) in zip(cases, pool.map(partial(moved), cases, chunksize=4), strict=True):
+            total += count
+            moves += len(found)
+            for name, before, now in found:
+                print(f"{path.parent.name}/{path.name}  {name}: {before} → {now}", flush=True)
+    print(f"{moves} of {total} moved, {len(cases)} cases")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""A short fuzz: a few hundred broken logs through everything, the same in each run; `python tools/fuzz.py --minutes 60` is the long one.
+
+Which input is made of what, and what is held against an answer, is told in `tools/mutations.py` and `tools/fuzz.py`.
+"""
+
+from pathlib import Path
+
+import fuzz
+import mutations
+import pytest
+
+INPUTS = 90
+"""About a minute of processor time."""
+BATCHES = 9
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_nothing_breaks(batch: int) -> None:
+    """No crash, no input that takes long, no text that its schema or parser refuses, no planted secret."""
+    tried = {number: fuzz.tried(1, number) for number in range(batch, INPUTS, BATCHES)}
+    assert {f"--seed 1 --first {number}": trial.findings for number, trial in tried.items() if trial.findings} == {}
+
+
+def test_an_input_is_the_same_again() -> None:
+    """A seed and a number are enough to make it."""
+    assert [mutations.make(3, number) for number in range(20)] == [mutations.make(3, number) for number in range(20)]
+    assert mutations.make(3, 0) != mutations.make(4, 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "said"),
+    [
+        pytest.param("json", '{"schema": NaN}', "NaN", id="NaN in JSON"),
+        pytest.param("json", "{}", "schema", id="JSON without its fields"),
+        pytest.param("sarif", '{"version": "1"}', "schema", id="another SARIF"),
+        pytest.param("html", "<p><b>x</p></b>", "closes nothing", id="crossed elements"),
+        pytest.param("html", "<p>", "not closed", id="an open element"),
+        pytest.param("html", '<script type="application/json">{"x": NaN}</script>', "NaN", id="NaN in the page's figures"),
+        pytest.param("markdown", "x" * 70_000, "more than", id="a comment too long"),
+        pytest.param("markdown", "<details>", "not closed", id="an open fold"),
+        pytest.param("terminal", "a\x1b[2Jb", "0x1b", id="a terminal's command"),
+        pytest.param("github", "error", "no command", id="no command of a runner"),
+        pytest.param("html", "\ud800", "surrogates", id="what no file can hold"),
+    ],
+)
+def test_a_broken_answer_is_seen(tmp_path: Path, form: str, text: str, said: str) -> None:
+    """Each check refuses what it is there for."""
+    trial = fuzz.Trial(mutations.make(3, 0), tmp_path, mutations.random.Random(0))
+    trial.checked(form, lambda: fuzz.CHECKS[form](text))
+    assert said in trial.findings[0].what
+
+
+def test_a_crash_and_a_secret_are_findings(tmp_path: Path) -> None:
+    """An exception that is not ours is one, an error of ours is none."""
+    made = mutations.make(3, 0)._replace(secrets={"hunter2hunter2": "password {}"})
+    trial = fuzz.Trial(made, tmp_path, mutations.random.Random(0))
+    trial.timed("analyze", lambda: 1 / 0)
+    trial.timed("analyze", lambda: fuzz.postmortem.analyze(tmp_path / "none.log"))
+    trial.hidden("json", "x hunter2hunter2")
+    assert [one.what for one in trial.findings] == ["ZeroDivisionError: division by zero", "secret: password {}"]
