@@ -6,13 +6,14 @@ Not here: rendering (`report`), many jobs (later rooms).
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from postmortem import marks, progress, timeline, views
-from postmortem.errors import InputError
+from postmortem.errors import InputError, PatternError
 from postmortem.facts import collectives, ending, last_words, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
 from postmortem.facts.series import Series
@@ -32,16 +33,19 @@ from postmortem.literals import Machine
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Excerpt, Framework, Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, labelled, listed, quote, say
+from postmortem.model.said import Said, cut, labelled, listed, quote, say
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
 from postmortem.reading.kinds import kind_of
 from postmortem.reading.names import processes_of
-from postmortem.reading.opener import fill, open_log
+from postmortem.reading.opener import Counted, Readable, fill, lines_of, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 
-_STATE_BYTES: Final = 256 << 20
+_ERROR_FILE_BYTES: Final = 16 << 20
+"""An error file holds one message and its call stack, and is read whole."""
+_ROW_BYTES: Final = 1 << 20
+_MOST_MESSAGE: Final = 200
 
 
 class Job(NamedTuple):
@@ -120,13 +124,23 @@ class _Reader:
         self.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored"))
 
     def read(self, path: str, *, is_alone: bool, kind: str = "log") -> None:
-        """Read one file; in a folder, one that cannot be read is listed with the reason."""
+        """Read one file; of several, one that cannot be read is listed with the reason, and so is one on which this program fails."""
         try:
             self._read(path, kind)
         except InputError as error:
             if is_alone:
                 raise
             self.ignore(path, error.what if isinstance(error.what, Said) else quote(str(error.what)))
+        except PatternError:
+            raise
+        except Exception as error:
+            if os.environ.get("POSTMORTEM_DEBUG"):
+                raise
+            why = _failed(error)
+            if is_alone and kind == "log":
+                raise InputError(why, path, "set POSTMORTEM_DEBUG=1 for the traceback and report it") from error
+            self.warnings.append(labelled(path, why))
+            self.ignore(path, why)
 
     def require_something(self, given: Sequence[str]) -> None:
         """Refuse a job none of whose files could be read.
@@ -146,20 +160,22 @@ class _Reader:
             index, notes = len(self.sources), list[Said]()
             where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
             if trainer_state.claims(head):
-                kind, part = "metrics", self._metrics_file(text, index, trainer_state.records, "transformers-trainer")
+                kind, part = "metrics", self._metrics_file(text, index, lambda source: trainer_state.records(blocks(source, self.block_size)), "transformers-trainer")
             elif csv_metrics.claims(head):
-                kind, part = "metrics", self._metrics_file(text, index, csv_metrics.records, csv_metrics.PRODUCER)
+                kind, part = "metrics", self._metrics_file(text, index, lambda source: csv_metrics.records(lines_of(source, _ROW_BYTES)), csv_metrics.PRODUCER)
             elif error_file.claims(head):
                 part = self._error_file(text, index, where)
-                notes.append(error_file.NOTE)
+                notes += [error_file.NOTE, *([_CUT] if text.read(1) else [])]
             else:
                 part = self._gather(text, index, where, path, srun=carries_srun_labels(head[:65536]))
             self.gathered.merge(part)
         finally:
             opened.close()
-        kind = "notebook" if text.is_notebook and kind == "log" else kind
+        kind = "notebook" if text.printed is not None and kind == "log" else kind
         if text.breaks_by_return:
             notes = [say("its only line breaks are carriage returns: lines count its frames", "文件只用回车符换行：行号按进度条的帧计数")]
+        if text.printed is not None and text.printed.passed_over:
+            notes.append(say("{count} printed texts of more than 16 MiB were passed over", "有 {count} 段超过 16 MiB 的输出文本已跳过", count=text.printed.passed_over))
         if opened.fault is not None:
             self.warnings.append(labelled(path, opened.fault))
             notes.append(opened.fault)
@@ -181,8 +197,8 @@ class _Reader:
 
     def _error_file(self, text: Text, index: int, where: Where) -> Gathered:
         """Read an error file: its one line holds a whole traceback, and all that is found in it stands on that line."""
-        raw = fill(text, _STATE_BYTES).decode("utf-8", "replace")
-        data = (error_file.text(raw) or raw).encode()
+        raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
+        data = (error_file.text(raw) or raw).encode("utf-8", "replace")     # JSON may hold half a character
         gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
         gathering.feed(Block(data, 0, len(data), 0))
         result = gathering.snapshot()
@@ -191,15 +207,24 @@ class _Reader:
         result.tracebacks = [(dataclasses.replace(one, line=1, end_line=1, exception_line=1), before) for one, before in result.tracebacks]
         return result
 
-    def _metrics_file(self, text: Text, index: int, records: Callable[[str], Iterable[tuple[Record, int]]], producer: str) -> Gathered:
-        """Read a trainer_state.json or a table; it must be held whole, and is bounded."""
-        raw = fill(text, _STATE_BYTES)
+    def _metrics_file(self, text: Text, index: int, records: Callable[[Readable], Iterable[tuple[Record, int]]], producer: str) -> Gathered:
+        """Read a trainer_state.json or a table."""
+        source = Counted(text)
         gathering = Gathering(self.machine, index)
-        gathering.take_state(records(raw.decode("utf-8", "replace")), producer)
+        gathering.take_state(records(source), producer)
         gathering.feed(Block(b"", 0, 0, 0))
         result = gathering.snapshot()
-        result.lines[index] = raw.count(b"\n") + (not raw.endswith(b"\n"))
+        result.lines[index] = source.lines
         return result
+
+
+_CUT: Final = say("only its beginning was read", "只读取了开头部分")
+
+
+def _failed(error: Exception) -> Said:
+    """Say that this program failed on a file."""
+    message = cut(" ".join(str(error).split()), _MOST_MESSAGE)
+    return say("reading it failed with {kind}", "读取时出错：{kind}", kind=f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
 def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnosis:

@@ -5,6 +5,7 @@ characters that its wildcards accept in between. The measure is relative, of one
 """
 
 import contextlib
+import io
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from postmortem.formats.generic import GenericReader
 from postmortem.formats.trainer_state import records
 from postmortem.knowledge.base import Format, Signature, load
 from postmortem.model.lines import NOWHERE
+from postmortem.reading.blocks import blocks
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 from postmortem.signatures import traceback
@@ -195,7 +197,7 @@ def test_hostile_windows_are_hostile() -> None:
 
 PLAIN: Final = {
     "clean": clean, "clean with srun": lambda text: clean(text, srun=True), "generic": lambda text: GenericReader().read(text[:4000], NOWHERE, 1), "bar": draw,
-    "state": lambda text: list(records('{"log_history"' + text)), "traceback": lambda text: traceback.read(View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0),
+    "state": lambda text: list(records(blocks(io.BytesIO(('{"log_history"' + text).encode())))), "traceback": lambda text: traceback.read(View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0),
 }
 UNITS: Final = (
     "[rank3]: ", "2024-05-01 12:00:00", "[2024-05-01 12:00:00,123] [INFO] ", "loss: ", "train loss 0.5 ", "loss ", "nan", "1,", "epoch", "|", "10%|##| 1/2 [", "━", "{", "{}", '{"step": 1}', '  File "a.py", line 1, in f\n', "a.b.", "│ /a.py:1 in f │\n",

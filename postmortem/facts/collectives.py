@@ -14,15 +14,17 @@ from typing import Final
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
+from postmortem.model.numerals import whole_number
 from postmortem.model.said import say
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
 COUNTS: Final = frozenset({"distributed.nccl-timeout.work-status", "distributed.nccl-timeout.idle-rank", "distributed.nccl-timeout.dump-signal"})
 INIT_START: Final = "context.nccl-init.start"
 INIT_COMPLETE: Final = "context.nccl-init.complete"
+_MOST_RANKS: Final = 1 << 20
 NEVER: Final = 1 << 31
 """A count above it is torch's way, in some versions, to say that nothing was completed or enqueued."""
-_RANK: Final = re.compile(r"\bRank (\d+)\]")
+_RANK: Final = re.compile(r"\bRank (\d{1,9})\]")
 _GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
 _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
@@ -56,9 +58,9 @@ def _behind(findings: Iterable[Finding]) -> list[Shape]:
     """Compare how much each rank of a group had enqueued."""
     counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
     for finding in findings:
-        enqueued, rank = finding.capture("enqueued"), _RANK.search(finding.text)
-        if finding.signature in COUNTS and enqueued is not None and rank is not None and int(enqueued) < NEVER:
-            counts[_group(finding)].setdefault(rank[1], (int(enqueued), finding))
+        enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
+        if finding.signature in COUNTS and enqueued is not None and rank is not None and enqueued < NEVER:
+            counts[_group(finding)].setdefault(rank[1], (enqueued, finding))
     for group in counts.values():
         (least, finding), most = min(group.values(), key=lambda one: one[0]), max(count for count, _ in group.values())
         late = sorted((rank for rank, (count, _) in group.items() if count == least), key=int)
@@ -76,13 +78,13 @@ def _absent(findings: Iterable[Finding]) -> list[Shape]:
     joined: set[tuple[str, int]] = set()
     for finding in findings:
         if finding.signature in {INIT_START, INIT_COMPLETE}:
-            key = (finding.capture("comm") or "", int(finding.capture("nranks") or 0))
+            key = (finding.capture("comm") or "", whole_number(finding.capture("nranks")) or 0)
             if finding.signature == INIT_COMPLETE:
                 joined.add(key)
             else:
-                begun[key][int(finding.capture("rank") or 0)] = finding
+                begun[key][whole_number(finding.capture("rank")) or 0] = finding
     for key, ranks in begun.items():
-        missing = [rank for rank in range(key[1]) if rank not in ranks]
+        missing = [rank for rank in range(min(key[1], _MOST_RANKS)) if rank not in ranks]
         if key not in joined and missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
             said = say(

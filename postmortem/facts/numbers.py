@@ -5,6 +5,10 @@ In: text, or a step. Out: a finite number, a step as it is counted, or None. Not
 
 import math
 import re
+from typing import Final
+
+_LAST_STEP: Final = 1e15
+"""No run takes so many steps; below it a float tells neighbours apart."""
 
 
 def number(text: str) -> float | None:
@@ -19,7 +23,7 @@ def number(text: str) -> float | None:
 
 
 def whole(step: float | None) -> float | None:
-    """Give a step as it is counted, an integer if it is one; None if it is not known (NaN)."""
-    if step is None or math.isnan(step):
+    """Give a step as it is counted, an integer if it is one; None if it is not known (NaN) or cannot be one (infinite, too large to count to)."""
+    if step is None or not abs(step) < _LAST_STEP:
         return None
     return int(step) if float(step).is_integer() else step

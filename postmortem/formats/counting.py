@@ -33,7 +33,7 @@ class Counting:
             length: steps of an epoch as printed; NaN if none are.
             anew: it is known to be counted anew in each epoch, as the position of a bar is. Else the printed step stands until it falls back.
         """
-        if math.isnan(epoch) or math.isnan(step) or epoch != int(epoch):
+        if not math.isfinite(epoch) or math.isnan(step) or epoch != int(epoch):
             return step
         number = int(epoch)
         if stream not in self._first and len(self._first) >= _MOST:

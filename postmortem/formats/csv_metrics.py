@@ -1,13 +1,13 @@
 """Tables of metrics in CSV files: Lightning's `metrics.csv`, YOLO's `results.csv`, the logs of Keras and timm.
 
-In: the whole text of the file. Out: a record for each row, with its raw line.
+In: the lines of the file. Out: a record for each row, with its raw line. A row ends with its line, whatever quotes are open.
 Not here: tables in notebooks (`formats.table`).
 """
 
 import csv
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.formats.records import Record, value_of
@@ -35,23 +35,30 @@ def claims(head: str) -> bool:
     return has_place and is_row and any("loss" in column for column in columns)
 
 
-def records(text: str) -> Iterator[tuple[Record, int]]:
+def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
-    rows = csv.reader(line.replace("\0", "") for line in text.split("\n"))
+    rows = map(_cells, lines)
     columns = [column.strip() for column in next(rows, [])]
     step_column = next((index for name in _STEPS for index, column in enumerate(columns) if column.lower() == name), None)
+    names = ["step" if index == step_column else "" if column.lower() in _SKIPPED else _name(column) for index, column in enumerate(columns)]
     for line, row in enumerate(rows, start=2):
-        step, values = math.nan, list[tuple[str, float]]()
-        for index, (column, cell) in enumerate(zip(columns, row, strict=False)):
-            value = value_of(cell.strip())
-            if value is None or column.lower() in _SKIPPED:
-                continue
-            if index == step_column:
-                step = value
-            elif (name := _name(column)) not in {one for one, _ in values}:     # of several columns for the training loss the first
-                values.append((name, value))
-        if any(name != "epoch" for name, _ in values):
-            yield Record(step, values, NOWHERE), line
+        values = dict[str, float]()
+        for name, cell in zip(names, row, strict=False):
+            if name and name not in values and (text := cell.strip()) and (value := value_of(text)) is not None:     # of several columns for the training loss the first
+                values[name] = value
+        step = values.pop("step", math.nan)
+        if any(name != "epoch" for name in values):
+            yield Record(step, list(values.items()), NOWHERE), line
+
+
+def _cells(line: str) -> list[str]:
+    line = line.replace("\0", "").replace("\r", "")
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line]), [])
+    except csv.Error:       # a cell beyond the reader's limit
+        return []
 
 
 def _name(column: str) -> str:

@@ -24,6 +24,6 @@ def text(raw: str) -> str | None:
     try:
         told: Any = json.loads(raw)["message"]
         message, stack = str(told["message"]), str(told.get("extraInfo", {}).get("py_callstack", ""))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return f"{stack.rstrip()}\n" if message.split("\n", maxsplit=1)[0] in stack else f"{stack.rstrip()}\n{message}\n".lstrip()

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 from postmortem.model.lines import Where
+from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import View
 
 _NUMBER: Final = re.compile(r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
@@ -117,7 +118,7 @@ class MetricReader:
         groups = {name: text for name, text in match.groupdict().items() if text is not None}
         where = view.cleaned.where
         if "rank" in groups:
-            where = where._replace(rank=int(groups["rank"]))
+            where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
         values = [(name, value) for name, text in groups.items() if name not in _RESERVED and (value := value_of(text)) is not None]
@@ -170,7 +171,7 @@ class MetricReader:
         if match is None:
             return None
         where, rank = view.cleaned.where, match.groupdict().get("rank")
-        where = where._replace(rank=int(rank)) if rank is not None else where
+        where = where._replace(rank=whole_number(rank)) if rank is not None else where
         spans = self._spans(match, budget)
         if spans is None:
             return None

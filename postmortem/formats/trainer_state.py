@@ -1,20 +1,25 @@
 """`trainer_state.json` of the Hugging Face Trainer: the log history with exact steps.
 
-In: the whole text of the file (even one cut off by the crash). Out: records with raw lines, and a few settings.
+In: the blocks of the file (even of one cut off by the crash). Out: records with raw lines.
 Not here: the printed dicts of the same run (`patterns/formats/trainer.yaml`).
+
+Entries are found by their braces, not by a parser of the whole: the parsers that stream JSON take no `NaN`, which the Trainer writes, and tell no lines.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.formats.records import Record
 from postmortem.model.lines import NOWHERE
+from postmortem.model.numerals import whole_number
+from postmortem.reading.blocks import Block
 
 PRODUCER: Final = "transformers-trainer-state"
-_ENTRY: Final = re.compile(r"\{[^{}]{1,20000}\}")
+_HISTORY: Final = b'"log_history"'
+_ENTRY: Final = re.compile(rb"\{[^{}]{1,20000}\}")
 _SKIPPED: Final = frozenset({"step", "total_flos", "train_runtime", "train_loss", "train_samples_per_second", "train_steps_per_second"})
 _NAMES: Final = {"lr": "learning_rate"}
 
@@ -25,19 +30,39 @@ def claims(head: str) -> bool:
     return start == "{" and '"log_history"' in head and '"global_step"' in head[:4000] + head[-4000:]
 
 
-def records(text: str) -> Iterator[tuple[Record, int]]:
+def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
     """Yield every entry of the log history with its raw line; an entry that is cut off is passed over."""
-    begin = text.find('"log_history"')
-    line, position = 1, 0
-    for match in _ENTRY.finditer(text, max(begin, 0)):
-        line += text.count("\n", position, match.start())
-        position = match.start()
-        try:
-            entry = json.loads(match[0])
-        except ValueError:
-            continue
-        if not isinstance(entry.get("step"), int):
-            continue
-        values = [(_NAMES.get(key, key), float(value)) for key, value in entry.items() if key not in _SKIPPED and isinstance(value, (int, float)) and not isinstance(value, bool)]
-        if values and "train_runtime" not in entry:
-            yield Record(float(entry["step"]), values, NOWHERE, math.nan), line
+    line, has_begun = 1, False
+    for block in blocks:
+        begin = block.lo if has_begun else block.data.find(_HISTORY, block.lo)
+        has_begun = has_begun or block.lo <= begin < block.hi
+        position = block.lo
+        for match in _ENTRY.finditer(block.data, begin) if has_begun else ():
+            if match.start() >= block.hi:
+                break
+            line += block.data.count(b"\n", position, match.start())
+            position = match.start()
+            record = _record(match[0].decode("utf-8", "replace"))
+            if record is not None:
+                yield record, line
+        line += block.data.count(b"\n", position, block.hi)
+
+
+def _record(text: str) -> Record | None:
+    try:
+        entry = _DECODER.decode(text)
+    except (ValueError, RecursionError):    # RecursionError: lists nested without end
+        return None
+    if not isinstance(entry.get("step"), int) or "train_runtime" in entry:
+        return None
+    values = [(_NAMES.get(key, key), float(value)) for key, value in entry.items() if key not in _SKIPPED and isinstance(value, (int, float)) and not isinstance(value, bool)]
+    return Record(float(entry["step"]), values, NOWHERE, math.nan) if values else None
+
+
+def _number(text: str) -> int | float:
+    """Read an integer; one of more digits than any count is a figure."""
+    value = whole_number(text)
+    return float(text) if value is None else value
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_number)

@@ -19,6 +19,7 @@ from postmortem.knowledge.base import Signature
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import same_process
 
 SURVIVED_RECORDS: Final = 3
@@ -160,7 +161,7 @@ def _roots(seen: Iterable[Seen]) -> dict[bool, set[Where]]:
     for one in seen:
         if one.finding.signature == ROOT_CAUSE:
             told = dict(one.finding.captures)
-            found[told.get("error_file", NO_FILE) != NO_FILE].add(Where(int(told["rank"]), int(told["local_rank"]), None, None))
+            found[told.get("error_file", NO_FILE) != NO_FILE].add(Where(whole_number(told["rank"]), whole_number(told["local_rank"]), None, None))
     return found
 
 

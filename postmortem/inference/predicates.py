@@ -12,6 +12,7 @@ from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.numerals import whole_number
 from postmortem.model.said import Said, labelled, quote, say
 
 _COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
@@ -210,7 +211,7 @@ def version_matches(version: str, condition: str) -> bool:
 
 def _parts(version: str) -> tuple[int, ...]:
     release = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
-    return tuple(int(part) for part in release[1].split(".")) if release else ()
+    return tuple(whole_number(part) or 0 for part in release[1].split(".")) if release else ()
 
 
 def _compare_versions(known: tuple[int, ...], operator: str, limit: tuple[int, ...]) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 from postmortem.errors import InputError
 from postmortem.model.said import say
 from postmortem.reading import notebook
-from postmortem.reading.opener import Opened, fill
+from postmortem.reading.opener import Opened, Readable, fill
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -37,25 +37,47 @@ class Text:
         self.opened = opened
         head = fill(opened, SNIFF)
         self.encoding, skip = detect(head, opened.path)
-        self._decoder = None if self.encoding == "utf-8" else codecs.getincrementaldecoder(self.encoding)("replace")
-        self._head = self._utf8(head[skip:], final=False)
-        self._done = False
-        self.is_notebook = notebook.claims(self._head)
-        if self.is_notebook:
-            self._head, self._done = notebook.outputs(fill(self, notebook.LARGEST)), True
-        self.head = self._head[:SNIFF]
+        source = _Decoded(opened, self.encoding, head[skip:])
+        self._head = source.head
+        self.printed: notebook.Printed | None = None
+        """What the cells of a notebook printed, where this is one."""
+        if notebook.claims(self._head):
+            self.printed = notebook.Printed(source)
+            self._head = fill(self.printed, SNIFF)
+        else:
+            source.head = b""
+        self._source: Readable = self.printed or source
+        self.head = self._head
         """The first megabyte as UTF-8; stays readable after it was handed out."""
-        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0 and not self.is_notebook
+        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0 and self.printed is None
 
     def read(self, size: int) -> bytes:
         """Give up to about `size` bytes of UTF-8, b"" at the end."""
         if self._head:
             chunk, self._head = self._head[:size], self._head[size:]
             return chunk
-        while not self._done:
-            raw = self.opened.read(size)
-            self._done = not raw
-            if chunk := self._utf8(raw, final=self._done):
+        return self._source.read(size)
+
+
+class _Decoded:
+    """A stream in an encoding, as UTF-8."""
+
+    def __init__(self, opened: Opened, encoding: str, head: bytes) -> None:
+        self._opened = opened
+        self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("replace")
+        self.head = self._utf8(head, final=False)
+        """What was read of it before, and not handed out yet."""
+        self._is_done = False
+
+    def read(self, size: int, /) -> bytes:
+        """Give up to about `size` bytes, b"" at the end."""
+        if self.head:
+            chunk, self.head = self.head[:size], self.head[size:]
+            return chunk
+        while not self._is_done:
+            raw = self._opened.read(size)
+            self._is_done = not raw
+            if chunk := self._utf8(raw, final=self._is_done):
                 return chunk
         return b""
 

@@ -73,7 +73,7 @@ def _walk(folder: Path) -> Iterator[Candidate]:
 
 def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
     """Give what paths sort by: rank2 stands before rank10."""
-    return [[(piece.isdigit(), int(piece) if piece.isdigit() else 0, piece) for piece in _DIGITS.split(part)] for part in path.parts]
+    return [[(bool(_DIGITS.fullmatch(piece)), int(piece) if _DIGITS.fullmatch(piece) else 0, piece) for piece in _DIGITS.split(part)] for part in path.parts]
 
 
 def _closed(error: OSError) -> Said:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.numerals import whole_number
 
 _RANK: Final = re.compile(r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
 _LOCAL: Final = re.compile(r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
@@ -37,8 +38,8 @@ def process_of_file(path: str) -> Where:
     local = _LOCAL.search(name)
     rank = None if local else next((match for part in (name, *parts[:-1]) if (match := _RANK.search(part))), None)
     node = next((match for part in (name, *parts[:-1]) if (match := _NODE.search(part))), None)
-    is_redirect = stem in {"stderr", "stdout", "error"} and len(parts) >= 2 and parts[-2].isdigit()
-    local_rank = int(local[1]) if local else int(parts[-2]) if is_redirect else None
+    is_redirect = stem in {"stderr", "stdout", "error"} and len(parts) >= 2 and parts[-2].isdecimal()
+    local_rank = int(local[1]) if local else whole_number(parts[-2]) if is_redirect else None
     if rank is None and local_rank is None and node is None:
         return NOWHERE
     return Where(int(rank[1]) if rank else None, local_rank, node[1] if node else None, None)
@@ -84,7 +85,7 @@ def _by_word(skeleton: str, number: str) -> Where:
     match = _WORD.search(before)
     word = match[1].lower() if match else ""
     if word in _RANK_WORDS:
-        return Where(rank=int(number))
+        return Where(rank=whole_number(number))
     if word in _NODE_WORDS:
         return Where(node=f"{before.lstrip('_.-')}{number}")
     is_pid = _PID.match(number) and word not in _JOB_WORDS and not _DATED.search(before)

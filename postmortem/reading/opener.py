@@ -14,6 +14,7 @@ import io
 import lzma
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -51,6 +52,38 @@ def fill(source: Readable, size: int) -> bytes:
         chunks.append(chunk)
         missing -= len(chunk)
     return b"".join(chunks)
+
+
+def lines_of(source: Readable, longest: int) -> Iterator[str]:
+    """Yield the lines of UTF-8 text without their breaks, each cut behind `longest` bytes."""
+    rest = b""
+    while chunk := source.read(_AT_ONCE):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from (line[:longest].decode("utf-8", "replace") for line in whole)
+        rest = rest[:longest]
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+class Counted:
+    """Counts the lines of what is read through it."""
+
+    def __init__(self, source: Readable) -> None:
+        """Take what is to be read."""
+        self._source, self._breaks, self._is_open = source, 0, True
+
+    @property
+    def lines(self) -> int:
+        """Give the lines read so far; one without a break at its end counts."""
+        return self._breaks + self._is_open
+
+    def read(self, size: int, /) -> bytes:
+        """Give up to `size` bytes, b"" at the end."""
+        data = self._source.read(size)
+        if data:
+            self._breaks += data.count(b"\n")
+            self._is_open = not data.endswith(b"\n")
+        return data
 
 
 class Opened:

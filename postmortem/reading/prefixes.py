@@ -38,11 +38,11 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("12", rf"{_DATE}T{_CLOCK} (?= )"),     # kubectl before an indented line: the indentation is the line's own
         ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
         # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
-        ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d+)\] )?(?:\[RANK:(?P<rank3>\d+)\] )?"),
+        ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d{{1,18}})\] )?(?:\[RANK:(?P<rank3>\d{{1,9}})\] )?"),
         # torch 2.1-2.2: "[date time] torch.distributed...: [WARNING] "
         ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
         # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
-        ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d+)\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
+        ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
         ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?[:\s]\s*"),
         ("[", r"\[titan\] "),
         # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
@@ -55,21 +55,21 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
         ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
         # torch --tee and the rank label of sys.excepthook and of the C++ logger
-        ("[", r"\[rank ?(?P<rank>\d+)\]:? ?"),
-        ("[", r"\[(?!epoch|step|iter|layer|block|stage|fold|batch)[a-z]{3,12}(?P<local>\d+)\]:\s?"),
+        ("[", r"\[rank ?(?P<rank>\d{1,9})\]:? ?"),
+        ("[", r"\[(?!epoch|step|iter|layer|block|stage|fold|batch)[a-z]{3,12}(?P<local>\d{1,9})\]:\s?"),
         # mpirun --tag-output
-        ("[", r"\[\d+,(?P<rank4>\d+)\]<std(?:out|err)>:\s?"),
+        ("[", r"\[\d+,(?P<rank4>\d{1,9})\]<std(?:out|err)>:\s?"),
         # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
         ("[", r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
         # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
-        ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d+) [\w/.<>-]+:\d+\] "),
+        ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] "),
         ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
         # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
-        ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d+)(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
+        ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
         # DeepSpeed over pdsh, docker compose
         ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
         # syslog and dmesg
-        ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d+\.\d+)\] )?"),
+        ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"),
         ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
         ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
         # Megatron core >= 0.7

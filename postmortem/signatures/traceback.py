@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.model.findings import Frame, Traceback
+from postmortem.model.numerals import whole_number
 from postmortem.model.said import cut
 from postmortem.reading.prefixes import ANSI, Cleaned, clean
 from postmortem.reading.windows import LONG_REACH, View, same_process
@@ -168,7 +169,7 @@ def _exception(text: str) -> re.Match[str] | None:
 def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
     if match is not None and len(frames) < _MOST_FRAMES:
         file = match["file"]
-        frames.append(Frame(file, int(match["line"]), (match["function"] or "").strip(), code[:300], is_library(file)))
+        frames.append(Frame(file, whole_number(match["line"]) or 0, (match["function"] or "").strip(), code[:300], is_library(file)))
 
 
 def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -27,13 +28,17 @@ NAN = math.nan
         ),
         pytest.param("epoch,train_loss,eval_loss,lr\n0,6.95,6.9,1e-06\n", [(NAN, {"epoch": 0, "loss": 6.95, "eval_loss": 6.9, "learning_rate": 1e-6}, 2)], id="timm"),
         pytest.param("epoch,accuracy,loss,val_loss\n0,0.9,inf,0.2\n", [(NAN, {"epoch": 0, "accuracy": 0.9, "loss": math.inf, "eval_loss": 0.2}, 2)], id="Keras"),
+        pytest.param("step,loss\n1,0.5\n2,\r0.4\r\r\n3,0.3\n", [(1, {"loss": 0.5}, 2), (2, {"loss": 0.4}, 3), (3, {"loss": 0.3}, 4)], id="stray carriage returns"),
+        pytest.param('step,loss\n1,0.5\n2,"0.4\n3,0.3\n', [(1, {"loss": 0.5}, 2), (2, {"loss": 0.4}, 3), (3, {"loss": 0.3}, 4)], id="a quote that is never closed ends with its line"),
+        pytest.param('step,loss\n1,0.5\n2,"' + "x" * 200_000 + '"\n3,0.3\n', [(1, {"loss": 0.5}, 2), (3, {"loss": 0.3}, 4)], id="a cell beyond the limit of Python's reader"),
+        pytest.param("step,loss\n1,0.5\n" + "9" * 400 + ",0.4\n3," + "9" * 5000 + "\n", [(1, {"loss": 0.5}, 2), (math.inf, {"loss": 0.4}, 3), (3, {"loss": math.inf}, 4)], id="numbers that no float holds"),
         pytest.param("step,train_loss,loss\n1,0.5,0.25\n", [(1, {"loss": 0.5}, 2)], id="two columns for the loss: the first"),
     ],
 )
 def test_tables_of_known_programs(text: str, expected: list[tuple[float, dict[str, float], int]]) -> None:
     """Names as in every other format; an empty cell says nothing."""
     assert claims(text)
-    assert repr([(float(record.step), {name: float(value) for name, value in record.values}, line) for record, line in records(text)]) == repr(
+    assert repr([(float(record.step), {name: float(value) for name, value in record.values}, line) for record, line in records(text.split("\n"))]) == repr(
         [(float(step), {name: float(value) for name, value in values.items()}, line) for step, values, line in expected],
     )
 
@@ -66,3 +71,15 @@ def test_a_curve_is_read_as_it_was_written(tmp_path: Path, seed: int) -> None:
     path.write_text(sink.getvalue())
     found = {one.name: repr([(float(step or 0), value, line) for step, value, line in one.samples]) for one in postmortem.analyze(path).diagnosis.series}
     assert (found["loss"], found["learning_rate"], found["eval_loss"]) == (repr(loss), repr(rate), repr(evaluation))
+
+
+def test_the_cost_of_a_row_grows_with_its_cells() -> None:
+    """Four times as many columns take about four times as long."""
+
+    def seconds(columns: int) -> float:
+        lines = ["step,loss," + ",".join(f"m{number}" for number in range(columns)), *(["1,0.5," + ",".join(["0.25"] * columns)] * 30)]
+        began = time.process_time()
+        assert len(list(records(lines))) == 30
+        return time.process_time() - began
+
+    assert min(seconds(4000) for _ in range(3)) < 10 * min(seconds(1000) for _ in range(3)) + 0.02

@@ -1,12 +1,17 @@
 """trainer_state.json: exact steps, also from a file that the crash cut off."""
 
+import io
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from postmortem.formats.trainer_state import claims, records
+from postmortem.formats import trainer_state
+from postmortem.formats.records import Record
+from postmortem.formats.trainer_state import claims
+from postmortem.reading.blocks import blocks
 
 STATE = {
     "best_metric": None, "best_model_checkpoint": None, "epoch": 1.0, "eval_steps": 500, "global_step": 20, "is_hyper_param_search": False, "is_local_process_zero": True,
@@ -20,6 +25,11 @@ STATE = {
     "logging_steps": 5, "max_steps": 20, "num_train_epochs": 1, "stateful_callbacks": {"TrainerControl": {"args": {"should_log": False}, "attributes": {}}}, "total_flos": 1e15, "train_batch_size": 1,
 }
 TEXT = json.dumps(STATE, indent=2)
+
+
+def records(text: str, size: int = 1 << 20) -> Iterator[tuple[Record, int]]:
+    """The records of a file that is read in blocks."""
+    return trainer_state.records(blocks(io.BytesIO(text.encode("utf-8", "surrogatepass")), size))
 
 
 def test_every_entry_is_a_record_with_its_step_and_line() -> None:
@@ -41,6 +51,29 @@ def test_a_cut_file_gives_its_whole_entries(share: float) -> None:
     found = list(records(cut))
     assert [record.step for record, _ in found] == [record.step for record, _ in records(TEXT)][:len(found)]
     assert len(found) >= cut.count('"step"') - 1 - ("train_runtime" in cut)
+
+
+@pytest.mark.parametrize("size", [1, 700, 100_000])
+def test_the_size_of_the_blocks_changes_nothing(size: int) -> None:
+    """Entries and lines are the same, also where a block ends within an entry."""
+    long = json.dumps(STATE | {"log_history": [{"loss": 1.0 / step, "step": step, "note": "x" * (step % 90)} for step in range(1, 3000)]}, indent=2)
+    assert repr(list(records(long, size))) == repr(list(records(long)))
+    assert [record.step for record, _ in records(long, size)] == list(range(1, 3000))
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        pytest.param('{"loss": 0.5, "grad_norm": ' + "9" * 400 + ', "step": 1}', {"loss": 0.5, "grad_norm": math.inf}, id="an integer that no float holds"),
+        pytest.param('{"loss": 0.5, "grad_norm": ' + "9" * 5000 + ', "step": 1}', {"loss": 0.5, "grad_norm": math.inf}, id="an integer that Python refuses to read"),
+        pytest.param('{"loss": 0.5, "step": ' + "9" * 400 + "}", None, id="such a step is none"),
+        pytest.param('{"loss": 0.5, "step": 1, "x": ' + "[" * 9000 + "]" * 9000 + "}", None, id="lists nested without end"),
+    ],
+)
+def test_an_absurd_entry_spoils_no_other(entry: str, expected: dict[str, float] | None) -> None:
+    """Its neighbours are read."""
+    found = [dict(record.values) for record, _ in records('{"log_history": [{"loss": 2.0, "step": 1}, ' + entry + ', {"loss": 1.0, "step": 2}]}')]
+    assert found == [{"loss": 2.0}, *([] if expected is None else [expected]), {"loss": 1.0}]
 
 
 def test_the_closing_summary_is_no_point() -> None:

@@ -1,6 +1,8 @@
 """Notebooks: what the cells printed, on the lines where it stands in the file."""
 
+import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,23 @@ ERROR = [
     "\x1b[0;32m<ipython-input-5-abc>\x1b[0m in \x1b[0;36m<cell line: 1>\x1b[0;34m()\x1b[0m\n\x1b[0;32m----> 1\x1b[0;31m trainer\x1b[0m\x1b[0;34m.\x1b[0mtrain()\n",
     "\x1b[0;31mOutOfMemoryError\x1b[0m: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 14.75 GiB of which 1.20 GiB is free.",
 ]
+
+
+class Trickle:
+    """Gives at most a few bytes at a time."""
+
+    def __init__(self, data: bytes, most: int) -> None:
+        self.stream, self.most = io.BytesIO(data), most
+
+    def read(self, size: int, /) -> bytes:
+        """Give less than was asked for."""
+        return self.stream.read(min(size, self.most))
+
+
+def outputs(raw: bytes, most: int = 1 << 20) -> bytes:
+    """What a notebook printed, read in pieces."""
+    printed = notebook.Printed(Trickle(raw, most))
+    return b"".join(iter(lambda: printed.read(1 << 16), b""))
 
 
 def made(*results: dict[str, Any], source: str = "trainer.train()") -> dict[str, Any]:
@@ -42,7 +61,7 @@ def pretty(content: dict[str, Any]) -> bytes:
 def test_printed_lines_stand_where_the_file_holds_them() -> None:
     """Streams, tables and errors are given; source, pictures and prose are not."""
     raw = pretty(made(stream(*RECORDS), {"output_type": "display_data", "data": {"text/html": TABLE, "image/png": "aGVsbG8=", "text/plain": ["<IPython.core.display.HTML object>"]}, "metadata": {}}, source="print('loss: 0.7')"))
-    lines, file = notebook.outputs(raw).decode().split("\n"), raw.decode().split("\n")
+    lines, file = outputs(raw).decode().split("\n"), raw.decode().split("\n")
     assert len(lines) == len(file)
     assert [line for line in lines if line] == [*(one.strip("\n") for one in (*RECORDS, *TABLE)), "<IPython.core.display.HTML object>"]
     assert all(json.dumps(line, ensure_ascii=False)[1:-1] in original for line, original in zip(lines, file, strict=True))
@@ -51,8 +70,8 @@ def test_printed_lines_stand_where_the_file_holds_them() -> None:
 def test_an_error_is_its_traceback_or_else_its_message() -> None:
     """The message is not given twice; a file without the traceback still tells what was raised."""
     error = {"output_type": "error", "ename": "ValueError", "evalue": "no labels", "traceback": ["Traceback (most recent call last)", "ValueError: no labels"]}
-    assert notebook.outputs(pretty(made(error))).decode().strip().split("\n") == ["Traceback (most recent call last)", "ValueError: no labels"]
-    assert notebook.outputs(pretty(made(error | {"traceback": []}))).decode().strip() == "ValueError: no labels"
+    assert outputs(pretty(made(error))).decode().strip().split("\n") == ["Traceback (most recent call last)", "ValueError: no labels"]
+    assert outputs(pretty(made(error | {"traceback": []}))).decode().strip() == "ValueError: no labels"
 
 
 @pytest.mark.parametrize("is_one_line", [False, True])
@@ -89,8 +108,8 @@ def test_a_notebook_cut_off_gives_what_is_there(cut: float) -> None:
     """Half a file is half the output."""
     raw = pretty(made(stream(*RECORDS * 20)))
     part = raw[:int(len(raw) * cut)]
-    assert notebook.outputs(part).count(b"\n") == part.count(b"\n")
-    assert notebook.outputs(part).count(b"'loss'") in {part.count(b"'loss'"), part.count(b"'loss'") - 1}
+    assert outputs(part).count(b"\n") == part.count(b"\n")
+    assert outputs(part).count(b"'loss'") in {part.count(b"'loss'"), part.count(b"'loss'") - 1}
 
 
 @pytest.mark.parametrize(("head", "claimed"), [
@@ -102,18 +121,49 @@ def test_only_notebooks_are_claimed(head: bytes, *, claimed: bool) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=6), st.sampled_from([None, 1, 2]))
-def test_whatever_is_printed_comes_back(texts: list[str], indent: int | None) -> None:
-    """Every printed string, in order; line breaks within one become returns."""
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=6), st.sampled_from([None, 1, 2]), st.integers(1, 40))
+def test_whatever_is_printed_comes_back(texts: list[str], indent: int | None, most: int) -> None:
+    """Every printed string, in order, however little is read at once; line breaks within one become returns."""
     raw = json.dumps(made(*(stream(text) for text in texts)), indent=indent).encode()
-    given_back = notebook.outputs(raw).decode().replace("\n", "\r").split("\r")
+    given_back = outputs(raw).decode().replace("\n", "\r").split("\r")
     wanted = [part for text in texts for part in text.removesuffix("\n").replace("\r\n", "\r").replace("\n", "\r").split("\r") if part]
     assert [part for part in given_back if part] == wanted
-    assert notebook.outputs(raw).count(b"\n") == raw.count(b"\n")
+    assert outputs(raw).count(b"\n") == raw.count(b"\n")
+    assert outputs(raw, most) == outputs(raw)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(['"text"', '"cells"', '"outputs"', "{", "}", "[", "]", ":", ",", '"a\\n"', '"', "\\", "\n", "1"]), max_size=60).map("".join))
 def test_reading_never_fails(text: str) -> None:
     """Whatever the file, its lines keep their numbers."""
-    assert notebook.outputs(text.encode()).count(b"\n") == text.count("\n")
+    assert outputs(text.encode()).count(b"\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("unit", [pytest.param(b"[", id="lists"), pytest.param(b'{"text":[', id="objects"), pytest.param(b"]", id="closing brackets")])
+def test_depth_costs_no_more_than_length(unit: bytes) -> None:
+    """Containers within containers are counted, not remembered; what is printed behind them is found again."""
+    depth = 20_000
+    head = b'{"cells": [{"cell_type": "code", "outputs": ['
+    close = {b"[": b"]", b'{"text":[': b"]}"}.get(unit, b"")
+
+    def seconds(count: int) -> float:
+        began = time.process_time()
+        outputs(head + unit * count)
+        return time.process_time() - began
+
+    assert min(seconds(4 * depth) for _ in range(3)) < 12 * min(seconds(depth) for _ in range(3)) + 0.05
+    if close:
+        assert outputs(head + unit * depth + close * depth + b',{"text": ["loss: 0.5\\n"]}]}]}') == b"loss: 0.5"
+
+
+def test_a_string_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture costs no memory; a printed text beyond the limit is counted, and what follows is read."""
+    monkeypatch.setattr(notebook, "_LONGEST", 2000)
+    monkeypatch.setattr(notebook, "_PIECE", 300)
+    long = 'x\\"' * 4000
+    raw = pretty(made({"output_type": "display_data", "data": {"image/png": long, "text/plain": ["shown\n"]}, "metadata": {}}, stream(long, "after it\n")))
+    printed = notebook.Printed(io.BytesIO(raw))
+    found = b"".join(iter(lambda: printed.read(100), b""))
+    assert [line for line in found.decode().split("\n") if line] == ["shown", "after it"]
+    assert found.count(b"\n") == raw.count(b"\n")
+    assert printed.passed_over == 1
