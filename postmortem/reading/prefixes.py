@@ -43,7 +43,7 @@ _FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
         # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
         ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
-        ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?[:\s]\s*"),
+        ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)"),     # more blanks are the line's own indentation
         ("[", r"\[titan\] "),
         # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
         ("[", rf"\[(?P<clock6>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?)\](?:\[(?:{_LEVEL}|[DIWEC])\])?:? ?"),

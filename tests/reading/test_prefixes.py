@@ -53,6 +53,8 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
         pytest.param("[INFO|2025-05-01 12:00:00] llamafactory.data.loader:143 >> text", "text", NOWHERE, id="LLaMA-Factory"),
         pytest.param("05/01/2024 12:00:00 - INFO - llamafactory.data - text", "text", NOWHERE, id="LLaMA-Factory <= 0.9.0"),
         pytest.param("[XTuner][RANK 5][2025-08-01 12:00:00][INFO] text", "text", Where(rank=5), id="XTuner 1.x"),
+        pytest.param("[2024-05-01 12:00:00,123]     loss=0.5", "    loss=0.5", NOWHERE, id="a stamp in brackets, indented"),
+        pytest.param("[2024-05-01 12:00:00]: text", "text", NOWHERE, id="a stamp in brackets and a colon"),
         pytest.param("[titan] 2025-03-01 12:00:00,123 - root - INFO - text", "text", NOWHERE, id="torchtitan"),
         pytest.param("2024-05-01 12:00:00 | INFO | train_inner | epoch 001:", "epoch 001:", NOWHERE, id="fairseq"),
         pytest.param("2024-05-01 12:00:00.123 | ERROR    | __main__:<module>:12 - text", "text", NOWHERE, id="loguru"),
