@@ -3,15 +3,17 @@
     python benchmarks/wrapping.py [FOLDER ...] [--every N] [--jobs N]
 
 FOLDER (default `sample_logs`) holds cases as the lab writes them: a label beside a log or a folder of logs. Each case is analysed bare and in every wrapping that says nothing new of it; printed are
-the cases whose cause moves, and the count. A stamp goes on where the line's own time stands still, so that pauses stay what they were; a rank is put only before lines that name none.
+the cases whose cause moves, and the count. A line that prints a time is stamped with it, those between two of them evenly, so that pauses stay what they were; files of a job that print none get no stamp, since their order would be invented;
+a rank is put only before lines that name none.
 """
 
 import argparse
 import datetime as dt
 import gzip
+import itertools
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -37,6 +39,11 @@ class Wrapping:
         self.prefix, self.suffix = prefix, suffix
 
     @property
+    def tells_time(self) -> bool:
+        """True if it puts a time before each line."""
+        return "{stamp}" in self.prefix or "{comma}" in self.prefix
+
+    @property
     def is_inner(self) -> bool:
         """True if it cannot stand around the label of a process: it says itself which one a line is from, or a program prints it."""
         return "{rank}" in self.prefix or " - INFO - " in self.prefix
@@ -53,17 +60,23 @@ class Wrapping:
         return self.prefix.format(stamp=stamp, comma=comma, rank=rank) + line + self.suffix
 
 
-def times(lines: Sequence[str]) -> Iterator[float]:
-    """Give each line a time: its own where it prints one, a moment after the line before otherwise."""
-    printed = [time for line in lines if (time := clean(line, srun=True).time) is not None and not math.isnan(seconds(time))]
-    last = next((seconds(time) for time in printed if time_basis(time) == "full"), START) - MOMENT
-    if printed and time_basis(printed[0]) in {"no-date", "no-year"}:
-        last = last // A_DAY * A_DAY + seconds(printed[0]) % A_DAY - MOMENT
-    for line in lines:
+def times(lines: Sequence[str]) -> list[float]:
+    """Give each line a time: its own where it prints one; those between two of them are spread over the time between, so that no pause is invented."""
+    known: list[tuple[int, float]] = []
+    for number, line in enumerate(lines):
         time = clean(line, srun=True).time
-        own = math.nan if time is None or time_basis(time) == "uptime" else seconds(time) if time_basis(time) == "full" else last // A_DAY * A_DAY + seconds(time) % A_DAY
-        last = own if own > last else last + MOMENT
-        yield last
+        if time is None or time_basis(time) == "uptime" or math.isnan(own := seconds(time)):
+            continue
+        if time_basis(time) != "full":
+            own = (known[-1][1] if known else START) // A_DAY * A_DAY + own % A_DAY
+        if not known or own >= known[-1][1]:
+            known.append((number, own))
+    first, last = known[0] if known else (0, START), known[-1] if known else (0, START)
+    places = [(-1, first[1] - MOMENT * (first[0] + 1)), *known, (len(lines), last[1] + MOMENT * (len(lines) - last[0]))]
+    found = []
+    for (begin, start), (end, stop) in itertools.pairwise(places):
+        found += [start + (stop - start) * (number - begin) / max(end - begin, 1) for number in range(max(begin, 0), end)]
+    return found
 
 
 WRAPPINGS: Final = {
@@ -126,11 +139,12 @@ def moved(path: Path, names: Sequence[str] = tuple(WRAPPINGS)) -> tuple[int, lis
     files = texts(path)
     if not files:
         return 0, []
+    is_timed = len(files) == 1 or all(any(clean(line).time for line in text.split("\n")) for text in files.values())
     processes, dump = ranks(files), path.with_name(path.name.removesuffix(path.suffix if path.is_file() else "") + ".env")
     bare, count, found = cause(files, dump), 0, []
     for name in names:
         wrapping = WRAPPINGS[name]
-        if wrapping.is_inner and not processes:
+        if (wrapping.is_inner and not processes) or (wrapping.tells_time and not is_timed):
             continue
         count += 1
         now = cause({file: wrapping.text(text, processes.get(file, 0)) for file, text in files.items()}, dump)

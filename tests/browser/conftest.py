@@ -39,7 +39,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Opened]]:
     def opened(path: Path, anchor: str = "", **options: Any) -> Opened:
         context = browser.new_context(**options)
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         found = Opened(context.new_page())
         found.page.on("console", lambda message: found.complaints.append(message.text))
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))

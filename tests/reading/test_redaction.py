@@ -203,9 +203,9 @@ def test_a_setting_whose_name_says_secret_is_hidden_whole(name: str, value: obje
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:
     """Text made to trip the patterns costs time in proportion to its length."""
     text = piece * (100_000 // len(piece))
-    start = time.perf_counter()
+    start = time.thread_time()
     Redactor().text(text)
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 @pytest.mark.parametrize(("name", "hidden"), [("node-a", "node-a"), ("node0", "node0"), ("worker-12", "worker-12"), ("n3", "n3"), ("node-a17", "host-1"), ("gpu01", "host-1"), ("nadine", "host-1")])
