@@ -20,7 +20,7 @@ _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4
 _INDISPENSABLE: Final = 5
 """A check of a lower order stands first even where the cause is proved: it decides how to mend."""
-_PLACEHOLDER: Final = re.compile(r"\$\{(\w+)(?:\|([^}]*))?\}")
+_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 _PREFERENCE: Final = ("xtuner", "llamafactory", "transformers-trainer", "trl", "lightning", "megatron", "mmengine", "mmcv", "fairseq", "detectron2", "axolotl", "deepspeed", "accelerate", "peft", "pytorch", "any")
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command: no quote, space or sign that a shell or Python would act on, and no leading dash."""

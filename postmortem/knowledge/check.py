@@ -4,14 +4,14 @@ In: folders. Out: a list of `PatternError`, empty if all is well.
 Not here: whether examples fire, which needs the matching engine (`signatures.proof`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
-from postmortem.knowledge import schema, snippets
+from postmortem.knowledge import attack, schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.yamlfile import line_of, read_yaml
@@ -88,6 +88,17 @@ def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
         compiled(pattern)
     except ValueError as error:
         yield f"not a valid regex: {error}", "correct `match`"
+
+
+def slow_patterns(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Say which patterns of a rule are slow, and on what."""
+    for field in ("match", "pair", "loss_key"):
+        if entry.get(field):
+            pattern = compiled(entry[field])
+            search = pattern.search if field == "match" and not entry.get("each") else lambda text, pattern=pattern: list(pattern.finditer(text))
+            outcome = attack.worst(search, attack.attacks(entry[field], anchors=entry["anchors"][:2], many_lines=entry.get("lines", 1) > 1))
+            if outcome.is_slow:
+                yield f"{field} is slow: {outcome}"
 
 
 def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:

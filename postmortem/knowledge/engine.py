@@ -35,7 +35,7 @@ _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
 """What belongs to a class, without a pattern's own characters, and which of these do."""
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
-_TOKEN: Final = re.compile(r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL)
+_TOKEN: Final = re.compile(r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL)
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
@@ -275,8 +275,8 @@ def _class(token: str, own: str) -> str:
     """Write [...] as re2 reads it, which takes a dash beside a class for a range."""
     begin = next(one for one in ("[^]", "[^", "[]", "[") if token.startswith(one))
     tokens = _IN_CLASS.findall(token[len(begin):-1])
-    if "[" in tokens and "[:" in token[1:]:
-        raise _UnfitError     # [[:alpha:]] is of ASCII in re2
+    if not token.endswith("]") or "\\" in tokens or ("[" in tokens and "[:" in token[1:]):
+        raise _UnfitError     # a class that does not end; or [[:alpha:]], which is of ASCII in re2
     members = [_members(one[1], own) if one[0] == "\\" else "" for one in tokens]
     parts = [begin]
     for index, (one, shown) in enumerate(zip(tokens, members, strict=True)):

@@ -29,7 +29,7 @@ ROOM: Final = 22
 _LONGEST: Final = 1200
 """Characters of a text that can matter on a screen."""
 _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
-_COMMENT: Final = re.compile(r"\s{2,}#.*")
+_COMMENT: Final = re.compile(r"(?<!\s)\s{2,}#.*")
 _HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
 _PREPARES: Final = re.compile(r"\s*(?:#|//|import |from \S+ import |$)")
 
