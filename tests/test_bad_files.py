@@ -1,6 +1,7 @@
 """One bad file spoils nothing: whatever stands in a log, in a table or in a state, the job is judged and every form of the report is made."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -68,6 +69,37 @@ def test_absurd_numbers_and_depths(tmp_path: Path, text: str) -> None:
     path = tmp_path / "run.log"
     path.write_text(text, encoding="utf-8")
     assert all(one.encode() for one in forms(path))
+
+
+ODD: Final[dict[str, tuple[list[object], list[object]]]] = {
+    "NaN twenty times at one step": ([1] + [5] * 20, [1] + ["nan"] * 20),
+    "nothing but NaN": (list(range(40)), ["nan"] * 40),
+    "infinities in turn": (list(range(40)), ["inf", "-inf"] * 20),
+    "infinite steps": ([1, 2, "inf", 4, "-inf"] * 6, list(range(30))),
+    "steps that are not numbers": ([1, 2, "nan", 4] * 8, list(range(32))),
+    "all steps infinite": (["inf"] * 30, list(range(30))),
+    "steps from one end of floats to the other": ([-1.7e308, 0, 1.7e308] * 10, list(range(30))),
+    "steps of 1e300 that are one": ([1e300] * 30, ["nan"] * 30),
+    "steps that floats cannot tell apart": ([1, 2, *(10**17 + step for step in range(30))], list(range(32))),
+    "the largest steps that count": ([10**15 - 40 + step for step in range(40)], ["nan", *range(39)]),
+    "negative steps": (list(range(-40, 0)), list(range(-40, 0))),
+    "values from one end of floats to the other": (list(range(40)), [1.7e308, -1.7e308] * 20),
+    "values of every size": (list(range(40)), [1.7e308, 5e-324] * 20),
+    "values that hardly differ": (list(range(40)), [1 + 2e-16 * step for step in range(40)]),
+    "one point": ([1], [1]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_series_are_drawn(tmp_path: Path, name: str) -> None:
+    """With coordinates that are numbers, and figures that JSON knows."""
+    path = tmp_path / "metrics.csv"
+    path.write_text("step,loss\n1,1.0\n" + "".join(f"{step},{value}\n" for step, value in zip(*ODD[name], strict=True)))
+    report = postmortem.analyze(path)
+    page = report.render("html")
+    assert not re.search(r'="nan"|="-?inf"|[MHV ,](?:nan|-?inf)[ ,HV"]', "".join(re.findall(r"<(?:path|line|circle|polyline) [^>]*>", page)))
+    json.loads(report.render("json"), parse_constant=pytest.fail)
+    assert report.render("terminal", full=True)
 
 
 def broken(*_: object, **__: object) -> None:

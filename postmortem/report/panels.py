@@ -222,7 +222,8 @@ def _near(diagnosis: Diagnosis, track: Track, left: float, right: float) -> tupl
         return None
     start = main.samples.index(close.samples[0])
     end = start + len(close.samples) - 1
-    return left if start == 0 else track.xs[start], right if end == len(track.xs) - 1 else track.xs[end]
+    low, high = left if start == 0 else track.xs[start], right if end == len(track.xs) - 1 else track.xs[end]
+    return (low, high) if low < high else None      # of one step there is nothing to draw apart
 
 
 def _first_bad(diagnosis: Diagnosis, main: SeriesView) -> Bad | None:
