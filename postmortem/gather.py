@@ -10,19 +10,19 @@ Only lines with a literal of some rule in them are looked at. Of each (signature
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from postmortem.facts.columns import Columns
-from postmortem.facts.series import Series
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
-from postmortem.formats.generic import GenericReader
-from postmortem.formats.records import EPOCHS, MetricReader, Record, Template
+from postmortem.formats.records import MetricReader, Record
+from postmortem.formats.unknown import GenericReader
 from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import A_SOURCE, Budget, Match
 from postmortem.literals import Machine
+from postmortem.metrics.points import Points
+from postmortem.metrics.quick import Quick
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
@@ -31,27 +31,9 @@ from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import View
 from postmortem.signatures import traceback
 
-_MOST_PROCESSES: Final = 4096
-_MOST_SERIES: Final = 5000
-_MOST_POINTS: Final = 2_000_000
-"""Kept points of all series together (24 bytes each); beyond, the longest is thinned before it reaches EXACT."""
-_MOST_TEMPLATES: Final = 6
 _MOST_STAMPS: Final = 100
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
-
-
-class _FastPath(NamedTuple):
-    template: Template
-    rows: Columns
-    """A column for each group; none for the step."""
-    step_group: int | None
-    epochs: tuple[int, int, float] | None
-    """Groups of the epoch and of its length, and the number of the first epoch, where the step is counted anew in each."""
-    framework: str
-    where: Where
-    needs_bar: bool
-    is_training: bool
 
 
 class _Drawn(NamedTuple):
@@ -68,9 +50,9 @@ class Gathering:
 
     def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False, budget: Budget | None = None) -> None:
         """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing; `budget` is the whole job's."""
-        self.machine, self.source, self.where, self.srun = machine, source, where, srun
+        self.machine, self.source, self.srun = machine, source, srun
         self.result = Gathered()
-        self.result.records[source] = 0
+        self._points = Points(self.result, source, where)
         self._break = b"\r" if breaks_by_return else b"\n"
         self._budget = Budget(A_SOURCE, budget)
         self.line = 1
@@ -78,7 +60,9 @@ class Gathering:
         self._table = table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
         self._bar = RunBar()
-        self._waiting: tuple[View, int] | None = None
+        self._quick = Quick(self._points, self._generic, self._bar, self._budget)
+        self._waiting: tuple[View, int, int] | None = None
+        """The last line with a metric word that no format has claimed, the offset of its block and its first literal."""
         self._open: tuple[View | None, int] = (None, 0)
         """The last window that was looked at, and the offset of its block."""
         self._covered = -1
@@ -88,10 +72,7 @@ class Gathering:
         self._framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""
         self._opening = -1
-        """The first literal of the line being looked at: what a fast path is found by."""
-        self._fast: dict[int, list[_FastPath]] = {}
-        self._waiting_rows: list[_FastPath] = []
-        self._processes: set[Where] = set()
+        """The first literal of the line being looked at: what a template is found by."""
         self._takers: dict[str, Callable[[int, View, int], None]] = {
             "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
             "metric": lambda index, view, base: self._metric(machine.metrics[index], view, base),
@@ -102,13 +83,12 @@ class Gathering:
             "generic": lambda _, view, base: self._keep_waiting(view, base),
         }
         self._head = self._tail = b""
-        self._points = 0
         self._ends_with_break = True
 
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
-        count, consumers, fast_paths = data.count, self.machine.consumers, self._fast
+        count, consumers, take = data.count, self.machine.consumers, self._quick.take
         (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
         for number, start in self.machine.filter.hits(data, block.lo, block.hi):
             if start < covered:
@@ -119,21 +99,20 @@ class Gathering:
                 continue
             self.line += count(self._break, position, start)
             position = max(position, start)
-            if number in fast_paths and (end := self._take_fast(fast_paths[number], data, start, base)):
-                self._generic_line()
+            self._generic_line()
+            if end := take(number, data, start, base, self.line):
                 covered, view_base = end, base
                 view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
                 if view is not None:
                     self._dispatch(consumers[number], view, base)
                 continue
-            self._generic_line()
             view, view_base, self._opening = View(data, start, self.line, srun=self.srun), base, number
             covered = max(view.end, start + 1)
             self._dispatch(consumers[number], view, base)
         self._open, self._covered = (view, view_base), covered + base
         if covered <= block.hi:
             self._generic_line()
-        self._flush_rows()
+        self._points.flush()
         self.line += count(self._break, position, block.hi)
         if len(self._head) < _CONTEXT * 2:
             self._head += data[block.lo:min(block.hi, block.lo + _CONTEXT * 2)]
@@ -144,15 +123,15 @@ class Gathering:
     def take_state(self, records: Iterable[tuple[Record, int]], producer: str = "transformers-trainer") -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for record, line in records:
-            self._record(record, producer, line, line, math.nan, None)
+            self._points.record(record, producer, producer, (line, line), math.nan, record.units)
 
     def snapshot(self) -> Gathered:
         """Give what was gathered so far."""
         result = self.result
         for drawn in self._redraws.rest():
-            self._record(drawn.record, drawn.reader.producer, drawn.line, drawn.offset, math.nan, drawn.reader)
-        for record, line in self._generic.rest():
-            self._record(record, "pytorch", line, result.last_record.get(self.source, (0, 0))[1], math.nan, None)
+            self._record(drawn)
+        for found in self._generic.rest():
+            self._quick.put(found, result.last_record.get(self.source, (0, 0))[1])
         for series in result.series.values():
             series.settle()
         for kept in result.findings.values():
@@ -184,17 +163,7 @@ class Gathering:
 
     def _keep_waiting(self, view: View, base: int) -> None:
         if _CLAIMED not in view.claimed:
-            self._waiting = (view, base)
-
-    def _process(self, where: Where) -> Where:
-        """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
-        if self.where != NOWHERE:
-            where = where.filled(self.where)
-        if where not in self._processes:
-            if len(self._processes) >= _MOST_PROCESSES:
-                return self.where
-            self._processes.add(where)
-        return where
+            self._waiting = (view, base, self._opening)
 
     def _signature(self, rule: Signature, view: View, base: int) -> None:
         cleaned = view.cleaned
@@ -202,8 +171,8 @@ class Gathering:
         match = rule.search(text, self._budget)
         if match is None:
             return
-        self._flush_rows()
-        where = self._process(cleaned.where)
+        self._points.flush()
+        where = self._points.process(cleaned.where)
         kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
         if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
@@ -235,12 +204,12 @@ class Gathering:
             self._keep(found, view, base)
 
     def _keep(self, found: Traceback, view: View, base: int) -> None:
-        self._flush_rows()
+        self._points.flush()
         self._stamp(view, base)
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
             del self.result.tracebacks[5 * FIRST]
-        where = self._process(found.where)
+        where = self._points.process(found.where)
         if where != found.where:
             found = dataclasses.replace(found, where=where)
         self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
@@ -258,11 +227,7 @@ class Gathering:
                     self.result.total_steps = float(value.replace(",", ""))
                 self.result.facts.add(name, value, strength, self.source, view.number, view.cleaned.time)
             if rule.framework:
-                self._recognise(rule.framework)
-
-    def _recognise(self, framework: str, count: int = 1) -> None:
-        lines = self.result.facts.framework_lines
-        lines[framework] = lines.get(framework, 0) + count
+                self._points.recognise(rule.framework)
 
     # -- metrics ----------------------------------------------------------------------------------------------------
 
@@ -274,127 +239,35 @@ class Gathering:
             return
         view.claimed.add(_CLAIMED)
         self._read_until = max(self._read_until, base + _end_of(view, record.lines))
-        offset = base + view.start
+        drawn = _Drawn(record, reader, view.number, base + view.start)
         if reader.redraws:
-            drawn = None if record.place[-1] == "0" else self._redraws.take((reader.format.id, record.where), record.place, _Drawn(record, reader, view.number, offset))
-            if drawn is not None:     # a bar at 0 still shows what came before it
-                self._record(drawn.record, reader.producer, drawn.line, drawn.offset, math.nan, reader)
+            before = None if record.place[-1] == "0" else self._redraws.take((reader.format.id, record.where), record.place, drawn)
+            if before is not None:     # a bar at 0 still shows what came before it
+                self._record(before)
             return
         needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
-        step = self._bar.step(view.data, view.end, self.result.total_steps, is_training=is_training(dict(record.values))) if needs_bar else math.nan
-        self._record(record, reader.producer, view.number, offset, step, reader)
-        if len(self._fast.setdefault(self._opening, [])) < _MOST_TEMPLATES:
-            self._learn(reader, view, needs_bar=needs_bar)
+        self._record(drawn, self._bar.step(view.data, view.end, self.result.total_steps, is_training=is_training(dict(record.values))) if needs_bar else math.nan)
+        self._quick.learn(self._opening, view, reader, needs_bar=needs_bar)
 
-    def _learn(self, reader: MetricReader, view: View, *, needs_bar: bool) -> None:
-        template, known = reader.learn(view, self._budget), self._fast[self._opening]
-        if template is None or any(path.template.pattern.pattern == template.pattern.pattern for path in known):
-            return
-        producer, where = reader.producer, self._process(template.where)
-        names = template.names
-        columns = tuple(None if name in _NO_SERIES else self._series(name, producer, where, reader.units) for name in names)
-        step_group = names.index("step") if "step" in names else None
-        epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
-        known.append(_FastPath(template, Columns(columns), step_group, epochs, reader.framework or producer, where, needs_bar, is_training(names)))
-
-    def _take_fast(self, paths: list[_FastPath], data: bytes, start: int, base: int) -> int:
-        """Take the line with a learnt template; gives where it ends, or 0."""
-        begin = data.rfind(b"\n", max(0, start - 1000), start) + 1
-        for path in paths:
-            match = path.template.pattern.match(data, begin)
-            if match is None or match.end() <= start:
-                continue
-            values = list(map(float, match.groups()))
-            step = values[path.step_group] if path.step_group is not None else math.nan
-            if path.needs_bar:
-                step = self._bar.step(data, match.end(), self.result.total_steps, is_training=path.is_training)
-            if path.epochs is not None:
-                epoch, length, first = path.epochs
-                step += (values[epoch] - first) * values[length]
-            if not path.rows.is_waiting:
-                self._let_wait(path)
-            path.rows.add(step, values, self.line, start + base)
-            self._points += len(values)
-            if self._points > _MOST_POINTS:
-                self._bound_points()
-            return match.end()
-        return 0
-
-    def _let_wait(self, path: _FastPath) -> None:
-        """Let the rows of a template wait; those of others that share a series with it go first, so that order is kept."""
-        for other in [other for other in self._waiting_rows if other.rows.shares_with(path.rows)]:
-            self._waiting_rows.remove(other)
-            self._flush(other)
-        self._waiting_rows.append(path)
-        path.rows.is_waiting = True
-
-    def _flush_rows(self) -> None:
-        for path in self._waiting_rows:
-            self._flush(path)
-        self._waiting_rows.clear()
-
-    def _flush(self, path: _FastPath) -> None:
-        rows = path.rows
-        self._count_records(path.framework, path.where, len(rows), rows.first, rows.last)
-        rows.flush()
+    def _record(self, drawn: _Drawn, bar_step: float = math.nan) -> None:
+        reader = drawn.reader
+        self._points.record(drawn.record, reader.producer, reader.framework or reader.producer, (drawn.line, drawn.offset), bar_step, reader.units)
 
     def _generic_line(self) -> None:
         """Read the last line with a metric word, now that every format has had its chance to claim it."""
-        (view, base), self._waiting = self._waiting or (None, 0), None
+        self._quick.settle(self._read_until)
+        (view, base, opening), self._waiting = self._waiting or (None, 0, 0), None
         if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
             return
-        for record, line in self._generic.read(view.cleaned.text, view.cleaned.where, view.number):
-            self._record(record, "pytorch", line, base + view.start, math.nan, None)
+        found = self._generic.read(view.cleaned.text, view.cleaned.where, view.number)
+        for one in found:
+            self._quick.put(one, base + view.start)
+        if self._generic.has_read:
+            self._quick.learn(opening, view, None)
 
     def _table_line(self, view: View, base: int) -> None:
         for record in self._table.read(view.cleaned.text, view.cleaned.where):
-            self._record(record, table.PRODUCER, view.number, base + view.start, math.nan, None)
-
-    def _record(self, record: Record, producer: str, line: int, offset: int, bar_step: float, reader: MetricReader | None) -> None:
-        step = bar_step if math.isnan(record.step) else record.step
-        where = self._process(record.where)
-        if not math.isnan(record.total):
-            self.result.total_steps = record.total
-        if self._waiting_rows:
-            self._flush_rows()
-        units = reader.units if reader is not None else record.units
-        for name, value in record.values:
-            series = self._series(name, producer, where, units)
-            if series is not None:
-                series.append(step, value, line)
-                series.is_in(units.get(name, ""))
-        self._points += len(record.values)
-        if self._points > _MOST_POINTS:
-            self._bound_points()
-        self._count_records((reader.framework if reader is not None else "") or producer, where, 1, (line, offset), (line, offset))
-
-    def _count_records(self, framework: str, where: Where, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
-        source, result = self.source, self.result
-        result.records[source] += count
-        result.records_of[source, where] = result.records_of.get((source, where), 0) + count
-        result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
-        result.first_record[source] = min(result.first_record.get(source, first), first)
-        self._recognise(framework, count)
-
-    def _series(self, name: str, producer: str, where: Where, units: Mapping[str, str]) -> Series | None:
-        key = (name, producer, self.source, where)
-        series = self.result.series.get(key)
-        if series is None and len(self.result.series) < _MOST_SERIES:
-            series = self.result.series[key] = Series(name, producer, self.source, where, units.get(name, ""))
-        return series
-
-    def _bound_points(self) -> None:
-        """Thin the longest series when all of them together have become too long."""
-        self._flush_rows()
-        self._points = sum(len(series.values) for series in self.result.series.values())
-        if self._points > _MOST_POINTS:
-            longest = max(self.result.series.values(), key=lambda series: len(series.values))
-            self._points -= len(longest.values)
-            longest.thin()
-            self._points += len(longest.values)
-
-
-_NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS})
+            self._points.record(record, table.PRODUCER, table.PRODUCER, (view.number, base + view.start), math.nan, record.units)
 
 
 def _end_of(view: View, lines: int) -> int:

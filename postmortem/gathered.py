@@ -6,17 +6,18 @@ In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not her
 import bisect
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from postmortem.facts.environment import FactStore
-from postmortem.facts.series import Series
+from postmortem.facts.series import ENVELOPE, Series
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 
 FIRST: Final = 20
 LAST: Final = 5
+_FEWEST_POINTS: Final = 200
 
 
 class Seen(NamedTuple):
@@ -83,6 +84,8 @@ class Gathered:
     """(raw line, byte offset) of the last metric record of a source."""
     first_record: dict[int, tuple[int, int]] = field(default_factory=dict)
     total_steps: float = math.nan
+    unkept: int = 0
+    """Values of metrics whose names were too many to keep."""
     timeouts: int = 0
     tails: dict[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
@@ -124,6 +127,7 @@ class Gathered:
                 self.series[name] = series
         self.facts.merge(other.facts)
         self.timeouts += other.timeouts
+        self.unkept += other.unkept
         self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
         for source, count in other.records.items():
             self.records[source] = self.records.get(source, 0) + count
@@ -144,3 +148,16 @@ class Gathered:
         for kept in self.findings.values():
             yield from kept.all()
 
+
+def bounded(series: Collection[Series], most: int) -> int:
+    """Thin the longest series until all together hold well under `most` points, if they hold more; gives how many they hold."""
+    held = sum(len(one.values) for one in series)
+    if held > most:
+        keep = max(_FEWEST_POINTS, min(ENVELOPE, most // (2 * len(series))))
+        for one in sorted(series, key=lambda one: -len(one.values)):
+            if held <= most - most // 8 or len(one.values) <= keep:
+                break
+            held -= len(one.values)
+            one.thin(keep)
+            held += len(one.values)
+    return held

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem import gather
 from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
 from postmortem.gather import FIRST, LAST, Gathering
 from postmortem.gathered import Gathered, Kept, Seen
+from postmortem.metrics import quick
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -181,9 +181,9 @@ def test_learnt_templates_change_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     """The fast path for metric lines is fast, and nothing else."""
     path = tmp_path / "run.log"
     path.write_bytes(log(seed))
-    quick = analyze(path)
-    monkeypatch.setattr(gather, "_MOST_TEMPLATES", 0)
-    assert_equal(quick, analyze(path))
+    learnt = analyze(path)
+    monkeypatch.setattr(quick, "CREDIT", 0.0)
+    assert_equal(learnt, analyze(path))
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     assert sum(len(kept.all()) for kept in result.findings.values()) <= 4096 * 4 + FIRST + LAST
     assert sum(kept.count for name, kept in result.findings.items() if name[0] == "cuda.assert.triggered") in {0, 10_000}
     assert sum(result.records.values()) == 20_000
-    assert max(len(paths) for paths in gathering._fast.values()) <= 6
+    assert sum(len(paths) for known in gathering._quick._paths.values() for paths in known.values()) <= 6
 
 
 def test_ten_thousand_tracebacks_are_bounded() -> None:

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pytest
 
 from postmortem.formats.bars import draw
-from postmortem.formats.generic import GenericReader
 from postmortem.formats.trainer_state import records
+from postmortem.formats.unknown import GenericReader
 from postmortem.knowledge import attack, check
 from postmortem.knowledge.base import load
 from postmortem.model.lines import NOWHERE

@@ -8,16 +8,17 @@ from array import array
 from collections.abc import Sequence
 
 from postmortem.facts.series import Series
+from postmortem.model.lines import Where
 
 
 class Columns:
     """The waiting rows of one template; a column without a series is dropped."""
 
-    __slots__ = ("_lines", "_steps", "_values", "first", "is_waiting", "last", "series")
+    __slots__ = ("_lines", "_steps", "_values", "first", "framework", "is_waiting", "last", "series", "unkept", "where")
 
-    def __init__(self, series: Sequence[Series | None]) -> None:
-        """One series for each column."""
-        self.series = series
+    def __init__(self, series: Sequence[Series | None], framework: str, where: Where, unkept: int = 0) -> None:
+        """One series for each column; the framework and the process that print the rows, and how many columns had to be left out."""
+        self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
         self.is_waiting = False
         """True from the first row until they are flushed."""
         self.first = self.last = (0, 0)
@@ -36,11 +37,6 @@ class Columns:
         self._steps.append(step)
         self._values.extend(values)
         self._lines.append(line)
-
-    def shares_with(self, other: "Columns") -> bool:
-        """Say whether both write into the same series, so that their rows must be kept in order."""
-        mine = {id(one) for one in self.series if one is not None}
-        return any(id(one) in mine for one in other.series if one is not None)
 
     def flush(self) -> None:
         """Put the rows into their series."""

@@ -1,28 +1,20 @@
-"""The reader of last resort: metric lines of plain PyTorch scripts, whatever their layout.
+"""Metric lines of plain PyTorch scripts, whatever their layout: the figures on one line.
 
-In: a cleaned line with a metric word in it. Out: a `Record`, once the line's layout is known to be a metric line.
-Not here: formats that have a rule of their own; their lines never come here.
+In: a cleaned line with a metric word in it. Out: `Looked`: what may be a record, and the bar that carries it.
+Not here: whether it is one, which takes several lines (`formats.unknown`); formats that have a rule of their own: their lines never come here.
 
-A layout is the line up to its last loss, with the numbers taken out. The first layout of a process that names a step, an iteration or an epoch
-beside the loss is a metric line; any other must come again with other numbers. Its first line is kept until then, so that nothing is lost
-but what comes once, such as a closing summary.
-
-Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before anything else, else the first. The others
-(`avg. loss` at the end of an epoch) keep their names. A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names
-the training loss. A bar with metrics gives one record for each of its positions.
+A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names the training loss.
 """
 
 import itertools
 import math
 import re
-from collections.abc import Hashable
 from typing import Final, NamedTuple
 
 from postmortem import names
-from postmortem.formats.bars import Draw, Redraws, draw
-from postmortem.formats.counting import Counting
+from postmortem.formats.bars import Draw, draw
 from postmortem.formats.records import Record, value_of
-from postmortem.model.lines import Where
+from postmortem.model.lines import NOWHERE, Where
 
 WORDS: Final = (
     b"loss", b"Loss", b"LOSS", b"mse", b"MSE", b"nll", b"NLL", b"bce", b"BCE", b"xent", b"dice", b"recon", b"elbo", b"ELBO", b"ntropy", b" l1 ", b" l1=", b" l1:", b" ce ", b" ce=", b" ce:",
@@ -86,13 +78,12 @@ _FILLER: Final = re.compile(r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|
 _CLOSING: Final = re.compile(r"train_runtime|^\s*Averaged stats|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\(")
 _NO_OBJECTIVE: Final = re.compile(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
 _BEST: Final = re.compile(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
-_MOST_LAYOUTS: Final = 64
 _MOST_LOSSES: Final = 50
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A record as printed, before it is settled which of its names is `loss`."""
 
     record: Record
@@ -109,101 +100,40 @@ class _Found(NamedTuple):
     """The step is a mere number in brackets."""
 
 
-class GenericReader:
-    """Reads metric lines of unknown layout; keeps what it has learnt about one source."""
+class Looked(NamedTuple):
+    """What a line holds."""
 
-    def __init__(self) -> None:
-        """Know nothing yet."""
-        self._waiting: dict[tuple[str, Where], _Found] = {}
-        self._known: set[tuple[str, Where]] = set()
-        self._owner: dict[Where, tuple[str, bool]] = {}
-        self._bars: Redraws[_Found] = Redraws()
-        self._counting = Counting()
-        self._uncounted: set[tuple[str, Where]] = set()
-        """Layouts whose number in brackets does not grow."""
-        self._ahead: dict[Hashable, bool] = {}
-        """Of bars: whether the metrics of a step are drawn before the bar moves on to it."""
+    found: Found
+    bar: Draw | None
+    """The bar that carries the metrics."""
+    stream: str
+    """What tells the bar from others."""
+    epoch: str
+    """As the bar's label prints it."""
 
-    def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int]]:
-        """Read a line; gives the records that are certain now, with their raw lines: none, this one, or the one that had waited too."""
-        if len(text) > _LONGEST or _CLOSING.search(text):
-            return []
-        bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
-        if bar is not None and "oss" not in bar.behind:
-            return self._of_bar(bar, where, line)
+    def has_metrics(self) -> bool:
+        """Say whether there is more than the epoch."""
+        return any(name != "epoch" for name, _ in self.found.record.values)
+
+
+def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
+    """Look at a line without minding any other; None where no figure of a metric stands."""
+    if len(text) > _LONGEST or _CLOSING.search(text):
+        return None
+    bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
+    if bar is None or "oss" in bar.behind:
         found = _found(bar.behind if bar is not None else text, where, line)
-        return [self._settled(one) for one in self._accepted(found)] if found is not None else []
-
-    def rest(self) -> list[tuple[Record, int]]:
-        """Give the records of bars that still stand at a position."""
-        return [self._settled(found) for found in self._bars.rest()]
-
-    def _accepted(self, found: _Found) -> list[_Found]:
-        key = (found.layout, found.record.where)
-        if key in self._known:
-            return [found]
-        is_first = bool(found.has_place) and (not found.printed or found.record.where not in self._owner)
-        waiting = self._waiting.get(key)
-        is_again = waiting is not None and (waiting.record.values != found.record.values or (waiting.record.step != found.record.step and found.has_step) or _is_bad(found))
-        if is_first or is_again:
-            self._waiting.pop(key, None)
-            if waiting is not None and found.is_numbered and found.record.step <= waiting.record.step and len(self._uncounted) < _MOST_LAYOUTS:
-                self._uncounted.add(key)
-            if len(self._known) < 2 * _MOST_LAYOUTS:
-                self._known.add(key)
-            return [*([waiting] if waiting else []), found]
-        if waiting is None:
-            if len(self._waiting) >= _MOST_LAYOUTS:
-                del self._waiting[next(iter(self._waiting))]
-            self._waiting[key] = found
-        return []
-
-    def _settled(self, found: _Found) -> tuple[Record, int]:
-        """Decide whether the training loss of a record is the `loss` of its process."""
-        record, mine = found.record, (found.printed, found.has_step)
-        if found.is_numbered and (found.layout, record.where) in self._uncounted:
-            record = record._replace(step=math.nan)
-        elif found.layout:
-            step = self._counting.step((found.layout, record.where), dict(record.values).get("epoch", math.nan), record.step, found.length)
-            record = record._replace(step=step)
-        if found.printed and self._owner.setdefault(record.where, mine) != mine:
-            if mine == ("loss", True):
-                self._owner[record.where] = mine
-            else:
-                name = found.printed if found.printed != "loss" else "epoch_loss"
-                record = record._replace(values=[(name if one == "loss" else one, value) for one, value in record.values])
-        return record, found.line
-
-    def _of_bar(self, bar: Draw, where: Where, line: int) -> list[tuple[Record, int]]:
-        split = _SPLIT.search(bar.label)
-        found = _found(f"{bar.label}, {bar.inside}", where, line) if split is None or split["train"] else None
-        if found is None:
-            return []
-        stream = (where, _NUMBER.sub("#", bar.label)[:60])
-        now = self._position(stream, bar)
-        record = found.record._replace(values=[(name, value) for name, value in found.record.values if name != "eval_loss"])
-        if now == 0 or not any(name != "epoch" for name, _ in record.values):
-            return []
-        epoch = _EPOCH.search(bar.label)
-        if not found.has_step:
-            length = math.nan if bar.total is None else float(bar.total)
-            record = record._replace(step=self._counting.step(stream, float(epoch["value"]) if epoch else math.nan, float(now), length, anew=True))
-        given = self._bars.take(stream, (epoch["value"] if epoch else "", now, bar.total), found._replace(record=record, has_step=True, layout=""))
-        return [self._settled(given)] if given is not None else []
-
-    def _position(self, stream: Hashable, bar: Draw) -> int:
-        """Give the step that a draw with metrics belongs to; 0 for a bar that begins with those of the epoch before.
-
-        A loop that sets the metrics within its body draws those of its first step while the bar stands at 0.
-        """
-        if stream not in self._ahead and len(self._ahead) < _MOST_LAYOUTS:
-            self._ahead[stream] = bar.now == 0
-        if not self._ahead.get(stream):
-            return bar.now
-        return bar.now + 1 if bar.total is None else min(bar.now + 1, bar.total)
+        return Looked(found, None, "", "") if found is not None else None
+    split = _SPLIT.search(bar.label)
+    found = _found(f"{bar.label}, {bar.inside}", where, line) if split is None or split["train"] else None
+    if found is None:
+        return None
+    values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
+    epoch = _EPOCH.search(bar.label)
+    return Looked(found._replace(record=found.record._replace(values=values)), bar, _NUMBER.sub("#", bar.label)[:60], epoch["value"] if epoch else "")
 
 
-def _found(text: str, where: Where, line: int) -> _Found | None:
+def _found(text: str, where: Where, line: int) -> Found | None:
     values, printed, start, end = _losses(text)
     step, epoch = _STEP.search(text), _EPOCH.search(text)
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.
@@ -228,7 +158,7 @@ def _found(text: str, where: Where, line: int) -> _Found | None:
     number = value_of(step["value"]) if step else None
     of = value_of(step.groupdict().get("of") or "") if step else None
     record = Record(math.nan if number is None else number, list(values.items()), where, math.nan if total is None else total, units=units)
-    return _Found(record, printed, number is not None, bool(step or epoch) and not is_numbered, layout, line, math.nan if of is None else of, is_numbered)
+    return Found(record, printed, number is not None, bool(step or epoch) and not is_numbered, layout, line, math.nan if of is None else of, is_numbered)
 
 
 def _losses(text: str) -> tuple[dict[str, float], str, int, int]:
@@ -303,7 +233,3 @@ def _is_evaluation(text: str, start: int) -> bool:
 
 def _plain(shown: str) -> str:
     return re.sub(r"[ ._/-]+", "_", shown.lower())
-
-
-def _is_bad(found: _Found) -> bool:
-    return any(name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values)

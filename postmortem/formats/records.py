@@ -3,8 +3,7 @@
 In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs under canonical names.
 Not here: series (`facts.series`), the formats themselves (`patterns/formats`).
 
-The slow path searches the cleaned line. From a line that it has read, `learn` makes a `Template`: a bytes pattern of exactly that line with
-its numbers left open. A template either matches a whole line, and then gives what the slow path would, or it does not match.
+The slow path searches the cleaned line. From a line that it has read, `learn` makes a `Template` (`formats.templates`).
 """
 
 import functools
@@ -15,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from postmortem.formats.numbers import open_spans
+from postmortem.formats.templates import LONGEST, Span, Template, place, prefix, template
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 from postmortem.model.lines import Where
@@ -25,7 +26,6 @@ _NUMBER: Final = re.compile(r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_LONGEST: Final = 1000
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
 _RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"})
@@ -50,16 +50,6 @@ class Record(NamedTuple):
     """Epoch and step as printed: what tells a redraw."""
     units: Mapping[str, str] = MappingProxyType({})
     """The units that are printed behind values, by name."""
-
-
-class Template(NamedTuple):
-    """A line with its numbers left open."""
-
-    pattern: re.Pattern[bytes]
-    names: tuple[str, ...]
-    """Canonical name of each group; `step` for the step, and what it is counted from: EPOCHS and `per_epoch`."""
-    where: Where
-    """The process that the literal parts of the line name."""
 
 
 def value_of(text: str) -> float | None:
@@ -112,18 +102,20 @@ class MetricReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        match = self.format.search(view.cleaned.text if self._lines == 1 else self._window(view), budget)
+        return self._record(view.cleaned.text if self._lines == 1 else self._window(view), view.cleaned.where, budget)
+
+    def _record(self, text: str, where: Where, budget: Budget | None) -> Record | None:
+        match = self.format.search(text, budget)
         if match is None:
             return None
         groups = {name: text for name, text in match.groupdict().items() if text is not None}
-        where = view.cleaned.where
         if "rank" in groups:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
         values = [(name, value) for name, text in groups.items() if name not in _RESERVED and (value := value_of(text)) is not None]
-        for name, text, _ in self._pairs(match, budget):
-            value = value_of(text)
+        for name, printed, _ in self._pairs(match, budget):
+            value = value_of(printed)
             if name == "step":
                 step = _or_nan(value)
             elif name and value is not None:
@@ -165,61 +157,43 @@ class MetricReader:
         text, raw = view.cleaned.text, view.data[view.start:view.end]
         if self.redraws or self._lines > 1:
             return None
-        if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > _LONGEST:
+        if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > LONGEST:
             return None
         match = self.format.search(text, budget)
-        if match is None:
+        values = self._spans(match, budget) if match is not None else None
+        if match is None or values is None:
             return None
-        where, rank = view.cleaned.where, match.groupdict().get("rank")
-        where = where._replace(rank=whole_number(rank)) if rank is not None else where
-        spans = self._spans(match, budget)
-        if spans is None:
-            return None
-        shift = len(raw) - len(text)
-        parts = [_any_time(raw[:shift])]
-        position, names = shift, []
-        for start, end, name, value in spans:
-            parts += [_literal(raw[position:start + shift]), value]
-            position = end + shift
-            if name:
-                names.append(name)
-        parts += [_literal(raw[position:]), rb"(?=[\r\n]|\Z)"]
-        return Template(re.compile(b"".join(parts)), tuple(names), where)
+        where, shift = view.cleaned.where, len(raw) - len(text)
+        is_told = match.groupdict().get("rank") is None
+        spans = prefix(raw.decode(), shift, srun=view.srun)
+        spans = [place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span for span in spans]
+        before = repr(self._record(text, where, budget))
+        values += open_spans(text, values, lambda other: repr(self._record(other, where, budget)) == before)
+        spans += sorted(Span(start + shift, end + shift, name, pattern) for start, end, name, pattern in values)
+        return template(raw.decode(), shift, spans, where)
 
-    def _spans(self, match: Match, budget: Budget | None) -> list[tuple[int, int, str, bytes]] | None:
-        """Give (start, end, canonical name or "", pattern) of every value in the line, in order; None if they overlap or one is of an odd spelling."""
-        spans = [(*match.span(name), name, _spelled_like(text)) for name, text in match.groupdict().items() if text is not None and name not in _LITERAL]
+    def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
+        """Give the rank and every value in the line, in order; None if they overlap or one is of an odd spelling."""
+        spans = [Span(match.start(name), match.end(name), name, _spelled_like(text)) for name, text in match.groupdict().items() if text is not None and name not in _LITERAL]
         if self._pair is not None and "rest" in self._pair.names and match.groupdict().get("pairs") is not None:
             base = match.start("pairs")
-            spans += [(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
+            spans += [Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
                       for found in self._pair.finditer(match["pairs"], budget) if found["rest"] is not None]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-        spans += [(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match, budget) if not name or value_of(text) is not None]
-        spans.sort()
+        spans += [Span(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match, budget) if not name or value_of(text) is not None]
+        names = [span.name for span in spans if span.name]
         text = match.string
-        names = [name for _, _, name, _ in spans if name]
-        is_plain = all(re.fullmatch(_VALUE, text[start:end].encode()) for start, end, name, _ in spans if name)
-        is_apart = all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
+        is_plain = all(re.fullmatch(_VALUE, text[span.start:span.end].encode()) for span in spans if span.name)
+        if match.groupdict().get("rank") is not None:
+            spans.append(place(match.start("rank"), match.end("rank"), "@rank"))
+        spans.sort()
+        is_apart = all(one.end <= other.start for one, other in itertools.pairwise(spans))
         return spans if is_plain and is_apart and len(set(names)) == len(names) else None
 
 
 def _spelled_like(text: str) -> bytes:
     """Give a pattern of numbers spelled like this one: a group of a format's own pattern may allow no other."""
     return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
-
-
-def _any_time(prefix: bytes) -> bytes:
-    """Leave the clock in a prefix open; ranks and process ids stay as they are, since they tell the process."""
-    stamp = re.compile(rb"(?<![\d.])(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d|\d{4})?[ T_]?\d\d:\d\d:\d\d(?:[.,]\d+)?")
-    parts, position = [], 0
-    for found in stamp.finditer(prefix):
-        parts += [re.escape(prefix[position:found.start()]), re.sub(rb"\d", rb"\\d", re.escape(found[0]))]
-        position = found.end()
-    return b"".join([*parts, re.escape(prefix[position:])])
-
-
-def _literal(raw: bytes) -> bytes:
-    return re.sub(rb"(?:\\ ){2,}", rb" +", re.escape(raw))
 
 
 def _before(groups: Mapping[str, str]) -> float:

@@ -15,6 +15,7 @@ FLOORS = (
     ("formats", "signatures", "report"),
     ("facts",),
     ("gathered", "literals"),
+    ("metrics",),
     ("gather",),
     ("inference",),
     ("fixes", "marks", "progress", "timeline", "views"),

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.formats.generic import GenericReader
 from postmortem.formats.records import Record
+from postmortem.formats.unknown import GenericReader
 from postmortem.model.lines import NOWHERE, Where
 
 NAN = math.nan

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.formats.records import EPOCHS, MetricReader, Record, Template, value_of
+from postmortem.formats.records import EPOCHS, MetricReader, Record, value_of
+from postmortem.formats.templates import PLACES, Template
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for
 from postmortem.reading.windows import View
@@ -162,13 +163,14 @@ def fast(template: Template, line: str) -> Record | None:
     if match is None:
         return None
     values = dict(zip(template.names, map(float, match.groups()), strict=True))
+    where = template.where._replace(**{part: int(values.pop(name)) for name, part in PLACES.items() if name in values})
     step = values.pop("step", math.nan)
     length = values.pop("per_epoch", math.nan)
     for name, first in EPOCHS.items():
         epoch = values.pop(name, math.nan)
         if not math.isnan(epoch) and not math.isnan(length):
             step += (epoch - first) * length
-    return Record(step, list(values.items()), template.where)
+    return Record(step, list(values.items()), where)
 
 
 def assert_same(one: Record, other: Record | None, line: str) -> None:
@@ -254,18 +256,45 @@ def test_a_line_that_deviates_does_not_match() -> None:
         pytest.param("{'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "x {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="text before it"),
         pytest.param("{'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "{'loss': --Infinity, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="two signs"),
         pytest.param("{'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "{'loss': 1,234, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="thousands"),
-        pytest.param("[rank1]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "[rank2]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="another rank"),
+        pytest.param("[rank1]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "[rank123456]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="no rank"),
+        pytest.param("worker-1: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "worker-2: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="another node"),
         pytest.param("08/02 10:00:00 - mmengine - INFO - Iter(train) [   10/12000]  lr: 1.0002e-05  loss: 1.4302", "08/02 10:00:00 - mmengine - INFO - Iter(train) [   10/24000]  lr: 1.0002e-05  loss: 1.4302", id="another length of the run"),
         pytest.param('{"current_steps": 10, "total_steps": 375, "loss": 1.2, "eval_loss": null, "lr": 4.5e-05}', '{"current_steps": 10, "total_steps": 375, "loss": 1.2, "eval_loss": 1.5, "lr": 4.5e-05}', id="a number in place of a word"),
     ],
 )
 def test_what_a_template_leaves_to_the_slow_path(first: str, then: str) -> None:
-    """A line of another shape, rank or length is read slowly."""
+    """A line of another shape, node or length is read slowly."""
     found = taken(first)
     assert found is not None
     template = readers()[found[0]].learn(view(first))
     assert template is not None
     assert template.pattern.match(then.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param("[rank1]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "[rank1023]: {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="label"),
+        pytest.param("[default0]:{'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "[default7]:{'loss': 2.5, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="local rank"),
+        pytest.param("(Worker pid=4242) {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "(Worker pid=131072) {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="process"),
+        pytest.param("\x1b[36m(Worker pid=4242)\x1b[0m {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", "\x1b[32m(Worker pid=7)\x1b[0m {'loss': 2.3, 'learning_rate': 4.5e-05, 'epoch': 0.1}", id="colours"),
+        pytest.param("[2024-05-01 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=0, lr=[5e-05], mom=[(0.9, 0.999)]",
+                     "[2024-06-11 13:10:50,120] [INFO] [logging.py:96:log_dist] [Rank 17] step=2000, skipped=3, lr=[3e-05], mom=[(0.9, 0.999)]", id="in the line"),
+        pytest.param("[rank3]: [2024-05-01 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=0, lr=[5e-05], mom=[(0.9, 0.999)]",
+                     "[rank4]: [2024-06-11 13:10:50,120] [INFO] [logging.py:96:log_dist] [Rank 17] step=2000, skipped=3, lr=[3e-05], mom=[(0.9, 0.999)]", id="in the label and in the line"),
+        pytest.param("Epoch: 0, Step: 12, Rank: 3, loss = 2.34375", "Epoch: 1, Step: 120, Rank: 12, loss = 2.0", id="behind the step"),
+    ],
+)
+def test_the_process_is_a_field_of_a_template(first: str, then: str) -> None:
+    """Lines of all processes have one template, and it tells which one prints."""
+    found = taken(first)
+    assert found is not None
+    reader = readers()[found[0]]
+    template = reader.learn(view(first))
+    assert template is not None
+    slow = reader.read(view(then))
+    assert slow is not None
+    assert_same(slow, fast(template, then), then)
 
 
 def test_the_clock_of_a_prefix_may_move() -> None:

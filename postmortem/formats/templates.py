@@ -1,0 +1,99 @@
+"""Lines with their numbers left open: what a log that is made of few kinds of lines is read by.
+
+In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with its numbers left open, and `skeleton`,
+what lines of one template have in common. Not here: what the numbers mean (`formats.records`, `formats.generic`), where they go (`metrics`).
+
+A template either matches a whole line, and then gives what the slow path would, or it does not match. A number in the prefix that tells the
+process is a field of the template: what it tells is found by changing it and cleaning the line again, so that no form of a prefix is known here.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from postmortem.model.lines import Where
+from postmortem.reading.prefixes import clean
+
+LONGEST: Final = 1000
+"""Bytes of a line that may have a template."""
+PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
+"""Names of groups that tell the process, and the parts of `Where` that they tell."""
+_MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
+_DIGITS: Final = re.compile(r"\d+")
+_OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
+_OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY" + bytes(range(128, 256))
+"""What numbers are spelled with, the words for those that are none among them, and what a bar is drawn with."""
+
+
+class Span(NamedTuple):
+    """A stretch of a line that a template leaves open."""
+
+    start: int
+    end: int
+    name: str
+    """Of its group; empty if it has none."""
+    pattern: bytes
+
+
+class Template(NamedTuple):
+    """A line with its numbers left open."""
+
+    pattern: re.Pattern[bytes]
+    names: tuple[str, ...]
+    """What each group is: a canonical name, one of PLACES, `step`, or what a step is counted from."""
+    where: Where
+    """The process that the literal parts of the line name."""
+
+
+def skeleton(data: bytes, start: int, end: int) -> bytes:
+    """Give what a line has in common with all lines of its template."""
+    return data[start:end].translate(None, _OPEN)
+
+
+def template(raw: str, length: int, spans: Sequence[Span], where: Where) -> Template:
+    """Make the template of a line with a prefix of so many characters: literal but for these spans, which are in order and apart."""
+    parts, position = [], 0
+    for start, end, pattern in [*((span.start, span.end, span.pattern) for span in spans), (len(raw), len(raw), rb"(?=[\r\n]|\Z)")]:
+        text = raw[position:start]
+        parts += [re.escape(text.encode()) if start <= length else literal(text), pattern]
+        position = end
+    return Template(re.compile(b"".join(parts)), tuple(span.name for span in spans if span.name), where)
+
+
+def literal(text: str) -> bytes:
+    """Give the pattern of a text; its blanks may be padding of a number that has grown since."""
+    return re.sub(rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode()))
+
+
+def prefix(raw: str, length: int, *, srun: bool) -> list[Span]:
+    """Leave open what may change in the prefix of a line: numbers that say nothing, and those that tell the process."""
+    spans = []
+    for found in _DIGITS.finditer(raw, 0, length):
+        start, end, other = *found.span(), found[0].translate(_OTHER_DIGITS)
+        name = _told(raw, start, end, other, srun=srun)
+        if name == "":
+            spans.append(Span(start, end, "", rb"\d{%d}" % len(other)))
+        elif name in PLACES and all(_told(raw, start, end, number, srun=srun) == name for number in ("7", "6023117"[:_MOST_DIGITS[name]])):
+            spans.append(place(start, end, name))
+    return spans
+
+
+def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
+    """Give the span of a number that tells the process, or would if nothing else on the line did."""
+    return Span(start, end, name if is_told else "", (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name])
+
+
+def told(where: Where, name: str, number: int) -> Where:
+    """Give the process that a number in a place of this name tells."""
+    part: dict[str, Any] = {PLACES[name]: number}
+    return where._replace(**part)
+
+
+def _told(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | None:
+    """Give the group's name of a number in a prefix by what another in its place changes: empty if it tells nothing, None if it must stay as it is."""
+    before, after = clean(raw, srun=srun), clean(raw[:start] + other + raw[end:], srun=srun)
+    if after.text != before.text:
+        return None
+    if after.where == before.where:
+        return ""
+    return next((name for name in PLACES if told(before.where, name, int(other)) == after.where), None)

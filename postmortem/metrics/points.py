@@ -1,0 +1,131 @@
+"""The points of one source: records and rows of figures become series, counts and places.
+
+In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and counts of a `Gathered`, the same either way.
+Not here: reading lines (`formats`), templates (`metrics.quick`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from postmortem.facts.columns import Columns
+from postmortem.facts.series import Series
+from postmortem.formats.records import Record
+from postmortem.gathered import Gathered, bounded
+from postmortem.model.lines import NOWHERE, Where
+
+_MOST_PROCESSES: Final = 4096
+_MOST_SERIES: Final = 5000
+MOST_POINTS: Final = 2_000_000
+"""Kept points of all series together (24 bytes each); beyond, the longest are thinned before they reach EXACT."""
+
+
+class Points:
+    """Puts what one source prints into its series."""
+
+    def __init__(self, result: Gathered, source: int, where: Where) -> None:
+        """Start without any. `where` is the process that the file's name tells, for lines that say nothing."""
+        self.result, self.source, self.where = result, source, where
+        result.records[source] = 0
+        self._processes: set[Where] = set()
+        self._waiting: list[Columns] = []
+        self._writers: dict[int, Columns] = {}
+        """The rows that wait for each series."""
+        self._count = 0
+
+    def process(self, where: Where) -> Where:
+        """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
+        if self.where != NOWHERE:
+            where = where.filled(self.where)
+        if where not in self._processes:
+            if len(self._processes) >= _MOST_PROCESSES:
+                return self.where
+            self._processes.add(where)
+        return where
+
+    def columns(self, names: Sequence[str | None], producer: str, framework: str, where: Where, units: Mapping[str, str]) -> Columns:
+        """Give columns for rows of these figures of a process; None stands for a figure that is no point."""
+        where = self.process(where)
+        series = [None if name is None else self._series(name, producer, where, units) for name in names]
+        return Columns(series, framework, where, sum(name is not None and one is None for name, one in zip(names, series, strict=True)))
+
+    def add(self, rows: Columns, step: float, values: Sequence[float], line: int, offset: int) -> None:
+        """Take a row; it goes into its series with others at once."""
+        if not rows.is_waiting:
+            self._let_wait(rows)
+        rows.add(step, values, line, offset)
+        self._counted(len(values))
+
+    def record(self, record: Record, producer: str, framework: str, place: tuple[int, int], bar_step: float, units: Mapping[str, str]) -> None:
+        """Take a record that stands at a (raw line, byte offset); its step may have been told by a bar."""
+        step = bar_step if math.isnan(record.step) else record.step
+        where = self.process(record.where)
+        self.total(record.total)
+        self.flush()
+        for name, value in record.values:
+            series = self._series(name, producer, where, units)
+            if series is None:
+                self.result.unkept += 1
+            else:
+                series.append(step, value, place[0])
+        self._counted(len(record.values))
+        self._noted(framework, where, 1, place, place)
+
+    def total(self, steps: float) -> None:
+        """Take note of the last step of the run, where it is printed."""
+        if not math.isnan(steps):
+            self.result.total_steps = steps
+
+    def flush(self) -> None:
+        """Put all waiting rows into their series."""
+        if self._waiting:
+            for rows in self._waiting:
+                self._flush(rows)
+            self._waiting.clear()
+            self._writers.clear()
+
+    def recognise(self, framework: str, count: int = 1) -> None:
+        """Count lines of a framework."""
+        lines = self.result.facts.framework_lines
+        lines[framework] = lines.get(framework, 0) + count
+
+    def _let_wait(self, rows: Columns) -> None:
+        """Let rows wait; those of others that share a series with them go first, so that order is kept."""
+        for series in rows.series:
+            if series is not None:
+                other = self._writers.get(id(series))
+                if other is not None and other is not rows:
+                    self._flush(other)
+                self._writers[id(series)] = rows
+        self._waiting.append(rows)
+        rows.is_waiting = True
+
+    def _flush(self, rows: Columns) -> None:
+        if rows.is_waiting:
+            self._noted(rows.framework, rows.where, len(rows), rows.first, rows.last)
+            self.result.unkept += rows.unkept * len(rows)
+            rows.flush()
+
+    def _noted(self, framework: str, where: Where, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
+        source, result = self.source, self.result
+        result.records[source] += count
+        result.records_of[source, where] = result.records_of.get((source, where), 0) + count
+        result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
+        result.first_record[source] = min(result.first_record.get(source, first), first)
+        self.recognise(framework, count)
+
+    def _series(self, name: str, producer: str, where: Where, units: Mapping[str, str]) -> Series | None:
+        key, unit = (name, producer, self.source, where), units.get(name, "")
+        series = self.result.series.get(key)
+        if series is not None:
+            series.is_in(unit)
+        elif len(self.result.series) < _MOST_SERIES:
+            series = self.result.series[key] = Series(name, producer, self.source, where, unit)
+        return series
+
+    def _counted(self, count: int) -> None:
+        """Thin the longest series when all of them together have become too long."""
+        self._count += count
+        if self._count > MOST_POINTS:
+            self.flush()
+            self._count = bounded(self.result.series.values(), MOST_POINTS)
