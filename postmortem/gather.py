@@ -28,10 +28,9 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import Cleaned
-from postmortem.reading.windows import View
+from postmortem.reading.windows import Sight, View
 from postmortem.signatures import traceback
 
-_MOST_STAMPS: Final = 100
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
 
@@ -50,7 +49,7 @@ class Gathering:
 
     def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False, budget: Budget | None = None) -> None:
         """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing; `budget` is the whole job's."""
-        self.machine, self.source, self.srun = machine, source, srun
+        self.machine, self.source = machine, source
         self.result = Gathered()
         self._points = Points(self.result, source, where)
         self._break = b"\r" if breaks_by_return else b"\n"
@@ -73,6 +72,8 @@ class Gathering:
         """Offset up to which frames belong to a traceback that has been read."""
         self._opening = -1
         """The first literal of the line being looked at: what a template is found by."""
+        self._sight = Sight(srun=srun)
+        self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
             "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
             "metric": lambda index, view, base: self._metric(machine.metrics[index], view, base),
@@ -106,7 +107,7 @@ class Gathering:
                 if view is not None:
                     self._dispatch(consumers[number], view, base)
                 continue
-            view, view_base, self._opening = View(data, start, self.line, srun=self.srun), base, number
+            view, view_base, self._opening = self._sight.view(data, start, self.line), base, number
             covered = max(view.end, start + 1)
             self._dispatch(consumers[number], view, base)
         self._open, self._covered = (view, view_base), covered + base
@@ -144,7 +145,7 @@ class Gathering:
 
     def _claimed_view(self, data: bytes, start: int) -> View:
         """Look at a line whose figures are read already."""
-        view = View(data, start, self.line, srun=self.srun)
+        view = self._sight.view(data, start, self.line)
         view.claimed.add(_CLAIMED)
         return view
 
@@ -156,6 +157,9 @@ class Gathering:
             if key in view.claimed:
                 continue
             view.claimed.add(key)
+            if not self._sight.may_look(view, base, follows=kind in _FOLLOWING and base + view.start >= self._framed_until):
+                self.result.passed_over += 1
+                continue
             try:
                 self._takers[kind](index, view, base)
             except TimeoutError:
@@ -180,14 +184,9 @@ class Gathering:
         is_new = rule.fatal and len(kept.first) < 2
         context = view.around(_CONTEXT, self._break) if is_new else (0, "")
         if is_new:
-            self._stamp(view, base)
+            self._sight.stamp(view, base)
         before = self.result.records_beside(self.source, where)
         kept.add_later(functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context), view.number)
-
-    def _stamp(self, view: View, base: int) -> None:
-        """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
-        if len(kept := self.result.stamps.setdefault(self.source, [])) < _MOST_STAMPS and (found := view.stamp()):
-            kept.append((base + found[0], found[1]))
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)
@@ -205,7 +204,7 @@ class Gathering:
 
     def _keep(self, found: Traceback, view: View, base: int) -> None:
         self._points.flush()
-        self._stamp(view, base)
+        self._sight.stamp(view, base)
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
             del self.result.tracebacks[5 * FIRST]
@@ -280,6 +279,7 @@ def _end_of(view: View, lines: int) -> int:
     return end
 
 
+_FOLLOWING: Final = frozenset({"traceback", "frame"})
 _CLAIMED: Final = hash(("claimed",))
 
 

@@ -87,6 +87,8 @@ class Gathered:
     unkept: int = 0
     """Values of metrics whose names were too many to keep."""
     timeouts: int = 0
+    passed_over: int = 0
+    """Looks at long lines and tracebacks for which the log holds too many of them."""
     tails: dict[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
     heads: dict[int, str] = field(default_factory=dict)
@@ -128,6 +130,7 @@ class Gathered:
         self.facts.merge(other.facts)
         self.timeouts += other.timeouts
         self.unkept += other.unkept
+        self.passed_over += other.passed_over
         self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
         for source, count in other.records.items():
             self.records[source] = self.records.get(source, 0) + count

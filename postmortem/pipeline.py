@@ -347,6 +347,11 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
         )
     if gathered.timeouts:
         yield say("{count} searches for a pattern took too long, or came when the time for slow ones was spent, and were passed over", "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过", count=gathered.timeouts)
+    if gathered.passed_over:
+        yield say(
+            "{count} looks at very long lines or tracebacks were passed over: no training log holds so many in so little text", "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
+            count=gathered.passed_over,
+        )
 
 
 def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:

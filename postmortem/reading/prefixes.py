@@ -23,64 +23,89 @@ _STAMP = rf"{_DATE}[T _]{_CLOCK}"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 
 # Each form: first characters that can start it, and its pattern. Order matters: narrow before broad.
-_FORMS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (starts, re.compile(pattern))
-    for starts, pattern in (
-        # kubectl logs --timestamps, CRI files, and any other line that begins with a stamp
-        ("12", rf"{_STAMP}\s(?:std(?:out|err) [FP] )"),
-        # OpenMMLab, mmcv, torchtitan, LLaMA-Factory: "date time - name - LEVEL - "
-        ("12", rf"{_STAMP} - [\w.<>/-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
-        ("01", rf"(?P<monthday>\d\d/\d\d) {_CLOCK} - [\w.-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
-        ("01", rf"(?P<usdate>\d\d/\d\d/\d{{4}}) {_CLOCK} - {_LEVEL} - [\w.-]{{1,80}} - +"),
-        # fairseq: "date time | INFO | name | "
-        ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
-        ("12", rf"{_STAMP}\s*[|:,-]?\s*\[?{_LEVEL}\]?\b\s*[:|-]?\s*"),
-        ("12", rf"{_DATE}T{_CLOCK} (?= )"),     # kubectl before an indented line: the indentation is the line's own
-        ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
-        # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
-        ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d{{1,18}})\] )?(?:\[RANK:(?P<rank3>\d{{1,9}})\] )?"),
-        # torch 2.1-2.2: "[date time] torch.distributed...: [WARNING] "
-        ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
-        # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
-        ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
-        ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)"),     # more blanks are the line's own indentation
-        ("[", r"\[titan\] "),
-        # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
-        ("[", rf"\[(?P<clock6>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?)\](?:\[(?:{_LEVEL}|[DIWEC])\])?:? ?"),
-        ("012", rf"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) +(?:\| ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"),
-        ("012", r"(?P<clock8>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) \[?[Rr]ank[ =]?(?P<rank5>\d{1,5})\]?:? ?"),
-        ("012", r"(?P<clock9>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) (?=[ A-Za-z\[(<{])"),
-        ("Rr", r"[Rr]ank[ =]?(?P<rank6>\d{1,5})(?:: | \| |,? (?=step|epoch|iter|batch|INFO|ERROR|WARN|DEBUG))"),
-        # transformers explicit format; LLaMA-Factory
-        ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
-        ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
-        # torch --tee and the rank label of sys.excepthook and of the C++ logger
-        ("[", r"\[rank ?(?P<rank>\d{1,9})\]:? ?"),
-        ("[", r"\[(?!epoch|step|iter|layer|block|stage|fold|batch)[a-z]{3,12}(?P<local>\d{1,9})\]:\s?"),
-        # mpirun --tag-output
-        ("[", r"\[\d+,(?P<rank4>\d{1,9})\]<std(?:out|err)>:\s?"),
-        # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
-        ("[", r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
-        # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
-        ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] "),
-        ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
-        # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
-        ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
-        # DeepSpeed over pdsh, docker compose
-        ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
-        # syslog and dmesg
-        ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"),
-        ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
-        ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
-        # Megatron core >= 0.7
-        (" ", rf" \[{_STAMP}\] "),
-        # quoted in Markdown or a mail
-        (">", r">(?: |$)"),
-    )
+_FORMS: Final = (
+    # kubectl logs --timestamps, CRI files, and any other line that begins with a stamp
+    ("12", rf"{_STAMP}\s(?:std(?:out|err) [FP] )"),
+    # OpenMMLab, mmcv, torchtitan, LLaMA-Factory: "date time - name - LEVEL - "
+    ("12", rf"{_STAMP} - [\w.<>/-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
+    ("01", rf"(?P<monthday>\d\d/\d\d) {_CLOCK} - [\w.-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
+    ("01", rf"(?P<usdate>\d\d/\d\d/\d{{4}}) {_CLOCK} - {_LEVEL} - [\w.-]{{1,80}} - +"),
+    # fairseq: "date time | INFO | name | "
+    ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
+    ("12", rf"{_STAMP}\s*(?:[|:,-]\s*)?\[?{_LEVEL}\]?\b\s*(?:[:|-]\s*)?"),
+    ("12", rf"{_DATE}T{_CLOCK} (?= )"),     # kubectl before an indented line: the indentation is the line's own
+    ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
+    # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
+    ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d{{1,18}})\] )?(?:\[RANK:(?P<rank3>\d{{1,9}})\] )?"),
+    # torch 2.1-2.2: "[date time] torch.distributed...: [WARNING] "
+    ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
+    # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
+    ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
+    ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)"),     # more blanks are the line's own indentation
+    ("[", r"\[titan\] "),
+    # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
+    ("[", rf"\[(?P<clock6>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?)\](?:\[(?:{_LEVEL}|[DIWEC])\])?:? ?"),
+    ("012", rf"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) +(?:\| ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"),
+    ("012", r"(?P<clock8>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) \[?[Rr]ank[ =]?(?P<rank5>\d{1,5})\]?:? ?"),
+    ("012", r"(?P<clock9>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) (?=[ A-Za-z\[(<{])"),
+    ("Rr", r"[Rr]ank[ =]?(?P<rank6>\d{1,5})(?:: | \| |,? (?=step|epoch|iter|batch|INFO|ERROR|WARN|DEBUG))"),
+    # transformers explicit format; LLaMA-Factory
+    ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
+    ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
+    # torch --tee and the rank label of sys.excepthook and of the C++ logger
+    ("[", r"\[rank ?(?P<rank>\d{1,9})\]:? ?"),
+    ("[", r"\[(?!epoch|step|iter|layer|block|stage|fold|batch)[a-z]{3,12}(?P<local>\d{1,9})\]:\s?"),
+    # mpirun --tag-output
+    ("[", r"\[\d+,(?P<rank4>\d{1,9})\]<std(?:out|err)>:\s?"),
+    # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
+    ("[", r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
+    # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
+    ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] "),
+    ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
+    # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
+    ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
+    # DeepSpeed over pdsh, docker compose
+    ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
+    # syslog and dmesg
+    ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"),
+    ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
+    ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
+    # Megatron core >= 0.7
+    (" ", rf" \[{_STAMP}\] "),
+    # quoted in Markdown or a mail
+    (">", r">(?: |$)"),
 )
 _NCCL: Final = re.compile(r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+ )?NCCL )")
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
+_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
+
+
+class _Forms(NamedTuple):
+    """The forms that one first character can start, as one pattern: a line is tried against all of them in one go."""
+
+    pattern: re.Pattern[str]
+    groups: dict[str, tuple[tuple[str, int], ...]]
+    """By the empty group that ends a form: what its own groups hold, and their numbers."""
+
+    @classmethod
+    def starting_with(cls, start: str) -> "_Forms":
+        """Join them in their order; of two forms with a group of one name each gets its own."""
+        joined, names, groups = [], list[str](), {}
+        for form in (pattern for starts, pattern in _FORMS if start in starts):
+            own = _GROUP.findall(form)
+            first = len(names) + 1
+            groups[f"form{first}"] = tuple((name, first + index) for index, name in enumerate(own))
+            joined.append(_GROUP.sub(rf"(?P<\g<1>_{first}>", form) + f"(?P<form{first}>)")
+            names += [*own, "form"]
+        return cls(re.compile("|".join(joined)), groups)
+
+
+_BY_START: Final = {start: _Forms.starting_with(start) for start in "0123[IWEFVCD(wnhgJMASON Rr>"}
+_RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
+_PIDS: Final = ("pid", "pid2", "pid3", "pid4")
+_NODES: Final = ("node", "node2", "host", "ip")
+_PROCESS_GROUPS: Final = frozenset({*_RANKS, *_PIDS, *_NODES, "local"})
 _SRUN: Final = re.compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
 
 
@@ -130,32 +155,41 @@ def _without_task(text: str, found: dict[str, str]) -> str:
 
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
-    start = text[:1]
-    match = None
-    if start and start in "0123[IWEFVCD(wnhgJMASON Rr>":
-        match = next((match for starts, pattern in _FORMS if start in starts and (match := pattern.match(text)) and match.end()), None)
-    if match is None and " NCCL " in text:
-        match = _NCCL.match(text)
-    if match is None:
+    forms = _BY_START.get(text[:1])
+    match = forms.pattern.match(text) if forms is not None else None
+    if match is not None and forms is not None and match.lastgroup is not None:
+        names = forms.groups[match.lastgroup]
+    elif " NCCL " in text and (match := _NCCL.match(text)):
+        names = tuple(_NCCL.groupindex.items())
+    else:
         return None
-    for name, value in match.groupdict().items():
-        if value is not None:
-            found.setdefault(name, value)
+    for name, number in names:
+        if name not in found and (value := match[number]) is not None:
+            found[name] = value
     return text[match.end():]
 
 
 def _where(found: dict[str, str]) -> Where:
-    rank = next((int(found[name]) for name in ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task") if name in found), None)
-    local = int(found["local"]) if "local" in found else None
-    node = found.get("node") or found.get("node2") or found.get("host") or found.get("ip")
-    pid = next((int(found[name]) for name in ("pid", "pid2", "pid3", "pid4") if name in found), None)
+    if _PROCESS_GROUPS.isdisjoint(found):
+        return NOWHERE
+    rank, pid = _first(found, _RANKS), _first(found, _PIDS)
     if "pid2" in found:     # the thread or process of a torch logger line: not a process label
         pid = None
-    return Where(rank, local, node, pid) if (rank, local, node, pid) != (None, None, None, None) else NOWHERE
+    local, node = found.get("local"), _first(found, _NODES)
+    if rank is None and local is None and node is None and pid is None:
+        return NOWHERE
+    return Where(None if rank is None else int(rank), None if local is None else int(local), node, None if pid is None else int(pid))
+
+
+def _first(found: dict[str, str], names: tuple[str, ...]) -> str | None:
+    for name in names:
+        if name in found:
+            return found[name]
+    return None
 
 
 def _time(found: dict[str, str]) -> str | None:
-    clock = next((found[name] for name in _CLOCKS if name in found), None)
+    clock = _first(found, _CLOCKS)
     if clock is None:
         uptime = found.get("uptime") or found.get("uptime2")
         return f"+{uptime}s" if uptime else None

@@ -1,35 +1,84 @@
 """Lines around a position of a block: the raw line (or frame), cleaned, and the lines that follow it.
 
-In: a `Block`'s bytes and a position. Out: `View`. Not here: line numbers (the caller counts breaks), meaning.
+In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not here: line numbers (the caller counts breaks), meaning.
 
 A window is laid around the anchor, never around the block: at most REACH bytes on either side, wherever the block ends.
+Windows overlap, and what a log repeats without end may be looked at without end. So a line that several windows hold is cleaned once, and
+looking at a long line, or following a traceback, costs an allowance that each further byte of the log fills up again: the work is linear in its length.
 """
 
 from typing import Final
 
-from postmortem.model.lines import Where
+from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.prefixes import ANSI, Cleaned, clean
 
 REACH: Final = 8 << 10
 _LINES_BACK: Final = 120
 LONG_REACH: Final = 60 << 10
 """How far a traceback may be followed; less than `blocks.MARGIN`."""
+_MOST_STAMPS: Final = 100
+_MOST_KNOWN: Final = 4096
+"""Cleaned lines that the views of a block share; as many as a traceback may reach over."""
+_KEPT_LENGTH: Final = 2048
+"""Bytes of a line above which it is not kept: few of them stand in one window."""
+_MOST_BEHIND: Final = 256
+"""Lines that are read to find those that follow in the same process."""
+LONG: Final = 1024
+"""Bytes of a line above which a look at it counts."""
+_TEXT, _TEXT_PER_BYTE = 64 << 20, 32
+"""Bytes of long lines that rules may look at, each counted for itself: at once, and for each byte of the log."""
+_ROWS, _ROWS_PER_BYTE = 1 << 20, 0.05
+"""Lines that tracebacks may be followed over, as much: a thousand ranks that fail at once, and one look in twenty bytes."""
+_HEADER: Final = 10
+"""What the first line of a traceback costs, as so many of those that follow."""
+
+
+class Allowance:
+    """An amount that is spent by looking and filled up by reading on."""
+
+    def __init__(self, most: int, per_byte: float) -> None:
+        """Start with the most that can be saved up."""
+        self._most, self._per_byte = most, per_byte
+        self._left: float = most
+        self._place = 0
+
+    def is_left(self, place: int) -> bool:
+        """Say whether anything is left at an offset of the source."""
+        self._left = min(self._most, self._left + (place - self._place) * self._per_byte)
+        self._place = place
+        return self._left > 0
+
+    def spend(self, amount: int) -> None:
+        """Take away."""
+        self._left -= amount
 
 
 class View:
     """The line (or the frame of it) that holds a position."""
 
-    __slots__ = ("_after", "_cleaned", "_next", "claimed", "data", "end", "number", "srun", "start")
+    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "number", "rows", "srun", "start")
 
-    def __init__(self, data: bytes, position: int, number: int, *, srun: bool) -> None:
-        """Find the borders: a line break, a carriage return, or REACH."""
+    def __init__(self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None) -> None:
+        """Find the borders: a line break, a carriage return, or REACH.
+
+        Args:
+            data: the block.
+            position: an offset in it.
+            number: the raw line number there.
+            srun: the file carries `srun --label` task numbers.
+            known: lines of the same block that have been cleaned, by their borders.
+            rows: what following a traceback is taken from.
+        """
         self.data, self.number, self.srun = data, number, srun
+        self._known = {} if known is None else known
+        self.rows = Allowance(_ROWS, _ROWS_PER_BYTE) if rows is None else rows
         low, high = max(0, position - REACH), position + REACH
         self.start = max(data.rfind(b"\n", low, position), data.rfind(b"\r", low, position)) + 1 or low
         self.end = _end(data, position, high)
         self._cleaned: Cleaned | None = None
         self._after: list[str] = []
         self._next = self.end
+        self._passed = 0
         self.claimed: set[int] = set()
         """What has looked at this line already."""
 
@@ -37,20 +86,19 @@ class View:
     def cleaned(self) -> Cleaned:
         """The text without wrappers, the process and the time."""
         if self._cleaned is None:
-            self._cleaned = clean(self.data[self.start:self.end].decode("utf-8", "replace"), srun=self.srun)
+            self._cleaned = self.clean_at(self.start, self.end)
         return self._cleaned
 
-    def stamp(self) -> tuple[int, str] | None:
-        """Give the printed time that stands nearest: in this line, or in one of the lines before it; with the offset of its line in the block."""
-        end, low, one = self.start, max(0, self.start - REACH), self.cleaned
-        for _ in range(_LINES_BACK):
-            if one.time is not None:
-                return end, one.time
-            if end - 1 <= low:
-                break
-            start = self.data.rfind(b"\n", low, end - 1) + 1 or low
-            one, end = clean(self.data[start:end - 1].decode("utf-8", "replace"), srun=self.srun), start
-        return None
+    def clean_at(self, start: int, end: int) -> Cleaned:
+        """Clean another line of the block, or take it from those that are known."""
+        one = self._known.get((start, end))
+        if one is None:
+            one = clean(self.data[start:end].decode("utf-8", "replace"), srun=self.srun)
+            if end - start <= _KEPT_LENGTH:
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
+                self._known[start, end] = one
+        return one
 
     def around(self, reach: int, line_break: bytes) -> tuple[int, str]:
         """Give the raw line number of the first of the lines around this one, and their text, at most `reach` bytes on either side."""
@@ -67,18 +115,95 @@ class View:
     def following(self, count: int) -> list[str]:
         """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
         where, limit = self.cleaned.where, min(self.start + REACH, len(self.data))
-        while len(self._after) < count - 1 and self._next < limit:
+        while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if self.data[self._next:self._next + 2] == b"\r\n" else 1)
             self._next = _end(self.data, start, limit)
-            one = clean(self.data[start:self._next].decode("utf-8", "replace"), srun=self.srun)
+            one = self.clean_at(start, self._next)
+            self._passed += 1
             if same_process(one.where, where):
                 self._after.append(one.text)
         return [self.cleaned.text, *self._after[:count - 1]]
 
 
+class Sight:
+    """What the views of one source share."""
+
+    def __init__(self, *, srun: bool) -> None:
+        """Know nothing yet."""
+        self._srun = srun
+        self._known: dict[tuple[int, int], Cleaned] = {}
+        self._data = b""
+        self._times = _Times()
+        self.stamps: list[tuple[int, str]] = []
+        """Printed times beside what may be a failure: (byte offset, time)."""
+        self._text, self._rows = Allowance(_TEXT, _TEXT_PER_BYTE), Allowance(_ROWS, _ROWS_PER_BYTE)
+
+    def view(self, data: bytes, position: int, number: int) -> View:
+        """Look at the line that holds a position of the current block."""
+        if data is not self._data:
+            self._data, self._known = data, {}
+        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows)
+
+    def stamp(self, view: View, base: int) -> None:
+        """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
+        if len(self.stamps) < _MOST_STAMPS and (found := self._times.nearest(view, base)):
+            self.stamps.append(found)
+
+    def may_look(self, view: View, base: int, *, follows: bool) -> bool:
+        """Say whether one more rule may look at a line, and count it if it is long or `follows` a traceback from there."""
+        allowance, cost = (self._rows, _HEADER) if follows else (self._text, view.end - view.start)
+        if cost <= LONG and not follows:
+            return True
+        if not allowance.is_left(base + view.end):
+            return False
+        allowance.spend(cost)
+        return True
+
+
+class _Times:
+    """Finds the printed time nearest before a line of a source; asked for rising places, it looks at each line once."""
+
+    def __init__(self) -> None:
+        """Know of no line."""
+        self._place = -1
+        self._found: tuple[int, str, int] | None = None
+        """What was found from the last place backwards: the offset of its line, the time, and how many lines lie between."""
+
+    def nearest(self, view: View, base: int) -> tuple[int, str] | None:
+        """Give the time in this line, or in one of the lines before it, and the offset of its line in the stream."""
+        start, low, passed, one = view.start, max(0, view.start - REACH), 0, view.cleaned
+        found = None
+        while found is None:
+            if one.time is not None:
+                found = (base + start, one.time, passed)
+            elif base + start <= self._place:
+                found = self._earlier(base + low, passed)
+                break
+            elif passed + 1 == _LINES_BACK or start - 1 <= low:
+                break
+            else:
+                passed, end = passed + 1, start - 1
+                start = view.data.rfind(b"\n", low, end) + 1 or low
+                one = view.clean_at(start, end)
+        self._place, self._found = base + view.start, found
+        return found and found[:2]
+
+    def _earlier(self, low: int, passed: int) -> tuple[int, str, int] | None:
+        """Take what was found from the last place backwards, if that is within reach."""
+        if self._found is None or self._found[0] < low or self._found[2] + passed >= _LINES_BACK:
+            return None
+        return self._found[0], self._found[1], self._found[2] + passed
+
+
 def same_process(one: Where, other: Where) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
-    return one is other or all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+    if one is other or one is NOWHERE or other is NOWHERE:
+        return True
+    (rank, local, node, pid), (its_rank, its_local, its_node, its_pid) = one, other
+    return (
+        (rank is None or its_rank is None or rank == its_rank) and (local is None or its_local is None or local == its_local)
+        and (node is None or its_node is None or node == its_node) and (pid is None or its_pid is None or pid == its_pid)
+    )
 
 
 def _end(data: bytes, position: int, limit: int) -> int:

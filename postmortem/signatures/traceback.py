@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import cut
-from postmortem.reading.prefixes import ANSI, Cleaned, clean
+from postmortem.reading.prefixes import ANSI
 from postmortem.reading.windows import LONG_REACH, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"
@@ -40,8 +40,8 @@ class _Row(NamedTuple):
     number: int
     text: str
     end: int
-    stamp: str = ""
-    """The form of what a logger and a container put before the text, without its figures."""
+    stamped: tuple[int, int] | None = None
+    """The borders of the line where a logger or a container put its prefix before the text."""
 
 
 def is_library(file: str) -> bool:
@@ -92,7 +92,7 @@ def _joined(view: View, source: int, base: int, frames: list[Frame], last: _Row 
     name, message, exception = "", "", last
     if last is not None and (match := _exception(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception = _whole_message(message, last, rows)
+        message, exception = _whole_message(message, last, rows, view.data)
     before = view.data[max(0, view.start - 300):view.start]
     return Traceback(
         exception=name, message=cut(message, _MOST_TEXT), frames=tuple(frames), source=source, where=head.where,
@@ -106,7 +106,7 @@ def _rows(view: View) -> Iterator[_Row]:
     """Yield the cleaned lines of the same process that follow."""
     data, position, number = view.data, view.end, view.number
     limit = min(view.start + LONG_REACH, len(data))
-    end = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r"
+    end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
     while position < limit:
         newline = data.find(end, position, limit)
         if newline < 0:
@@ -115,15 +115,28 @@ def _rows(view: View) -> Iterator[_Row]:
         start = newline + 1
         position = data.find(end, start, limit)
         position = position if position >= 0 else limit
-        raw = data[start:position].decode("utf-8", "replace").rstrip("\r").split("\r")[-1]
-        one = clean(raw, srun=view.srun)
-        if same_process(one.where, view.cleaned.where):
-            yield _Row(number, one.text, position, _stamp(raw, one) if one.time is not None or one.level else "")
+        begin, close = _last_frame(data, start, position)
+        one = view.clean_at(begin, close)
+        view.rows.spend(1)
+        if same_process(one.where, where):
+            yield _Row(number, one.text, position, (begin, close) if one.time is not None or one.level else None)
 
 
-def _stamp(raw: str, one: Cleaned) -> str:
-    bare = ANSI.sub("", raw) if "\x1b" in raw else raw
-    return _FIGURES.sub("0", bare[:len(bare) - len(one.text)])
+def _stamp(data: bytes, row: _Row) -> str:
+    """Give the form of what a logger and a container put before the text of a line, without its figures."""
+    if row.stamped is None:
+        return ""
+    bare = ANSI.sub("", data[slice(*row.stamped)].decode("utf-8", "replace"))
+    return _FIGURES.sub("0", bare[:len(bare) - len(row.text)])
+
+
+def _last_frame(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Give the borders of what a line shows at last, where it is drawn over and over."""
+    if data.find(b"\r", start, end) < 0:
+        return start, end
+    while end > start and data[end - 1] == 13:
+        end -= 1
+    return data.rfind(b"\r", start, end) + 1 or start, end
 
 
 def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]:
@@ -186,16 +199,16 @@ def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
     return frames, None
 
 
-def _whole_message(message: str, last: _Row, rows: Iterator[_Row]) -> tuple[str, _Row]:
+def _whole_message(message: str, last: _Row, rows: Iterator[_Row], data: bytes) -> tuple[str, _Row]:
     """Add the lines that continue a message: up to a blank line, a prefix of another kind, or thirty lines."""
-    end = last
+    end, own = last, _stamp(data, last)
     for count, row in enumerate(rows):
         text = row.text.strip()
         if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or (_EXCEPTION.match(text) and _BARE.match(text.split(":")[0])):
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
             break
-        if (row.stamp and row.stamp != last.stamp) or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
+        if _stamp(data, row) not in {"", own} or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
             break
         message += "\n" + row.text
         end = row
