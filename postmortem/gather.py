@@ -215,7 +215,7 @@ class Gathering:
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
-        matches = rule.pattern().finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)])
+        matches = rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)])
         strength = int(rule.raw.get("strength", 1))
         for match in matches:
             groups = {name: value for name, value in match.groupdict().items() if value is not None}

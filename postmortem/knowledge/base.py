@@ -8,7 +8,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,25 @@ class Rule:
         return self._compiled[0]
 
     def search(self, text: str, budget: Budget | None = None) -> Match | None:
-        """Search a window.
+        """Search a window; where `unless` matches, nothing is found.
 
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        return (self._compiled[0] if self._compiled else self.pattern()).search(text, budget)
+        found = (self._compiled[0] if self._compiled else self.pattern()).search(text, budget)
+        return None if found is None or self._is_another(text, budget) else found
+
+    def finditer(self, text: str, budget: Budget | None = None) -> Iterable[Match]:
+        """Find all matches in a window; where `unless` matches, none.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        return () if self._is_another(text, budget) else self.pattern().finditer(text, budget)
+
+    def _is_another(self, text: str, budget: Budget | None) -> bool:
+        unless = self.raw.get("unless")
+        return bool(unless) and compiled(unless).search(text, budget) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def _faults_of_kind(root: Path, kind: str, ids: dict[str, set[str]], seen: dict[
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], ids: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    for field in ("match", "pair", "loss_key"):
+    for field in ("match", "unless", "pair", "loss_key"):
         if entry.get(field):
             yield from _regex_faults(entry[field])
     for anchor in entry.get("anchors", ()):
@@ -92,10 +92,10 @@ def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
 
 def slow_patterns(entry: Mapping[str, Any]) -> Iterator[str]:
     """Say which patterns of a rule are slow, and on what."""
-    for field in ("match", "pair", "loss_key"):
+    for field in ("match", "unless", "pair", "loss_key"):
         if entry.get(field):
             pattern = compiled(entry[field])
-            search = pattern.search if field == "match" and not entry.get("each") else lambda text, pattern=pattern: list(pattern.finditer(text))
+            search = pattern.search if field == "unless" or (field == "match" and not entry.get("each")) else lambda text, pattern=pattern: list(pattern.finditer(text))
             outcome = attack.worst(search, attack.attacks(entry[field], anchors=entry["anchors"][:2], many_lines=entry.get("lines", 1) > 1))
             if outcome.is_slow:
                 yield f"{field} is slow: {outcome}"

@@ -57,6 +57,7 @@ class Signature(Strict):
     title: Text
     anchors: Annotated[list[Anchor], Field(min_length=1)]
     match: Annotated[str, Field(min_length=4)]
+    unless: str | None = None
     lines: Annotated[int, Field(ge=1, le=40)] = 1
     role: Literal["cause", "consequence", "warning", "harmless", "context"]
     fatal: bool | None = None
@@ -162,6 +163,7 @@ class Format(Strict):
     framework: str = ""
     anchors: Annotated[list[Anchor], Field(min_length=1)]
     match: Annotated[str, Field(min_length=4)]
+    unless: str | None = None
     set: dict[str, str] = {}
     each: bool = False
     strength: Literal[0, 1, 2] = 1

@@ -8,18 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from postmortem.errors import PatternError
-from postmortem.knowledge.engine import compiled
+from postmortem.knowledge.base import Rule
 from postmortem.reading.prefixes import clean
 
 
 def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     """Give the named groups if the rule fires on the text, else None. An anchor must be there and the cleaned lines must match."""
     lines = text.split("\n")
-    pattern = compiled(rule["match"])
+    searched = Rule(rule["id"], (), rule["match"], rule)
     for index, line in enumerate(lines):
         if any(anchor in line for anchor in rule["anchors"]):
             window = "\n".join(clean(one).text for one in lines[index:index + rule.get("lines", 1)])
-            if match := pattern.search(window):
+            if match := searched.search(window):
                 return {name: value for name, value in match.groupdict().items() if value is not None}
     return None
 
