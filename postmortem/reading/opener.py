@@ -244,7 +244,7 @@ def no_file(mode: int) -> Said | None:
     if stat.S_ISFIFO(mode):
         return say("a pipe, not a file", "是管道，不是文件")
     if stat.S_ISSOCK(mode):
-        return say("a socket, not a file", "是套接字，不是文件")
+        return say("a socket, not a file", "是 socket，不是文件")
     return say("a device, not a file", "是设备，不是文件") if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) else None
 
 
