@@ -1,15 +1,22 @@
 """YAML with a place for every fault: duplicate keys are refused, and each document knows its lines.
 
+What would exhaust the machine is refused before anything is built of it: a file is bounded in size, in depth (the loader in C calls itself for each level, and has no
+limit) and in what its aliases stand for (a few lines of them can stand for billions of nodes).
+
 In: a path. Out: plain Python values. Not here: whether the values make sense (`knowledge.check`).
 """
 
+import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from postmortem.errors import PatternError
 
+_MOST_BYTES: Final = 4 << 20
+_DEEPEST: Final = 100
+_MOST_NODES: Final = 1_000_000
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -39,6 +46,7 @@ def read_yaml(path: Path) -> Any:
         PatternError: not readable, not YAML, or a key stands twice; `where` is file:line.
     """
     try:
+        _require_bounded(path)
         with path.open(encoding="utf-8") as stream:
             return yaml.load(stream, Loader=_Strict)  # noqa: S506 -- a subclass of the safe loader
     except yaml.YAMLError as error:
@@ -47,6 +55,41 @@ def read_yaml(path: Path) -> Any:
         raise PatternError(f"not valid YAML: {getattr(error, 'problem', error)}", where, "quote regexes with single quotes") from error
     except (OSError, UnicodeDecodeError) as error:
         raise PatternError(f"cannot be read: {error}", path, "check the file and its encoding (UTF-8)") from error
+    except (ValueError, OverflowError, TypeError) as error:    # a day that is in no calendar, a number of thousands of digits
+        raise PatternError(f"a value cannot be read: {error}", path, "quote it if it is text") from error
+
+
+def _require_bounded(path: Path) -> None:
+    """Refuse what is no file, too large, nested too deep, or whose aliases stand for too much.
+
+    Raises:
+        PatternError: it is.
+        YAMLError: it is no YAML.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise PatternError("this is no file", path, "give a folder of YAML files")
+    if status.st_size > _MOST_BYTES:
+        raise PatternError(f"the file is larger than {_MOST_BYTES >> 20} MiB", path, "split it: a file holds one rule, or a list of them")
+    open_: list[tuple[str | None, int]] = []
+    sizes: dict[str | None, int] = {}
+    nodes = 0
+    for event in yaml.parse(path.read_text(encoding="utf-8"), Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_.append((event.anchor, nodes))
+            sizes.pop(event.anchor, None)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_.pop()
+            sizes[anchor] = nodes - before
+        elif isinstance(event, yaml.ScalarEvent):
+            sizes[event.anchor] = 1
+        elif isinstance(event, yaml.AliasEvent):
+            # An alias of what it stands in would have no end.
+            nodes += sizes.get(event.anchor, _MOST_NODES)
+        nodes += 1
+        if len(open_) > _DEEPEST or nodes > _MOST_NODES:
+            what = f"nested more than {_DEEPEST} deep" if len(open_) > _DEEPEST else f"its aliases stand for more than {_MOST_NODES:,} values"
+            raise PatternError(what, f"{path}:{event.start_mark.line + 1 if event.start_mark else 1}", "no rule needs that: see patterns/README.md")
 
 
 def line_of(path: Path, needle: str) -> int:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
-from postmortem.reading.opener import STDIN
+from postmortem.reading.opener import STDIN, no_file
 
 _BINARY: Final = frozenset({
     ".bin", ".pt", ".pth", ".ckpt", ".safetensors", ".npy", ".npz", ".png", ".jpg", ".jpeg", ".gif", ".pdf", ".zip", ".tar", ".so", ".o", ".pyc", ".parquet", ".arrow", ".onnx",
@@ -35,7 +35,7 @@ def _is_there(path: str) -> bool:
     """Say whether a path leads anywhere; one that no system takes (far too long) does not."""
     try:
         return Path(path).exists()
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -62,7 +62,7 @@ def _walk(folder: Path) -> Iterator[Candidate]:
     files = []
     for root, folders, names in os.walk(folder, onerror=refused.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        files += [Path(root, name) for name in names if not name.startswith(".") and Path(root, name).is_file()]
+        files += [Path(root, name) for name in names if not name.startswith(".")]
     for number, path in enumerate(sorted(files, key=_by_number)):
         yield Candidate(str(path), _TOO_MANY if number >= _MOST_FILES else _reason(path))
     for error in refused:
@@ -88,6 +88,7 @@ def _reason(path: Path) -> Said | None:
     if suffix in _CODE:
         return say("source code, not a log", "是源代码，不是日志")
     try:
-        return None if path.stat().st_size else say("empty", "空文件")
-    except OSError as error:
+        status = path.stat()
+    except OSError as error:    # a link that leads nowhere, or in a circle
         return _closed(error)
+    return no_file(status.st_mode) or (None if status.st_size else say("empty", "空文件"))

@@ -5,27 +5,35 @@ Out: `Opened`: a raw byte stream, its compression, and what went wrong while rea
 Not here: text encodings (`reading.decode`), blocks (`reading.blocks`), folders (`reading.discover`).
 
 Compression is told by magic bytes, not by the name. A broken archive gives what can be read from it, and says so:
-half a log is worth more than an error message.
+half a log is worth more than an error message. So does one that unpacks to more than a log can, and a file that is shortened or replaced while it is read.
 """
 
 import bz2
 import gzip
 import io
 import lzma
+import os
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
+from postmortem.reading.pipe import open_pipe
 
 STDIN: Final = "-"
 _AT_ONCE: Final = 8 << 20
 """Bytes asked for at once: a reader may set aside all that it is asked for."""
 MAGIC: Final = ((b"\x1f\x8b", "gz"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zst"))
 _BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
+_FREE: Final = 64 << 20
+"""Unpacked bytes up to which an archive may be as dense as it likes."""
+_DENSEST: Final = 1000
+"""Times its size that an archive of a log may unpack to: counters and times differ from line to line."""
+_MOST_UNPACKED: Final = 64 << 30
 _PIECE: Final = 1 << 10
 """Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
 
@@ -89,13 +97,13 @@ class Counted:
 class Opened:
     """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
 
-    def __init__(self, path: str, stream: Stream, compression: str | None, packed: Stream | None = None) -> None:
-        """Wrap an open stream; `path` is the name shown to the user, `packed` the file that a decompressor reads and does not close."""
+    def __init__(self, path: str, stream: Stream, compression: str | None, packed: "_Packed | None" = None, status: os.stat_result | None = None) -> None:
+        """Wrap an open stream; `path` is the name shown to the user, `packed` the file that a decompressor reads and does not close, `status` that of a file when it was opened."""
         self.path, self.compression = path, compression
         self.fault: Said | None = None
-        """Why reading ended early; None if it did not."""
+        """Why less was read than there should be, or something else than now bears the name; None if all is well."""
         self.bytes_read = 0
-        self._stream, self._packed = stream, packed
+        self._stream, self._packed, self._status = stream, packed, status
         # A decompressor's read1 hands out what it has before it meets the break.
         self._read = getattr(stream, "read1", stream.read) if compression else stream.read
 
@@ -122,7 +130,31 @@ class Opened:
                 raise InputError(say("the zst archive cannot be read: {error}", "zst 压缩包无法读取：{error}", error=error), self.path, "copy it again") from error
             return b""
         self.bytes_read += len(data)
+        self.fault = self._too_dense() if data else self._changed()
         return data
+
+    def _too_dense(self) -> Said | None:
+        """Say that an archive unpacks to more than a log can."""
+        if self._packed is None or self.bytes_read <= max(_FREE, min(_DENSEST * self._packed.count, _MOST_UNPACKED)):
+            return None
+        if self.bytes_read > _MOST_UNPACKED:
+            return say("{what} unpacks to more than {count:,} bytes; the rest was not read", "{what}解压后超过 {count:,} 字节；其余部分未读取", what=self._kind(), count=_MOST_UNPACKED)
+        return say(
+            "{what} unpacks to more than {times:,} times its size, as no log does; only its first {count:,} bytes were read", "{what}解压后超过其大小的 {times:,} 倍，不像日志；只读取了前 {count:,} 字节",
+            what=self._kind(), times=_DENSEST, count=self.bytes_read,
+        )
+
+    def _changed(self) -> Said | None:
+        """Say what became of a file while it was read to its end."""
+        if self._status is None:
+            return None
+        if not self.compression and self.bytes_read < self._status.st_size:
+            return say("it was shortened while it was read: {size:,} bytes before, {count:,} read", "读取期间文件被截短：原有 {size:,} 字节，读到 {count:,} 字节", size=self._status.st_size, count=self.bytes_read)
+        try:
+            now = Path(self.path).stat()
+        except OSError:     # gone, but it was read
+            return None
+        return None if os.path.samestat(now, self._status) else say("another file took its name while it was read; this is the old one", "读取期间另一个文件占用了它的名字；读取的是旧文件")
 
     def _kind(self) -> Said:
         return say("{kind}", "{kind} 压缩包", kind=self.compression) if self.compression else say("file", "文件")
@@ -135,6 +167,23 @@ class Opened:
         self._stream.close()
         if self._packed is not None:
             self._packed.close()
+
+
+class _Packed:
+    """A file as a decompressor reads it, counted."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream, self.count = stream, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Give up to `size` bytes, b"" at the end."""
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data
+
+    def close(self) -> None:
+        """Release the file."""
+        self._stream.close()
 
 
 class _Frames:
@@ -171,31 +220,60 @@ def open_log(path: str) -> Opened:
     """Open one file or standard input.
 
     Raises:
-        InputError: missing, a folder, or not readable.
+        InputError: missing, a folder, a device, a pipe to which nobody writes, or not readable.
     """
     if path == STDIN:
-        return _unpacked(path, io.BufferedReader(sys.stdin.buffer))  # type: ignore[arg-type]  # a binary stream is all it takes
+        _refuse_device(_status_of_stdin(), path)
+        return _unpacked(path, io.BufferedReader(sys.stdin.buffer), None)  # type: ignore[arg-type]  # a binary stream is all it takes
     try:
-        if Path(path).is_dir():
+        status = Path(path).stat()
+        if stat.S_ISDIR(status.st_mode):
             raise InputError("this is a folder", path, "name a file in it, or pass the folder itself to analyze")
+        _refuse_device(status, path)
+        if stat.S_ISFIFO(status.st_mode):
+            return _unpacked(path, open_pipe(path), None)
         stream = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
-    except OSError as error:
-        raise InputError(say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror or error), path, "check the path and its permissions") from error
-    return _unpacked(path, stream)
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError) as error:      # ValueError: a path with a NUL in it
+        raise InputError(say("cannot be opened: {why}", "无法打开：{why}", why=getattr(error, "strerror", None) or error), path, "check the path and its permissions") from error
+    return _unpacked(path, stream, status if stat.S_ISREG(status.st_mode) else None)
 
 
-def _unpacked(path: str, buffered: io.BufferedReader) -> Opened:
+def no_file(mode: int) -> Said | None:
+    """Say what a thing is that is neither file nor folder; None for these."""
+    if stat.S_ISFIFO(mode):
+        return say("a pipe, not a file", "是管道，不是文件")
+    if stat.S_ISSOCK(mode):
+        return say("a socket, not a file", "是 socket，不是文件")
+    return say("a device, not a file", "是设备，不是文件") if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) else None
+
+
+def _refuse_device(status: os.stat_result | None, path: str) -> None:
+    """Let through files and pipes, the terminal that is standard input, and the device that is always empty."""
+    why = None if status is None or stat.S_ISFIFO(status.st_mode) else no_file(status.st_mode)
+    if status is None or why is None or (path == STDIN and stat.S_ISSOCK(status.st_mode)):
+        return
+    stdin = _status_of_stdin()
+    is_terminal = stdin is not None and os.path.samestat(stdin, status) and sys.stdin.isatty()
+    if not is_terminal and not (stat.S_ISCHR(status.st_mode) and os.path.samestat(Path(os.devnull).stat(), status)):
+        raise InputError(why, path, "name the text log of the run")
+
+
+def _status_of_stdin() -> os.stat_result | None:
+    try:
+        return os.fstat(sys.stdin.fileno())
+    except (OSError, ValueError, AttributeError):      # closed, or no file at all
+        return None
+
+
+def _unpacked(path: str, buffered: io.BufferedReader, status: os.stat_result | None) -> Opened:
     head = _peek(buffered, path)
     kind = next((name for magic, name in MAGIC if head.startswith(magic)), None)
     if kind is None:
-        return Opened(path, buffered, None)
-    if kind == "gz":
-        return Opened(path, gzip.GzipFile(fileobj=buffered), kind, buffered)
-    if kind == "bz2":
-        return Opened(path, bz2.BZ2File(buffered), kind, buffered)
-    if kind == "xz":
-        return Opened(path, lzma.LZMAFile(buffered), kind, buffered)
-    return Opened(path, _Frames(buffered), kind)
+        return Opened(path, buffered, None, status=status)
+    packed = _Packed(buffered)
+    readers: dict[str, Callable[[Any], Any]] = {"gz": lambda file: gzip.GzipFile(fileobj=file), "bz2": bz2.BZ2File, "xz": lzma.LZMAFile, "zst": _Frames}
+    return Opened(path, readers[kind](packed), kind, packed, status)
 
 
 def _peek(buffered: io.BufferedReader, path: str) -> bytes:

@@ -1,5 +1,7 @@
 """Which files of a folder are read, and why the others are not."""
 
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,26 @@ def test_a_job_of_too_many_files_is_bounded(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(discover, "_MOST_FILES", 3)
     make(tmp_path, *(f"{number}.log" for number in range(5)))
     assert [bool(one.skip) for one in candidates([str(tmp_path)])] == [False, False, False, True, True]
+
+
+def test_what_is_no_file_is_listed_with_the_reason(tmp_path: Path) -> None:
+    """Pipes, sockets and links that lead nowhere or in a circle; nothing is opened."""
+    make(tmp_path, "a.log")
+    os.mkfifo(tmp_path / "pipe.log")
+    (tmp_path / "gone.log").symlink_to("nowhere")
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    (tmp_path / "folder").symlink_to(tmp_path)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "socket"))
+        found = {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])}
+    circle = "cannot be opened: Too many levels of symbolic links"
+    assert found == {"a.log": "", "pipe.log": "a pipe, not a file", "gone.log": "cannot be opened: No such file or directory", "one": circle, "two": circle, "socket": "a socket, not a file"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(b"run\xff\xfe.log", id="not UTF-8"), pytest.param("run².log".encode(), id="a digit that is no decimal"), pytest.param("²".encode(), id="nothing else"), pytest.param(b"9" * 250, id="many digits")])
+def test_names_of_every_kind_are_sorted(tmp_path: Path, name: bytes) -> None:
+    """A name is not to blame for anything."""
+    make(tmp_path, "a.log")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"x\n")
+    assert len(list(candidates([str(tmp_path)]))) == 2

@@ -1,12 +1,16 @@
 """Opening: told by magic bytes, whatever the name; half an archive is half a log and says so."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import os
 import random
+import socket
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -199,3 +203,135 @@ def test_standard_input_is_a_log(monkeypatch: pytest.MonkeyPatch, content: bytes
     assert read_all(opened) == b"a\nb\n"
     assert (opened.path, opened.compression) == ("-", compression)
     opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "gz"])
+def test_an_archive_too_dense_for_a_log_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str) -> None:
+    """Many megabytes of nothing in a few bytes: what was read up to the limit counts, and the rest is told."""
+    monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
+    opened = open_log(write(tmp_path, pack(b"\0" * (20 << 20))))
+    got = read_all(opened)
+    assert 4 << 20 < len(got) < 20 << 20
+    assert str(opened.fault) == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first {len(got):,} bytes were read"
+    assert opened.fault is not None
+    assert f"{len(got):,} 字节" in opened.fault.text("zh")
+    opened.close()
+
+
+def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is packed."""
+    monkeypatch.setattr("postmortem.reading.opener._FREE", 10_000)
+    monkeypatch.setattr("postmortem.reading.opener._MOST_UNPACKED", 400_000)
+    opened = open_log(write(tmp_path, gzip.compress(LOG)))
+    assert 400_000 < len(read_all(opened, 1000)) < len(LOG)
+    assert str(opened.fault) == "gz unpacks to more than 400,000 bytes; the rest was not read"
+    opened.close()
+
+
+def test_a_log_that_repeats_itself_is_no_bomb(tmp_path: Path) -> None:
+    """As dense as it likes, as long as it is not large."""
+    opened = open_log(write(tmp_path, zstandard.ZstdCompressor().compress(b"waiting for the other ranks\n" * 1_000_000)))
+    assert len(read_all(opened)) == 28_000_000
+    assert opened.fault is None
+    opened.close()
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_told(tmp_path: Path) -> None:
+    """What was there is given."""
+    path = write(tmp_path, LOG)
+    opened = open_log(path)
+    got = opened.read(1000)
+    os.truncate(path, 500_000)
+    got += read_all(opened)
+    assert len(got) == 500_000
+    assert str(opened.fault) == f"it was shortened while it was read: {len(LOG):,} bytes before, 500,000 read"
+    opened.close()
+
+
+@pytest.mark.parametrize("pack", [pytest.param(bytes, id="plain"), pytest.param(gzip.compress, id="gz")])
+def test_a_file_that_is_replaced_while_it_is_read_is_told(tmp_path: Path, pack: Pack) -> None:
+    """The old one is read to its end; another one now bears its name."""
+    path = write(tmp_path, pack(LOG))
+    opened = open_log(path)
+    got = opened.read(1000)
+    Path(write(tmp_path, b"a new run\n", "new")).replace(path)
+    assert got + read_all(opened) == LOG
+    assert str(opened.fault) == "another file took its name while it was read; this is the old one"
+    opened.close()
+
+
+def test_a_file_that_is_removed_or_grows_while_it_is_read_is_read(tmp_path: Path) -> None:
+    """Nothing of it is missing."""
+    path = write(tmp_path, LOG)
+    opened = open_log(path)
+    got = opened.read(1000)
+    with Path(path).open("ab") as file:
+        file.write(b"more\n")
+    Path(path).unlink()
+    assert got + read_all(opened) == LOG + b"more\n"
+    assert opened.fault is None
+    opened.close()
+
+
+@pytest.mark.parametrize(("path", "what"), [
+    pytest.param("/dev/zero", "a device, not a file", id="a device without end"), pytest.param("/dev/random", "a device, not a file", id="another"),
+    pytest.param("socket", "a socket, not a file", id="a socket"), pytest.param("pipe", "this is a pipe to which no program writes", id="a pipe without a writer"),
+    pytest.param("a\0b", "cannot be opened", id="a name with a NUL"),
+])
+def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, what: str) -> None:
+    """Instead of reading for ever, or waiting for ever."""
+    monkeypatch.setattr("postmortem.reading.pipe._PATIENCE", 0.2)
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+        os.mkfifo("pipe")
+        with pytest.raises(InputError) as caught:
+            open_log(path)
+    assert str(caught.value.what).startswith(what)
+    assert caught.value.mend
+
+
+def test_the_empty_device_is_an_empty_log() -> None:
+    """It is what scripts name where there is nothing."""
+    opened = open_log(os.devnull)
+    assert read_all(opened) == b""
+    opened.close()
+
+
+@pytest.mark.parametrize("content", [pytest.param(LOG, id="a log"), pytest.param(gzip.compress(LOG), id="packed"), pytest.param(b"", id="nothing")])
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path, content: bytes, *, is_named: bool) -> None:
+    """Also one whose writer comes late, and the shell's `<(command)`, which is a number."""
+    if is_named:
+        path = str(tmp_path / "pipe")
+        os.mkfifo(path)
+        writer = threading.Thread(target=lambda: (time.sleep(0.2), Path(path).write_bytes(content)))
+    else:
+        reading, writing = os.pipe()
+        path = f"/dev/fd/{reading}"
+
+        def write_slowly() -> None:
+            with os.fdopen(writing, "wb") as file:
+                time.sleep(0.2)
+                file.write(content)
+
+        writer = threading.Thread(target=write_slowly)
+    writer.start()
+    opened = open_log(path)
+    assert read_all(opened) == (LOG if content else b"")
+    assert opened.fault is None
+    opened.close()
+    writer.join()
+    if not is_named:
+        os.close(reading)
+
+
+@pytest.mark.parametrize(("device", "is_refused"), [("/dev/zero", True), (os.devnull, False)])
+def test_a_device_as_standard_input(monkeypatch: pytest.MonkeyPatch, device: str, *, is_refused: bool) -> None:
+    """One without end is refused there too."""
+    with Path(device).open(encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        with pytest.raises(InputError, match="a device") if is_refused else contextlib.nullcontext():
+            opened = open_log("-")
+            assert read_all(opened) == b""
+            opened.close()
