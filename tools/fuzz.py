@@ -505,9 +505,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     threads = [threading.Thread(target=follow, args=(given.seed + number, given.first, given.minutes / given.processes, tally)) for number in range(given.processes)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
-    print(tally.text())
+    try:
+        for thread in threads:
+            thread.join()
+    finally:        # Ctrl-C too
+        print(tally.text())
     print(f"CPU of the children: {sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) / 60:.1f} minutes")
     return int(bool(tally.found))
 

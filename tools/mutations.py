@@ -32,6 +32,7 @@ except ImportError:     # Python 3.10
 ROOT: Final = Path(__file__).resolve().parents[1]
 LARGEST: Final = 1_500_000
 """Bytes of an input at most; a few are that large, most are as large as a sample."""
+_MIDDLE: Final = 120_000
 _SMALL: Final = 60_000
 _ESC: Final = "\x1b"
 _ALPHABET: Final = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -41,7 +42,7 @@ TOKENS: Final = (
     "NaN", "nan", "-nan", "inf", "-inf", "Infinity", "1e308", "-1e308", "1e309", "1e-400", "1" * 400, "-" + "9" * 5_000, "0." + "0" * 400 + "1", "0x" + "f" * 600, "١٢٣", "½", "1_000", "1,234,567.8", "1e", "+-1", "00000", "²", "１２３",
     # texts
     "\x00", "\x00" * 50, f"{_ESC}[31mred{_ESC}[0m", f"{_ESC}]8;;https://x.example/{'a' * 300}", f"{_ESC}[", _ESC, "\r", "\r\r\n", "\n\n\n", "\u2028", "\u0085", "\x0c", "\x0b", "\x1c", "\ufeff", "\u202e", "\u0301" * 60, "损失" * 40, "\U0001f4a5",
-    "\ud800", "\udcff", '"', "'", "`" * 40, "{", "}", "[", "]", "(", ")", "\\", "|", "%", "%|", "<b>", "</script>", "-->", "{{ 7*7 }}", "::error::x", "=cmd()", "@x", "%s", "{0}", "\t", " " * 3_000, "\t" * 2_000,
+    "\ud800", "\udcff", '"', "'", "`" * 40, "{", "}", "[", "]", "(", ")", "\\", "|", "%", "%|", "<b>", "</script>", "-->", "{{ 7*7 }}", "::error::x", "=cmd()", "@x", "%s", "{0}", "\t", " " * 12_000, "\t" * 8_000,
     # figures with a name
     "loss: ", "'loss': nan", "loss=inf", "{'loss': 1.0, 'm0': tensor(0.5), ", "loss: 1e309 ", "step 99999999999999999999", "epoch: -1", "lr: 1e-400", "100%|", "  0%|          | 0/0 [00:00<?, ?it/s]", "it/s]", "s/it, loss=",
     "step=" + "7" * 400, "rank 4294967296", "[rank", "[rank99999999999]: ", "[rank" + "9" * 5_000 + "]: ", "line " + "9" * 5_000, 'File "x.py", line ' + "9" * 400 + ", in f",
@@ -55,6 +56,13 @@ PREFIXES: Final = (
     "[rank0]: ", "[rank{n}]: ", "{n}: ", "  {n}: ", "2024-05-01T12:00:0{d}.123456789Z ", "2024-05-01 12:00:0{d},123 - root - INFO - ", "INFO:train.loop:", "worker-{n}: ", "(pid={n}) ", "[1,{n}]<stdout>: ", "12:00:0{d} ", "node{n}: ", "> ",
     "May  1 12:00:0{d} host kernel: ", "\x1b[36m", "[2024-05-01 12:00:0{d},1] [INFO] [a.py:1:f] ", "gpu{n} | ",
 )
+LINES: Final = (
+    "[rank{n}]: RuntimeError: failed\n", "[rank{n}]: Traceback (most recent call last):\n", "step {n} loss {x:.4f}\n", "step {n} m{n}={x:.4f}\n", "{{'loss': {x:.4f}, 'm{n}': 1.0, 'learning_rate': 1e-05, 'epoch': {x:.2f}}}\n", "{n}: KeyError: 'k{n}'\n",
+    "Traceback (most recent call last):\n", '  File "a{n}.py", line {n}, in f\n', "\rEpoch 1:  {d}%|##  | {n}/9999 [00:{d:02d}<00:10, {x:.2f}it/s, loss={x:.3f}]", "2024-05-01 12:00:{d:02d},123 - train - ERROR - worker {n} failed: exit code {d}\n",
+    "CUDA out of memory. Tried to allocate {n}.00 GiB. GPU {d} has a total capacity of 79.15 GiB of which 1.20 GiB is free.\n", "[rank{d}]:[E1111 17:01:37.06 ProcessGroupNCCL.cpp:{n}] Watchdog caught collective operation timeout: ran for {n} milliseconds\n",
+    "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {n}, reducing to {n}\n", "iteration {n}/ 9999 | lm loss: {x:.4E} | loss scale: {n}.0 | grad norm: nan |\n", "Saving model checkpoint to out/checkpoint-{n}\n", "nan\n", "x", " ", "\r", "9", '"', "[", "loss: ",
+    "node{n}: step {n} loss nan\n", "pkg{n}==1.{d}\n", "setting_{n} = {d}\n", "--flag{n} {d} ", "Jan  1 00:00:{d:02d} h kernel: [{n}.000000] NVRM: Xid (PCI:0000:{d:02d}:00): 79\n",
+)  # fmt: skip
 SECRETS: Final = (
     "HF_TOKEN=hf_{}", "wandb: api key {}", "export WANDB_API_KEY={}", "Authorization: Bearer {}", "git clone https://me:{}@git.example/x/y", "train.py --hub_token hf_{}", "args: Namespace(lr=1e-4, hub_token='hf_{}')", "GITHUB_TOKEN=ghp_{}",
     "MY_SERVICE_PASSWORD={}", "{{'token': '{}', 'lr': 1e-4}}", "api_key: {}", "AWS_SECRET_ACCESS_KEY={}", "    client_secret = '{}'", "PRIVATE-TOKEN: {}", "curl -u me:{} https://x.example", "DB_KEY={}",
@@ -114,10 +122,10 @@ def rules() -> tuple[tuple[str, ...], ...]:
 def make(seed: int, number: int) -> Input:
     """Make an input."""
     chance = random.Random(f"{seed}/{number}")  # noqa: S311 -- it has to be the same again
-    start = chance.choices([_sample, _notebook, _table, _state, _error_file, _dump, _examples, _attack, _tokens], [50, 6, 6, 6, 3, 4, 10, 10, 5])[0]
+    start = chance.choices([_sample, _notebook, _table, _state, _error_file, _dump, _examples, _attack, _tokens, _many], [48, 6, 6, 6, 3, 4, 10, 10, 5, 4])[0]
     files, dump = start(chance)
     made = [start.__name__.strip("_")]
-    limit = LARGEST if chance.random() < 0.04 else _SMALL
+    limit = LARGEST if chance.random() < 0.06 else _MIDDLE
     for _ in range(chance.choice([0, 1, 1, 2, 2, 3, 4, 6])):
         change = chance.choice(_CHANGES)
         name = chance.choice(sorted(files))
@@ -208,6 +216,13 @@ def _attack(chance: random.Random) -> tuple[dict[str, str], str]:
 
 def _tokens(chance: random.Random) -> tuple[dict[str, str], str]:
     return {"run.log": chance.choice(["\n", " ", "", ": "]).join(chance.choice(TOKENS) for _ in range(chance.randint(0, 120)))}, ""
+
+
+def _many(chance: random.Random) -> tuple[dict[str, str], str]:
+    """Lines of one or two kinds, each with its number."""
+    kinds = chance.sample(LINES, chance.randint(1, 2))
+    most = chance.choice([300, 2_000, 10_000])
+    return {"run.log": "".join(chance.choice(kinds).format(n=number, d=number % 60, x=chance.random()) for number in range(most))}, ""
 
 
 def _figure(chance: random.Random) -> str:
@@ -392,7 +407,7 @@ def _deep(text: str, chance: random.Random) -> str:
 
 
 _CHANGES: Final[tuple[Callable[[str, random.Random], str], ...]] = (
-    _cut_end, _cut_begin, _cut_middle, _lines_again, _lines_shuffled, _lines_dropped, _spliced, _interleaved, _token_put_in, _token_put_in, _figure_replaced, _token_many_times, _without_breaks, _returns, _prefixed, _prefixed,
+    _cut_end, _cut_begin, _cut_middle, _lines_again, _lines_shuffled, _lines_dropped, _spliced, _interleaved, _token_put_in, _token_put_in, _figure_replaced, _token_many_times, _token_many_times, _without_breaks, _returns, _prefixed, _prefixed,
     _words_swapped, _characters_flipped, _rule_put_in, _rule_put_in, _deep,
 )  # fmt: skip
 
