@@ -114,6 +114,9 @@ _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
 _BARE: Final = frozenset({"token", "key", "auth", "secret"})
 _VALUE: Final = Pattern(r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\][^\s'\"`<>\\]{0,511})")
+_LOOKED_AT: Final = 512
+"""Characters of a value that tell whether it is a secret; one that is goes on as far as it goes on."""
+_REST: Final = {"a": Pattern(r"[^'\n]*"), "b": Pattern(r"[^\"\n]*"), "c": Pattern(r"[^`\n]*"), "d": Pattern(r"[^\s'\"`<>\\]*")}
 _BLOCK: Final = Pattern(r"[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}(?P<d>[^\s'\"`]{4,512})")     # of YAML, on the next line
 _NEXT: Final = Pattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
 _CLOSING: Final = Pattern(r"[)\]}]")
@@ -142,6 +145,8 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
                 continue
         if _holds(name, strength, mark, shown, is_quoted=group != "d"):
             done = start + len(shown)
+            if len(shown) >= _LOOKED_AT - 1:
+                done = _REST[group].match(text, done).end()
             yield start, done
 
 
