@@ -4,6 +4,7 @@ The values are made up here and put together from pieces, so that nobody's scann
 """
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ import samples
 
 import postmortem
 from postmortem.compare import compare
+from postmortem.model.comparison import Differing
 from postmortem.reading.redaction import Redactor
 from postmortem.report import FORMS
 from postmortem.report import comparison as side_by_side
 from postmortem.share import share
+from tests.planted import planted
 
 ALPHABET = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"
@@ -96,6 +99,37 @@ def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     else:
         text = postmortem.analyze(log).render(form.removesuffix(" whole"), full=form.endswith("whole"), redact=True)
     assert [secret for _, secret in LINES if secret in text] == []
+
+
+ROWS = [*planted(), *planted("named.txt")]
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: int) -> None:
+    """Each line by itself, in the words of a failure, in the source line of a traceback, and at the end of the log."""
+    rows = ROWS[part::6]
+    told = [one.line for one in rows]
+    failures = [f"RuntimeError: CUDA error: an illegal memory access was encountered {line}" for line in told]
+    trace = ["Traceback (most recent call last):", '  File "train.py", line 3, in <module>', f"    main({told[0]})"]
+    log, good = tmp_path / "run.log", tmp_path / "good.log"
+    log.write_text("\n".join([*told, "{'loss': 1.5, 'learning_rate': 1e-4, 'epoch': 0.1}", *trace, *failures, *told]) + "\n", encoding="utf-8")
+    good.write_text("ok\n")
+    report = postmortem.analyze(log)
+    shown = {form: report.render(form, redact=True) for form in FORMS} | {"terminal whole": report.render("terminal", full=True, redact=True)}
+    shown |= {f"compare {form}": side_by_side.render(compare([good], [log]), form) for form in side_by_side.FORMS}
+    secrets = [secret for one in rows for secret in one.secrets if len(secret) >= 7]
+    assert {form: left for form, text in shown.items() if (left := [secret for secret in secrets if secret in text])} == {}
+
+
+def test_the_names_of_settings_decide_in_a_comparison(tmp_path: Path) -> None:
+    """A value that shows nothing by itself is hidden by the name of its setting."""
+    log = tmp_path / "run.log"
+    log.write_text("{'loss': 1.5, 'learning_rate': 1e-4, 'epoch': 0.1}\n")
+    found = replace(compare([log], [log]), settings=(Differing("hub_token", "kettle", "lamp"),), environment=(Differing("USER_PASSWORD", None, "pear"),))
+    for form in side_by_side.FORMS:
+        text = side_by_side.render(found, form)
+        assert [value for value in ("kettle", "lamp", "pear") if value in text] == []
+        assert "kettle" in side_by_side.render(found, form, redact=False)
 
 
 @pytest.mark.parametrize("label", samples.labels_in(samples.ROOT / "sample_logs")[::9], ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -41,7 +41,10 @@ def render(found: Comparison, form: str = "terminal", *, redact: bool = True) ->
     if redact:
         redactor = _learnt(found)
         hide = redactor.text
-        found = replace(found, only_bad=_hidden(found.only_bad, redactor), only_good=_hidden(found.only_good, redactor))
+        found = replace(
+            found, only_bad=_hidden(found.only_bad, redactor), only_good=_hidden(found.only_good, redactor), settings=_told(found.settings, redactor), environment=_told(found.environment, redactor),
+            curves=tuple(one._replace(name=hide(one.name)) for one in found.curves),
+        )
     if form == "json":
         return json_text(plain_json(_wire(found, hide)))
     say = _PHRASES[found.bad.language if found.bad.language in _PHRASES else "en"]
@@ -65,6 +68,11 @@ def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, .
     """Hide in lines as they follow one another: a key may run over several."""
     texts = redactor.lines([wording.text for wording in wordings])
     return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
+
+
+def _told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
+    """Hide the values whose names say that they are secrets; what the values themselves show is hidden where they are written."""
+    return tuple(Differing(redactor.text(name), *(None if value is None else str(redactor.setting(name, value)) for value in (good, bad))) for name, good, bad in facts)
 
 
 def _sections(found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]) -> Iterable[tuple[str, list[str]]]:

@@ -54,9 +54,9 @@ def _field(owner: Any, name: str, redactor: Redactor) -> Any:
     """Hide in one field, with the exceptions that a field's meaning asks for."""
     value = getattr(owner, name)
     if name == "packages":
-        return {key: redactor.text(str(version), addresses=False) for key, version in value.items()}
+        return {redactor.text(key): redactor.text(str(version), addresses=False) for key, version in value.items()}
     if name == "settings":
-        return {key: _setting(key, setting, redactor) for key, setting in value.items()}
+        return {redactor.text(key): _setting(key, setting, redactor) for key, setting in value.items()}
     if isinstance(owner, SignatureHit) and name == "captures":
         return tuple((key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES))) for key, text in value)
     if isinstance(owner, Excerpt) and name == "lines":
@@ -76,7 +76,7 @@ def _value(value: Any, redactor: Redactor) -> Any:
     if dataclasses.is_dataclass(value):
         return _dataclass(value, redactor)
     if isinstance(value, dict):
-        return {key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}
+        return {redactor.text(key) if isinstance(key, str) else key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}
     if isinstance(value, tuple | list | set | frozenset):
         kind = list if isinstance(value, list) else tuple
         return kind(_value(one, redactor) for one in value)

@@ -8,6 +8,7 @@ import dataclasses
 import json
 import math
 import re
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,9 @@ def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 def json_text(value: Any, *, is_one_line: bool = False) -> str:
     """Write values that `plain_json` has made as strict JSON; what would steer a terminal, an editor or a runner stands in it as an escape."""
     text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=None if is_one_line else 1, separators=(",", ":") if is_one_line else None)
-    return RUNNER.sub(escaped, UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)) + "\n"
+    if UNSEEN.search("".join(sorted(set(text)))):     # one look at each character there is, in the place of one at every place
+        text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+    return (RUNNER.sub(escaped, text) if "::" in text or "##" in text else text) + "\n"
 
 
 def schema_text() -> str:
@@ -45,6 +48,7 @@ def schema_text() -> str:
     return (Path(__file__).parent / "report.schema.json").read_text(encoding="utf-8")
 
 
+@cache
 def tool_version() -> str:
     """Give the version of the installed package."""
     try:
@@ -163,7 +167,7 @@ def plain_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else ("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
         return {plain_json(str(key)): plain_json(one) for key, one in value.items()}
     if isinstance(value, tuple | list | set | frozenset):

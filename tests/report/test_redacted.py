@@ -31,10 +31,10 @@ def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
 
 
 def test_a_user_known_from_one_place_is_hidden_in_paths_before_it() -> None:
-    """A home directory in the last field tells the user of a scratch path in the first."""
+    """A home directory in the last field tells the user of another path in the first."""
     one = rich()
-    one = replace(one, sources=(replace(one.sources[0], path="/scratch/carol/x.log", where=NOWHERE),), warnings=("see /home/carol/y",))
-    assert redact(one, Redactor()).sources[0].path == "/scratch/user-2/x.log"
+    one = replace(one, sources=(replace(one.sources[0], path="/fast/carol/x.log", where=NOWHERE),), warnings=("see /home/carol/y",))
+    assert redact(one, Redactor()).sources[0].path == "/fast/user-2/x.log"
 
 
 def test_secrets_deep_in_a_setting_are_hidden() -> None:
