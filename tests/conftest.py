@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,3 +61,13 @@ def chromium() -> str:
 def command() -> list[str]:
     """The program as a command of the Python that runs the tests."""
     return [sys.executable, "-m", "postmortem"]
+
+
+@pytest.fixture(scope="session")
+def usual_signals() -> Callable[[], None]:
+    """What a process that is sent signals does before it becomes the program: tests that a plain shell has put in the background ignore some, and what they start inherits that."""
+    def restore() -> None:
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
+
+    return restore

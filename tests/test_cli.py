@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -104,13 +105,89 @@ def test_a_hostile_file_gives_a_verdict_or_a_clear_error(tmp_path: Path, command
     pytest.param(["unknown"], "No such command", id="unknown command"),
     pytest.param(["analyze", str(SAMPLE), "--patterns", "/nowhere"], "no such pattern folder", id="missing rules"),
     pytest.param(["analyze", str(SAMPLE), "-o", "/nowhere/at/all.html"], "cannot be written", id="unwritable output"),
+    pytest.param(["analyze", ""], "the path is empty", id="an empty path, as an unset variable leaves it"),
+    pytest.param(["analyze", str(SAMPLE), "--env", ""], "the path is empty", id="an empty dump"),
+    pytest.param(["analyze", str(SAMPLE), "-o", ""], "the path is empty", id="an empty output"),
+    pytest.param(["analyze", str(SAMPLE), "--patterns", ""], "the path is empty", id="an empty folder of rules"),
+    pytest.param(["compare", str(SAMPLE), ""], "the path is empty", id="nothing to compare with"),
+    pytest.param(["share", ""], "the path is empty", id="nothing to share"),
+    pytest.param(["watch", "", "--once"], "the path is empty", id="nothing to watch"),
+    pytest.param(["env", "-o", ""], "the path is empty", id="a dump to nowhere"),
+    pytest.param(["analyze", "-", "-"], "named more than once", id="standard input twice"),
+    pytest.param(["analyze", "-", "--env", "-"], "named more than once", id="standard input as log and dump"),
+    pytest.param(["compare", "-", "-"], "named more than once", id="standard input against itself"),
+    pytest.param(["watch", str(SAMPLE), "--once", "--webhook", "http://user:hunter2@169.254.169.254/x"], "link-local", id="a webhook among the machine's surroundings"),
 ])
 def test_a_wrong_call_is_one_line_and_status_2(command: list[str], arguments: list[str], says: str) -> None:
     """What, where, and how to mend."""
     done = run(command, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
+    assert "hunter2" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def shell(command: list[str], script: str, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a shell script in which `pm` is the program, `$1`, `$2` … are the arguments; bytecode is not written, since a full disk would cut it short."""
+    program = " ".join(map(shlex.quote, command))
+    return subprocess.run(["sh", "-c", f'pm() {{ {program} "$@"; }}; {script}', "sh", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120, cwd=cwd, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+@pytest.mark.parametrize(("script", "status", "says"), [
+    pytest.param("pm analyze $1 >/dev/full", 2, "standard output cannot be written: No space left on device", id="a full standard output"),
+    pytest.param("pm analyze $1 >&-", 2, "standard output cannot be written: it is closed", id="a closed standard output"),
+    pytest.param("pm analyze $1 --format json >&-", 2, "it is closed", id="the same for programs"),
+    pytest.param("pm schema >/dev/full", 2, "No space left", id="the schema"),
+    pytest.param("pm patterns list >&-", 2, "it is closed", id="the rules"),
+    pytest.param("pm env >/dev/full", 2, "No space left", id="the dump"),
+    pytest.param("pm share $1 >/dev/full", 2, "No space left", id="a part of a log"),
+    pytest.param("pm compare $1 $1 >/dev/full", 2, "No space left", id="a comparison"),
+    pytest.param("pm watch --once $1 >/dev/full", 2, "No space left", id="a watch"),
+    pytest.param("pm --help >/dev/full", 2, "No space left", id="the manual"),
+    pytest.param("pm --version >&-", 2, "it is closed", id="the version"),
+    pytest.param("pm analyze - <&-", 2, "standard input is closed", id="a closed standard input"),
+    pytest.param("pm analyze $1 -o report.json <&- >&-", 0, "wrote report.json", id="streams that are not needed"),
+    pytest.param("pm analyze $1 --exit-code >/dev/full", 2, "No space left", id="a failure to tell is no verdict"),
+    pytest.param("pm analyze nowhere 2>&-", 2, "", id="a closed standard error"),
+    pytest.param("pm analyze nowhere 2>/dev/full", 2, "", id="a full standard error"),
+    pytest.param("pm analyze $1 --exit-code <&- 2>&- >report.txt", 1, "", id="the status without a standard error"),
+    pytest.param("pm analyze nowhere >&- 2>&- <&-", 2, "", id="all closed"),
+])
+def test_standard_streams_that_are_closed_or_full(tmp_path: Path, command: list[str], script: str, status: int, says: str) -> None:
+    """One line says what is wrong, and the status tells it too."""
+    done = shell(command, script, SAMPLE, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert says in done.stderr
+    assert done.stderr.count("\n") == bool(says)
+
+
+@pytest.mark.parametrize(("words", "status"), [("analyze $1 --full --exit-code", 1), ("analyze $1 --format html", 0), ("patterns list", 0), ("schema", 0), ("watch --once $1", 1)])
+def test_a_reader_that_has_seen_enough(tmp_path: Path, command: list[str], words: str, status: int) -> None:
+    """`| head -1` is no error: nothing is said, and the status is the usual one."""
+    done = shell(command, f"{{ pm {words}; echo $? >status; }} | head -1 >seen", SAMPLE, cwd=tmp_path)
+    assert done.stderr == ""
+    assert (tmp_path / "status").read_text() == f"{status}\n"
+    assert len((tmp_path / "seen").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", ["analyze $1 -o $2", "compare $1 $1 -o $2", "share $1 -o $2", "env -o $2"])
+def test_a_full_disk_leaves_the_old_report(tmp_path: Path, command: list[str], words: str) -> None:
+    """What was written before is not lost for what cannot be written now; nothing is left beside it."""
+    report = tmp_path / "report.html"
+    report.write_text("the old one")
+    done = shell(command, f"ulimit -f 0; pm {words}", SAMPLE, report, cwd=tmp_path)
+    assert (done.returncode, report.read_text()) == (2, "the old one")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [report]
+
+
+def test_a_report_into_standard_output_by_name(tmp_path: Path, command: list[str]) -> None:
+    """/dev/stdout is where standard output stands: what is in the file already stays."""
+    done = shell(command, "echo before >all; pm analyze $1 --format json -o /dev/stdout >>all; pm analyze $1 --format json -o /dev/stdout | wc -l", SAMPLE, cwd=tmp_path)
+    first, _, rest = (tmp_path / "all").read_text().partition("\n")
+    assert first == "before"
+    assert cause(rest) == "numerics.loss-scale-exhausted"
+    assert int(done.stdout.split()[-1]) > 0
 
 
 def test_a_folder_without_logs_is_refused(tmp_path: Path, command: list[str]) -> None:
@@ -224,6 +301,8 @@ def test_no_report_overwrites_a_log(tmp_path: Path, command: list[str]) -> None:
     log.write_bytes(SAMPLE.read_bytes())
     assert run(command, "analyze", str(log), "-o", str(log)).returncode == 2
     assert run(command, "run", "--log", str(log), "--", sys.executable, "-c", "1").returncode == 2
+    assert run(command, "share", str(log), "-o", str(log)).returncode == 2
+    assert run(command, "compare", str(SAMPLE), str(log), "-o", str(log)).returncode == 2
     assert log.read_bytes() == SAMPLE.read_bytes()
 
 

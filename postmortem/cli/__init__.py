@@ -13,6 +13,7 @@ import click
 
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
+from postmortem.machine.streams import hold_places, settle, why
 
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
@@ -55,32 +56,40 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that the user can mend is one line, and exit status 2."""
+    hold_places()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    status = _status_of(arguments)
+    fault = settle()
+    if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
+        status = _refused(f"standard output cannot be written: {why(fault)}")
+    sys.exit(status)
+
+
+def _status_of(arguments: list[str] | None) -> int:
     try:
         result: Any = cli.main(args=arguments, standalone_mode=False)
     except (PostmortemError, click.Abort) as error:
-        _refuse(str(error) or "interrupted")
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        return _refused(str(error) or "interrupted")
+    except (click.exceptions.Exit, SystemExit) as done:     # the latter is click's answer to a reader of a manual page who has seen enough
+        return done.exit_code if isinstance(done, click.exceptions.Exit) else 0
     except click.ClickException as error:
-        _refuse(error.format_message() + _hint(error))
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        return _refused(error.format_message() + _hint(error))
+    except OSError as error:
+        return _refused(f"{why(error)}{f' ({error.filename})' if error.filename else ''}; make room, or see to its permissions")
     except Exception as error:
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise
-        _refuse(f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the traceback and report it")
-    else:
-        sys.exit(result if isinstance(result, int) else 0)
+        return _refused(f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the traceback and report it")
+    return result if isinstance(result, int) else 0
 
 
 def _hint(error: click.ClickException) -> str:
     return f"; see: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
 
 
-def _refuse(message: str) -> None:
+def _refused(message: str) -> int:
+    """Say why nothing was done; gives the exit status."""
     tell(message)
-    sys.exit(2)
+    return 2

@@ -7,31 +7,59 @@ import os
 import shutil
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from postmortem.cli.say import tell
+from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
 from postmortem.library import Report
+from postmortem.machine.files import replace
 from postmortem.names import LANGUAGES
+from postmortem.reading.opener import STDIN
 from postmortem.report import FORMS
 
 _SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "terminal", ".log": "terminal", "": "terminal"}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class _Named(click.Path):
+    """A path that is not empty: an empty one, as an unset variable of a script leaves it, would be the folder that the user happens to be in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse nothing at all."""
+        if not os.fspath(value):
+            self.fail("the path is empty; is a variable not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+SOURCE: Final = _Named(allow_dash=True)
+"""What is read: a file, a folder, or - for standard input."""
+OUTPUT: Final = _Named(path_type=Path, dir_okay=False)
+FOLDER: Final = _Named(path_type=Path)
+
+
+def check_sources(*paths: str) -> None:
+    """Refuse standard input where it would be read twice.
+
+    Raises:
+        UsageError: it is named more than once.
+    """
+    if paths.count(STDIN) > 1:
+        raise UsageError("standard input is named more than once", STDIN, "it can be read once only")
+
+
 def report_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
     for option in (
-        click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS", help="A further folder of rules."),
+        click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS", help="A further folder of rules."),
         click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in every format but terminal)."),
         click.option("--full", is_flag=True, help="All of the terminal report, not one screen of it (a file gets all of it anyway)."),
         click.option("--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."),
         click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the report."),
-        click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file; its suffix tells the format."),
+        click.option("-o", "--output", type=OUTPUT, help="Write the report to a file; its suffix tells the format."),
         click.option("--format", "form", type=click.Choice(FORMS), help="Format of the report (default: terminal; plain text into a pipe)."),
     ):
         function = option(function)
@@ -63,18 +91,18 @@ def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
 
 
 def write(text: str, output: Path | None, what: str) -> None:
-    """Write a text to a file, or to standard output as it is.
+    """Write a text to a file, whole or not at all, or to standard output as it is.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: it cannot be written.
     """
     if output is None:
-        click.echo(text, nl=False)
+        show(text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        replace(output, text.encode("utf-8", "replace"))
     except OSError as error:
-        raise UsageError(f"the {what} cannot be written: {error.strerror}", output, "choose another file with -o") from error
+        raise UsageError(f"the {what} cannot be written: {error.strerror or error}", output, "choose another file with -o") from error
     tell(f"wrote {output}")
 
 
@@ -88,13 +116,13 @@ def require_folder(output: Path | None, what: str) -> None:
         raise UsageError(f"the {what} cannot be written: no such folder", output, "choose another file with -o")
 
 
-def refuse_overwriting(output: Path | None, report: Report) -> None:
-    """Refuse to write the report over a file that was read.
+def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
+    """Refuse to write over a file that was read.
 
     Raises:
-        UsageError: the output is one of the job's files.
+        UsageError: the output is one of these files.
     """
-    if output is not None and output.exists() and any(Path(source.path).exists() and output.samefile(source.path) for source in report.diagnosis.sources):
+    if output is not None and output.is_file() and any(Path(path).exists() and output.samefile(path) for path in read):
         raise UsageError("the report would overwrite a log that was read", output, "choose another file with -o")
 
 
@@ -109,9 +137,12 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
     text = report.render(form, width=max(40, shutil.get_terminal_size((80, 24)).columns), color=is_screen and not os.environ.get("NO_COLOR"), full=full or output is not None, redact=redact)
     if open_ and output is None:
         output = Path.cwd() / "postmortem-report.html"
-    if output is None:
-        click.echo(text, nl=not text.endswith("\n"), err=to_stderr, color=True)
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None and to_stderr:
+        note(text)
         return
-    write(text if text.endswith("\n") else text + "\n", output, "report")
+    write(text, output, "report")
+    if output is None:
+        return
     if open_ and not webbrowser.open(output.resolve().as_uri()):
         tell("no browser could be started; open the file yourself")

@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 
 from postmortem import resources
+from postmortem.cli.options import FOLDER
+from postmortem.cli.say import show
 from postmortem.errors import PatternError
 from postmortem.knowledge import check as shapes
 from postmortem.knowledge.base import load
@@ -29,18 +31,17 @@ def check(folders: tuple[Path, ...]) -> int:
         compiled = compile_folders(checked)
         faults = [fault for kind in ("signatures", "formats") for fault in proof.faults(compiled[kind])]
     for fault in faults:
-        click.echo(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}"))
+        show(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}") + "\n")
     if faults:
         raise PatternError(f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again")
     count = sum(len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats"))
-    click.echo(f"{count} rules, all well formed and proved on their examples")
+    show(f"{count} rules, all well formed and proved on their examples\n")
     return 0
 
 
 @command.command("list")
-@click.option("--patterns", "patterns", multiple=True, type=click.Path(path_type=Path), envvar="POSTMORTEM_PATTERNS")
+@click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS")
 @click.option("--lang", "language", type=click.Choice(("en", "zh")), default="en")
 def list_(patterns: tuple[Path, ...], language: str) -> None:
     """List all signatures: id, role, the causes they suggest, title."""
-    for rule in load(patterns).signatures:
-        click.echo(safe(f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60} {rule.title(language)}"))
+    show("".join(safe(f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60} {rule.title(language)}") + "\n" for rule in load(patterns).signatures))

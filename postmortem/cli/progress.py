@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Final
 
+from postmortem.cli.say import note
 from postmortem.library import Report
 from postmortem.report.plain import one_line
 
@@ -37,14 +38,13 @@ class Progress:
         self._drawn = now
         name = one_line(path, 4096)[-_NAME:]
         text = f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines, {size / 1e6 / (now - self._start):,.0f} MB/s"
-        sys.stderr.write("\r" + text.ljust(self._width))
-        sys.stderr.flush()
+        note("\r" + text.ljust(self._width))
         self._width = len(text)
 
     def close(self) -> None:
         """Wipe the line."""
         if self._width:
-            sys.stderr.write("\r" + " " * self._width + "\r")
+            note("\r" + " " * self._width + "\r")
 
     def summary(self, report: Report, rules: int) -> str:
         """Give the last line, or an empty string where nobody waited for it."""

@@ -3,22 +3,24 @@
 import os
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from postmortem.cli.options import check_output, deliver, form_for, report_options
-from postmortem.cli.say import tell
-from postmortem.errors import PostmortemError, UsageError
+from postmortem.cli.afterwards import Wanted, analyse
+from postmortem.cli.options import OUTPUT, check_output, form_for, report_options
+from postmortem.cli.say import note, tell
+from postmortem.errors import UsageError
 from postmortem.knowledge.base import load
-from postmortem.library import analyze
-from postmortem.machine.dump import dump_for
+from postmortem.machine.kept import Kept
 from postmortem.machine.launch import Done, launch
+from postmortem.machine.signals import Signals
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
 @click.argument("command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-@click.option("--log", "log", type=click.Path(path_type=Path, dir_okay=False), help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
+@click.option("--log", "log", type=OUTPUT, help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
 @report_options
 def command(
     command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
@@ -28,42 +30,67 @@ def command(
     The exit status is the command's own (128 + n for signal n). The report goes to standard error.
     """
     check_output(output, form, open_=open_)
-    load(patterns)      # a wrong folder is found before hours of training, not after
-    kept = _log_file(log)
-    done = None
-    try:
-        done = launch(command_line, kept)
-    finally:
-        if log is None and (done is None or done.status == 0):
-            kept.unlink()
-    if done.status == 0:
-        return 0
-    click.echo("", err=True)     # the command may have ended within a line
-    tell(f"the command ended with {done.signal or f'exit status {done.status}'}; its output is kept in {kept}")
-    try:
-        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
-            dump = Path(folder) / "environment.txt"
-            dump.write_text(dump_for(command_line), encoding="utf-8")
-            report = analyze(kept, env=[dump], language=language, patterns=patterns, facts=_facts(done))
-        deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_, to_stderr=True)
-    except PostmortemError as error:    # the exit status is the command's own, whatever becomes of the report
-        tell(str(error))
+    if patterns:
+        load(patterns)      # a wrong folder is found before hours of training, not after
+    kept = _kept(log, output)
+    wanted = Wanted(form_for(form, output, open_=open_), output, language, full, open_, redact, patterns)
+    with Signals() as signals:
+        try:
+            done = launch(command_line, kept, signals)
+        except UsageError:
+            kept.close()
+            if log is None:
+                kept.remove()       # nothing has been run, so it is empty
+            raise
+        try:
+            _conclude(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
+        except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
+            tell(f"the report failed: {type(error).__name__}: {error}")
     return done.status
 
 
-def _log_file(log: Path | None) -> Path:
+def _conclude(done: Done, kept: Kept, command_line: tuple[str, ...], wanted: Wanted, signals: Signals, *, is_asked_for: bool) -> None:
+    """Say what was not passed on or kept, delete a log that nobody wants, analyse what failed."""
+    kept.close()
+    problems = [problem for problem in (*done.problems, kept.problem()) if problem]
+    if done.status == 0 and not problems:
+        if not is_asked_for:
+            kept.remove()
+        return
+    note("\n")      # the command may have ended within a line
+    for problem in problems:
+        tell(problem)
+    where = f"its output is kept in {kept.paths[0]}" if kept.paths else "none of its output could be kept"
+    tell(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
+    if done.status and kept.paths and signals.unheard.is_set():
+        tell(f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it")
+    elif done.status and kept.paths and (problem := analyse(kept.paths, command_line, _facts(done), wanted, signals)):
+        tell(problem)
+
+
+def _kept(log: Path | None, output: Path | None) -> Kept:
     """Choose where the output goes: never over a file that is there."""
-    if log is not None:
-        if log.exists() and log.stat().st_size:
-            raise UsageError("the log is there already", log, "choose a new file with --log, or remove it")
-        return log
-    name = f"postmortem-run-{time.strftime('%Y%m%d-%H%M%S')}"
+    if log is None:
+        return _new_log()
+    if log.exists() and (not log.is_file() or log.stat().st_size):
+        raise UsageError("the log is there already", log, "choose a new file with --log, or remove it")
+    if output is not None and output.resolve() == log.resolve():
+        raise UsageError("the report would overwrite the log", output, "choose another file with -o")
     try:
-        handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".log", dir=Path.cwd())
-    except OSError:
-        handle, path = tempfile.mkstemp(prefix=f"{name}-", suffix=".log")
-    os.close(handle)
-    return Path(path)
+        return Kept(log)
+    except OSError as error:
+        raise UsageError(f"the log cannot be written: {error.strerror}", log, "choose another file with --log") from error
+
+
+def _new_log() -> Kept:
+    """Make a log in this folder, else among the temporary files; a command runs even where neither takes one."""
+    name = f"postmortem-run-{time.strftime('%Y%m%d-%H%M%S')}-"
+    for folder in (Path.cwd, tempfile.gettempdir):
+        with suppress(OSError):
+            handle, path = tempfile.mkstemp(prefix=name, suffix=".log", dir=folder())
+            os.close(handle)
+            return Kept(Path(path))
+    return Kept(None)
 
 
 def _facts(done: Done) -> dict[str, str]:

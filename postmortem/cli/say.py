@@ -1,12 +1,15 @@
-"""What the program says beside the report: one line on standard error that no file name or argument can steer.
+"""What the program writes on its standard streams: the report on one, all else on the other, one line that no file name or argument can steer.
 
-In: a message. Out: a line. Not here: the report.
+In: a message, a text. Out: a line, the text as it is. Not here: the report.
+A standard error that takes nothing is no reason to end; a standard output that takes nothing is an error, unless its reader has had enough.
 """
 
-from typing import Final
+import sys
+from contextlib import suppress
+from typing import Final, TextIO
 
-import click
-
+from postmortem.errors import UsageError
+from postmortem.machine.streams import why, write_all
 from postmortem.report.plain import one_line
 
 _LONGEST: Final = 2000
@@ -14,4 +17,37 @@ _LONGEST: Final = 2000
 
 def tell(message: str) -> None:
     """Write one line on standard error."""
-    click.echo(f"postmortem: {one_line(message, _LONGEST)}", err=True)
+    note(f"postmortem: {one_line(message, _LONGEST)}\n")
+
+
+def note(text: str) -> None:
+    """Write a text on standard error as it is."""
+    with suppress(OSError, ValueError):
+        _put(sys.stderr, text)
+
+
+def show(text: str) -> bool:
+    """Write a text on standard output as it is; False if nobody reads it any more.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        _put(sys.stdout, text)
+    except BrokenPipeError:
+        return False
+    except OSError as error:
+        raise UsageError(f"standard output cannot be written: {why(error)}", "", "write to a file, or to another place") from error
+    return True
+
+
+def _put(stream: TextIO, text: str) -> None:
+    stream.flush()
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):       # a stand-in within this process
+        stream.write(text)
+        return
+    _, error = write_all(number, text.encode(stream.encoding or "utf-8", "replace"))
+    if error is not None:
+        raise error

@@ -2,10 +2,11 @@
 
 import click
 
+from postmortem.cli.say import show
 from postmortem.report.wire import schema_text
 
 
 @click.command("schema")
 def command() -> None:
     """Print the JSON Schema of the report."""
-    click.echo(schema_text(), nl=False)
+    show(schema_text())

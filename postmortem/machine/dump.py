@@ -7,16 +7,18 @@ as a script by the interpreter of the user's training, whose packages are the on
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _PACKAGES: Final = (
     "torch", "torchvision", "torchaudio", "triton", "numpy", "transformers", "tokenizers", "accelerate", "peft", "trl", "datasets", "deepspeed", "bitsandbytes", "flash-attn", "xformers",
@@ -30,20 +32,41 @@ _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 """Letters and marks without any shape."""
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
+_INTERPRETER_SECONDS: Final = 15.0
+"""Seconds after which the training's interpreter is not waited for: its disk may hang, and a report without packages beats none."""
+_DRIVER_SECONDS: Final = 5.0
+"""The same for nvidia-smi, which hangs where a card has fallen off the bus."""
+
+_KILLED_SECONDS: Final = 2.0
+
+
+class Dump(NamedTuple):
+    """An environment dump."""
+
+    text: str
+    problem: str = ""
+    """Why the interpreter's own part is missing; empty if it is not, or if no interpreter could be told."""
+
 
 def environment_dump() -> str:
     """Write the dump of this machine and this Python; a part that is not there is left out."""
     return _joined(_header(), _packages(), _torch_build(), _limits(), _variables(), _nvidia_smi())
 
 
-def dump_for(command: Sequence[str]) -> str:
+def dump_for(command: Sequence[str]) -> Dump:
     """Write the dump that belongs to a command: with the packages of its own interpreter, or with none if that cannot be told."""
-    python = interpreter_of(command)
+    python, problem = interpreter_of(command), ""
     if python is not None:
-        done = subprocess.run([python, "-I", __file__], capture_output=True, timeout=60, check=False)
-        if done.returncode == 0:
-            return done.stdout.decode("utf-8", "replace")
-    return _joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi())
+        try:
+            done = _output_of([python, "-I", "-B", __file__], _INTERPRETER_SECONDS)
+        except OSError as error:
+            problem = f"{python} gave no environment dump: {error.strerror or error}"
+        except subprocess.TimeoutExpired:
+            problem = f"{python} gave no environment dump within {_INTERPRETER_SECONDS:.0f} s; its packages are left out"
+        else:
+            if done.returncode == 0:
+                return Dump(done.stdout.decode("utf-8", "replace"))
+    return Dump(_joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi()), problem)
 
 
 def interpreter_of(command: Sequence[str]) -> str | None:
@@ -128,10 +151,34 @@ def _nvidia_smi() -> str:
     if program is None:
         return "nvidia-smi: not found"
     try:
-        done = subprocess.run([program], capture_output=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = _output_of([program], _DRIVER_SECONDS)
+    except OSError as error:
         return f"nvidia-smi: {error}"
+    except subprocess.TimeoutExpired:
+        return f"nvidia-smi: no answer within {_DRIVER_SECONDS:.0f} s"
     return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def _output_of(words: Sequence[str], seconds: float) -> subprocess.CompletedProcess[bytes]:
+    """Run a program for so long at most; one that cannot even be killed, as where a driver hangs, is not waited for.
+
+    Raises:
+        OSError: it cannot be started.
+        subprocess.TimeoutExpired: it took longer.
+    """
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        said, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_KILLED_SECONDS)
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        raise
+    return subprocess.CompletedProcess(words, process.returncode, said, errors)
 
 
 if __name__ == "__main__":

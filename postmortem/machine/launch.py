@@ -1,7 +1,9 @@
 """Run a command, pass its output through and keep a copy.
 
-In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not here: analysing the copy.
+In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not here: analysing the copy, what each place does with the output (`machine.kept`, `machine.outlet`).
 Standard output and standard error stay apart for whoever reads them, and are joined in the copy in the order in which they came.
+
+The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own streams and of us; what it leaves behind is read on by `machine.drain`.
 """
 
 import os
@@ -9,17 +11,25 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import FrameType
+import time
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
+from postmortem.machine import drain
+from postmortem.machine.kept import Kept
+from postmortem.machine.outlet import Outlet
+from postmortem.machine.signals import Signals
 
 _CHUNK: Final = 1 << 16
 _GRACE: Final = 0.3
 """Seconds without output after which a command that has ended is not waited for any longer."""
-_FORWARDED: Final = (signal.SIGTERM, signal.SIGINT, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+_LONGEST_GRACE: Final = 3.0
+"""The same where something that it left behind goes on writing."""
+
+_PATIENCE: Final = 5.0
+"""Seconds for which a reader that takes nothing is waited for once somebody has told the run to end."""
 
 
 class Done(NamedTuple):
@@ -29,64 +39,80 @@ class Done(NamedTuple):
     """0..255; 128 + n if signal n ended it."""
     signal: str
     """SIGKILL and the like, or an empty string."""
+    problems: tuple[str, ...] = ()
+    """What of its output was not passed on, and why."""
 
 
-def launch(command: Sequence[str], log: Path) -> Done:
+def launch(command: Sequence[str], kept: Kept, signals: Signals) -> Done:
     """Run the command to its end; signals sent to us are passed on to it.
 
     Raises:
-        UsageError: the command cannot be started, or the log cannot be written.
+        UsageError: the command cannot be started.
     """
     try:
-        kept = log.open("wb")
+        child = signals.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     except OSError as error:
-        raise UsageError(f"the log cannot be written: {error.strerror}", log, "choose another file with --log") from error
-    with kept:
-        try:
-            child = subprocess.Popen(list(command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
-        except OSError as error:
-            raise UsageError(f"the command cannot be started: {error.strerror}", command[0], "check its name, or give its full path after --") from error
-        previous = {number: signal.signal(number, _forward_to(child)) for number in _FORWARDED}
-        try:
-            _pump(child, kept)
-            code = child.wait()
-        finally:
-            for pipe in (child.stdout, child.stderr):
-                if pipe is not None:
-                    pipe.close()
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-    return Done(128 - code, signal.Signals(-code).name) if code < 0 else Done(code, _name_of(code))
-
-
-def _forward_to(child: "subprocess.Popen[bytes]") -> Callable[[int, FrameType | None], None]:
-    def forward(number: int, _frame: FrameType | None) -> None:
-        if child.poll() is None:
-            child.send_signal(number)
-
-    return forward
-
-
-def _pump(child: "subprocess.Popen[bytes]", kept: IO[bytes]) -> None:
-    """Copy both streams as they come."""
+        raise UsageError(f"the command cannot be started: {error.strerror}", command[0], "check its name, or give its full path after --") from error
     assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 -- both are pipes
+    outlets = _outlets()
+    pipes = {child.stdout: outlets[0], child.stderr: outlets[-1]}
+    problems = []
+    try:
+        _pump(child, pipes, kept, signals)
+    except Exception as error:  # noqa: BLE001 -- whatever is wrong with us, the command goes on
+        problems.append(f"its output was not passed on to the end: {type(error).__name__}: {error}")
+    _leave(pipes, kept, signals)
+    code = child.wait()
+    for outlet in outlets:
+        outlet.finish(lambda seconds: not signals.unheard.is_set() and (seconds < _PATIENCE or not signals.heard.is_set()))
+        if outlet.lost:
+            problems.append(f"{outlet.name} did not take all of the output: {outlet.fault}; {outlet.lost:,} bytes were not passed on")
+    return Done(128 - code, signal.Signals(-code).name, tuple(problems)) if code < 0 else Done(code, _name_of(code), tuple(problems))
+
+
+def _outlets() -> list[Outlet]:
+    """Give an outlet for each of our streams; one for both where they are the same file, so that what comes stays in order."""
+    if os.path.sameopenfile(1, 2):
+        return [Outlet(1, "standard output")]
+    return [Outlet(1, "standard output"), Outlet(2, "standard error")]
+
+
+def _pump(child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:
+    """Copy both streams as they come; those that have ended are taken out of `pipes`."""
+    ended = None
     with selectors.DefaultSelector() as selector:
-        selector.register(child.stdout, selectors.EVENT_READ, sys.stdout)
-        selector.register(child.stderr, selectors.EVENT_READ, sys.stderr)
-        while selector.get_map():
-            ready = selector.select(_GRACE)
-            if not ready and child.poll() is not None:      # something it left behind holds the pipes open
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while pipes:
+            if ended is None and child.poll() is not None:      # asked before looking: what it wrote last is there by then
+                ended = time.monotonic()
+            ready = {key.fd for key, _ in selector.select(_GRACE)}
+            if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):      # something it left behind holds the pipes open
                 return
-            for key, _ in ready:
-                data = os.read(key.fd, _CHUNK)
-                if not data:
-                    selector.unregister(key.fileobj)
+            for pipe in [one for one in pipes if one.fileno() in ready]:
+                data = os.read(pipe.fileno(), _CHUNK)
+                if data:
+                    kept.write(data)
+                    pipes[pipe].put(data, lambda: child.poll() is None and not signals.unheard.is_set())
                     continue
-                kept.write(data)
-                kept.flush()
-                target = key.data
-                getattr(target, "buffer", target).write(data)
-                target.flush()
+                selector.unregister(pipe)
+                del pipes[pipe]
+                pipe.close()
+
+
+def _leave(pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:
+    """Hand pipes that are still open to a process that reads on: without a reader, whoever writes next would be killed."""
+    if pipes:
+        numbers = [pipe.fileno() for pipe in pipes]
+        log = os.open(os.devnull, os.O_WRONLY) if kept.number is None else os.dup(kept.number)
+        with suppress(OSError), signals.unblocked():
+            subprocess.Popen(
+                [sys.executable, "-I", "-S", drain.__file__, *map(str, (log, *numbers))], pass_fds=(log, *numbers), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, cwd="/",
+            )
+        os.close(log)
+    for pipe in pipes:
+        pipe.close()
 
 
 def _name_of(status: int) -> str:

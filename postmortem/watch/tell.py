@@ -1,7 +1,7 @@
 """Tell others of a warning: a command of the user's, a web address of the user's.
 
 In: the warning as plain values. Out: what went wrong in telling it, or an empty string: a watch goes on whatever becomes of it.
-Not here: hiding secrets and writing JSON (`report.watching`).
+Not here: hiding secrets and writing JSON (`report.watching`), the request itself (`watch.web`).
 
 The command gets no shell: what a log says is never part of a command line. The warning comes on its standard input, and in variables.
 """
@@ -9,21 +9,21 @@ The command gets no shell: what a log says is never part of a command line. The 
 import http.client
 import os
 import shlex
+import ssl
 import subprocess
 import sys
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from postmortem.errors import UsageError
+from postmortem.watch import web
+from postmortem.watch.web import Address, Refused
 
 _COMMAND_SECONDS: Final = 60.0
 _WEB_SECONDS: Final = 10.0
+"""For a request as a whole, from finding the host to its status."""
 _PAUSES: Final = (1.0, 4.0)
 """Seconds before a web address is tried again."""
-_SHOWN: Final = 200
 
 
 def command_line(text: str) -> list[str]:
@@ -41,29 +41,6 @@ def command_line(text: str) -> list[str]:
     return words
 
 
-def checked_url(url: str) -> str:
-    """Refuse what is no web address.
-
-    Raises:
-        UsageError: another scheme, or no host.
-    """
-    try:
-        parts = urllib.parse.urlsplit(url)
-        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and url.isascii() and url.isprintable() and " " not in url
-    except ValueError:
-        is_web = False
-    if not is_web:
-        raise UsageError("this is no web address", url, "for example --webhook https://hooks.example.org/training")
-    return url
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirected POST becomes a GET without the warning: better told than lost."""
-
-    def redirect_request(self, *_: object) -> None:
-        """Follow nothing."""
-
-
 def run(words: list[str], text: str, variables: Mapping[str, str]) -> str:
     """Run the user's command; its output goes to standard error."""
     try:
@@ -75,24 +52,38 @@ def run(words: list[str], text: str, variables: Mapping[str, str]) -> str:
     return f"{words[0]} ended with status {done.returncode}" if done.returncode else ""
 
 
-def post(url: str, text: str, sleep: Callable[[float], object]) -> str:
-    """Send the warning to a web address, three times at most; gives what went wrong at last. The address itself may be a secret: only its host is named."""
-    host, problem = urllib.parse.urlsplit(url).hostname, ""
-    request = urllib.request.Request(url, data=text.encode(), headers={"Content-Type": "application/json", "User-Agent": "postmortem-watch"})  # noqa: S310 -- `checked_url` allows http and https alone
-    opener = urllib.request.build_opener(_NoRedirect)
+def post(address: Address, text: str, sleep: Callable[[float], object], seconds: float = _WEB_SECONDS) -> str:
+    """Send the warning to a web address, three times at most; gives what went wrong at last. Nothing of the address is named but its host, and nothing that a server says."""
+    problem = ""
     for pause in (*_PAUSES, None):
         try:
-            with opener.open(request, timeout=_WEB_SECONDS) as answer:
-                answer.read(1)
-        except urllib.error.HTTPError as error:
-            error.close()
-            problem = f"{host} answered {error.code}"
-            if error.code < 500 and error.code != 429:      # it will not change its mind
-                return problem
+            status = web.post(address, text, seconds)
+        except Refused as error:
+            return str(error)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            problem = f"{host} cannot be reached: {str(getattr(error, 'reason', error))[:_SHOWN]}"
+            problem = f"{address.host} cannot be reached: {_reason(error, seconds)}"
         else:
-            return ""
+            if status < 300:
+                return ""
+            problem = f"{address.host} answered {status}"
+            if status < 400:
+                return f"{problem}: redirections are not followed; name the address that it leads to"
+            if status < 500 and status != 429:      # it will not change its mind
+                return problem
         if pause is not None:
             sleep(pause)
     return problem
+
+
+def _reason(error: Exception, seconds: float) -> str:
+    """Say what went wrong in words of this machine: an error of the protocol quotes the server."""
+    inner = getattr(error, "reason", error)
+    if isinstance(inner, TimeoutError):
+        return f"no answer within {seconds:g} s"
+    if isinstance(inner, ssl.SSLCertVerificationError):
+        return f"its certificate is not accepted: {inner.verify_message}"
+    if isinstance(inner, http.client.RemoteDisconnected):
+        return "it closes the connection without an answer"
+    if isinstance(inner, (http.client.HTTPException, ValueError)):
+        return "what it answers is no HTTP"
+    return getattr(inner, "strerror", None) or "the connection failed"
