@@ -312,7 +312,7 @@ def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
 
 
 @pytest.mark.parametrize("has_steps", [True, False])
-def test_the_points_of_a_bar_on_one_line_are_thinned(has_steps: bool) -> None:
+def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None:
     """Of a long curve on one line as few points are looked at as of one on many lines, and its spike is among them."""
     curves = {}
     for name in ("loss", "accuracy"):
