@@ -21,7 +21,7 @@ from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, error_file, trainer_state
 from postmortem.formats.records import Record
 from postmortem.gather import Gathering
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathered import Gathered, Seen, bounded
 from postmortem.inference import attempts, events, order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case
@@ -30,6 +30,7 @@ from postmortem.inference.rules import score
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.knowledge.engine import A_JOB, Budget
 from postmortem.literals import Machine
+from postmortem.metrics.points import MOST_POINTS
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Excerpt, Framework, Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -113,6 +114,8 @@ class _Reader:
     def __init__(self, machine: Machine, block_size: int, processes: Mapping[str, Where], progress: Callable[[str, int, int], None] | None) -> None:
         self.machine, self.block_size, self.processes, self.progress = machine, block_size, processes, progress
         self.gathered = Gathered()
+        self.points = 0
+        """Kept points of all sources."""
         self.budget = Budget(A_JOB)
         self.sources: list[Source] = []
         self.warnings: list[Said] = []
@@ -168,7 +171,7 @@ class _Reader:
                 notes += [error_file.NOTE, *([_CUT] if text.read(1) else [])]
             else:
                 part = self._gather(text, index, where, path, srun=carries_srun_labels(head[:65536]))
-            self.gathered.merge(part)
+            self._merge(part)
         finally:
             opened.close()
         kind = "notebook" if text.printed is not None and kind == "log" else kind
@@ -186,6 +189,13 @@ class _Reader:
         elif kind == "log" and not part.records.get(index):
             kind = kind_of(head[:65536]) or kind
         self.sources.append(Source(path, opened.bytes_read, part.lines.get(index, 0), text.encoding, opened.compression, where, kind))
+
+    def _merge(self, part: Gathered) -> None:
+        """Take in what one source holds; many sources together keep no more points than one may."""
+        self.points += sum(len(series.values) for series in part.series.values())
+        self.gathered.merge(part)
+        if self.points > MOST_POINTS:
+            self.points = bounded(self.gathered.series.values(), MOST_POINTS)
 
     def _gather(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
         gathering = Gathering(self.machine, index, where, srun=srun, breaks_by_return=text.breaks_by_return, budget=self.budget)
@@ -352,6 +362,8 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
             "{count} looks at very long lines or tracebacks were passed over: no training log holds so many in so little text", "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
             count=gathered.passed_over,
         )
+    if gathered.unkept:
+        yield say("{count} values were left out: their metrics have more names than can be kept", "已略去 {count} 个数值：指标名称过多，无法全部保留", count=gathered.unkept)
 
 
 def _attempts(sources: Sequence[Source], begins: dict[int, int], outcome: str) -> tuple[Attempt, ...]:

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem import pipeline
 from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
 from postmortem.gather import FIRST, LAST, Gathering
 from postmortem.gathered import Gathered, Kept, Seen
-from postmortem.metrics import quick
+from postmortem.metrics import points, quick
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.pipeline import analyze, machine_for
+from postmortem.pipeline import analyze, machine_for, read
 from postmortem.reading.blocks import blocks
 
 OOM = (
@@ -317,6 +318,29 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     assert sum(kept.count for name, kept in result.findings.items() if name[0] == "cuda.assert.triggered") in {0, 10_000}
     assert sum(result.records.values()) == 20_000
     assert sum(len(paths) for known in gathering._quick._paths.values() for paths in known.values()) <= 6
+
+
+def test_names_of_metrics_are_bounded_and_told(tmp_path: Path) -> None:
+    """Of ten thousand names the first are kept, and the report says once how many values were left out."""
+    path = tmp_path / "run.log"
+    path.write_text("".join(f"{{'loss': {step / 7:.4f}, 'layer.{step}/norm': 0.5, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n" for step in range(10_000)))
+    report = analyze(path)
+    assert [warning for warning in report.warnings if "names" in warning] == ["5003 values were left out: their metrics have more names than can be kept"]
+    assert next(series for series in report.series if series.name == "loss").points == 10_000
+
+
+@pytest.mark.parametrize("files", [1, 6])
+def test_points_are_bounded_over_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> None:
+    """The points of a job are bounded, however many files hold them; counts and extremes stay exact."""
+    monkeypatch.setattr(pipeline, "MOST_POINTS", 20_000)
+    monkeypatch.setattr(points, "MOST_POINTS", 20_000)
+    for number in range(files):
+        (tmp_path / f"rank{number}.log").write_text("".join(f"{{'loss': {3 - step / 9000:.4f}, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n" for step in range(9000)))
+    job = read(tmp_path)
+    assert sum(len(series.values) for series in job.gathered.series.values()) <= 20_000
+    for series in job.gathered.series.values():
+        series.settle()
+    assert {(series.points, series.min, series.max) for series in job.gathered.series.values() if series.name == "loss"} == {(9000, 2.0001, 3.0)}
 
 
 def test_ten_thousand_tracebacks_are_bounded() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape, shapes
+from postmortem.facts.shapes.curves import Curves
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.names import SHAPES
 
@@ -308,3 +309,17 @@ VALUES = st.one_of(st.floats(), st.floats(-10, 10), st.sampled_from([0.0, NAN, I
 def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
     """Whatever is printed, shapes are found or not; every id is in the vocabulary."""
     assert {shape.id for shape in shapes(curves(**series))} <= set(SHAPES)
+
+
+@pytest.mark.parametrize("has_steps", [True, False])
+def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None:
+    """Of a long curve on one line as few points are looked at as of one on many lines, and its spike is among them."""
+    curves = {}
+    for name in ("loss", "accuracy"):
+        curve = curves[name] = Series(name, "pytorch", 0, NOWHERE)
+        for step in range(60_000):
+            curve.append(step if has_steps else math.nan, 99 if step == 33_333 else 1 + step % 7, 1)
+        curve.settle()
+    thinned = Curves(curves.values())
+    assert all(len(thinned.points(name)) < 20_000 for name in curves)
+    assert max(point.value for point in thinned.points("loss")) == 99

@@ -35,7 +35,7 @@ class Shape(NamedTuple):
 
 
 class Curves:
-    """The series of one process in one source, by name; of long ones, the same few lines of all."""
+    """The series of one process in one source, by name; of long ones, the same few points of all."""
 
     def __init__(self, series: Iterable[Series]) -> None:
         """Pick the longest series of each name."""
@@ -49,7 +49,11 @@ class Curves:
             self.by_name[names.LOSS] = self.by_name[stand_in]
         self._points: dict[str, list[Point]] = {}
         long = [one for one in self.by_name.values() if len(one.values) > _LONG]
-        self._lines = {point.line for one in long if one.name in _JOINED for point in one.samples(_LONG // 4)} if long else None
+        self._places: dict[int, set[float]] = {}
+        """By line the steps that stand there: a bar draws all of its points on one line."""
+        for one in long:
+            for point in one.samples(_LONG // 4) if one.name in _JOINED else ():
+                self._places.setdefault(point.line, set()).add(-1.0 if math.isnan(point.step) else point.step)
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""
@@ -58,9 +62,14 @@ class Curves:
         return self._points[name]
 
     def _chosen(self, series: Series) -> list[Point]:
-        if self._lines is None or len(series.values) <= _LONG:
+        if len(series.values) <= _LONG:
             return list(series.kept())
-        return [Point(series.steps[index], series.values[index], line) for index, line in enumerate(series.lines) if line in self._lines] or series.samples(_LONG // 4)
+        places = self._places
+        chosen = [
+            Point(step, value, line) for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
+            if line in places and (step if step == step else -1.0) in places[line]  # noqa: PLR0124 -- the quickest test for NaN
+        ]
+        return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
 
 
 def show(point: Point) -> Said:
