@@ -44,6 +44,12 @@ def _lines(line: str) -> Iterator[str]:
     yield from itertools.repeat(line)
 
 
+def _headers() -> Iterator[str]:
+    """Tracebacks without a frame of ever another process: what follows each is of others."""
+    for number in itertools.count():
+        yield f"[rank{number % 1000}]: Traceback (most recent call last):\n"
+
+
 def _ranks() -> Iterator[str]:
     """Every line is printed by another of 8,192 processes."""
     for number in itertools.count():
@@ -98,14 +104,14 @@ def _adjacent() -> Iterator[str]:
 
 TWELVE: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "blanks": lambda: _one_line(" "), "digits": lambda: _one_line("1234567890"), "quotes": lambda: _one_line("\"'"), "brackets": lambda: _one_line("[({<"), "loss": lambda: _one_line("loss: "),
-    "nan": lambda: _one_line("NaN "), "bare headers": lambda: _lines("Traceback (most recent call last):\n"), "carriage returns": lambda: _one_line("\r"), "ranks": _ranks, "names": _names,
+    "nan": lambda: _one_line("NaN "), "bare headers": _headers, "carriage returns": lambda: _one_line("\r"), "ranks": _ranks, "names": _names,
     "json depth": _depth, "anchors": _anchors,
 }
 MORE: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "failing ranks": _failing_ranks, "adjacent tracebacks": _adjacent, "stamped blanks": lambda: _lines("2024-05-01 12:00:00" + " " * 7900 + "x loss: 1\n"),
-    "stopped blanks": lambda: _lines("StopIteration" + " " * 7900 + "\n"), "labelled headers": lambda: _lines("[rank3]: Traceback (most recent call last):\n"),
+    "stopped blanks": lambda: _lines("StopIteration" + " " * 7900 + "\n"), "unlabelled headers": lambda: _lines("Traceback (most recent call last):\n"),
     "headless frames": lambda: _lines('  File "a.py", line 1, in f\n'), "one long anchor line": lambda: (text.replace("\n", " ") for text in _anchors()),
-    "bar": lambda: _lines("\r 10%|█         | 10/100 [00:01<00:09,  9.99it/s]"),
+    "boxed headers": lambda: _lines("╭─── Traceback (most recent call last) ───╮\n"), "bar": lambda: _lines("\r 10%|█         | 10/100 [00:01<00:09,  9.99it/s]"),
 }
 
 
