@@ -122,7 +122,12 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
     for folder in extra:
         if not folder.is_dir():
             raise PatternError("no such pattern folder", folder, "give a folder of the shape that patterns/README.md describes")
-    return _load(tuple(extra))
+    try:
+        return _load(tuple(extra))
+    except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
+        if not extra or os.environ.get("POSTMORTEM_DEBUG"):
+            raise
+        raise PatternError(f"the rules cannot be used: {type(error).__name__}: {error}", ", ".join(map(str, extra)), "run: postmortem patterns check FOLDER") from error
 
 
 @functools.lru_cache(maxsize=4)

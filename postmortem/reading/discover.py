@@ -20,6 +20,8 @@ _BINARY: Final = frozenset({
 _CODE: Final = frozenset({".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"})
 _DIGITS: Final = re.compile(r"([0-9]+)")
 _MOST_FILES: Final = 4096
+_MOST_LISTED: Final = 500
+"""Files that are not read and are listed one by one; the others are counted."""
 _TOO_MANY: Final = say("more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES)
 
 
@@ -63,8 +65,14 @@ def _walk(folder: Path) -> Iterator[Candidate]:
     for root, folders, names in os.walk(folder, onerror=refused.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += [Path(root, name) for name in names if not name.startswith(".")]
-    for number, path in enumerate(sorted(files, key=_by_number)):
-        yield Candidate(str(path), _TOO_MANY if number >= _MOST_FILES else _reason(path))
+    taken = left = 0
+    for path in sorted(files, key=_by_number):
+        why = _TOO_MANY if taken >= _MOST_FILES else _reason(path)
+        taken, left = taken + (why is None), left + (why is not None)
+        if why is None or left <= _MOST_LISTED:
+            yield Candidate(str(path), why)
+    if left > _MOST_LISTED:
+        yield Candidate(str(folder), say("{count} more files that are not read", "另有 {count} 个文件未读取", count=left - _MOST_LISTED))
     for error in refused:
         if error.filename == str(folder):
             raise InputError(f"the folder cannot be opened: {error.strerror}", folder, "check its permissions") from error

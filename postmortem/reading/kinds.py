@@ -10,7 +10,7 @@ from typing import Final
 _LEAST_LINES: Final = 0.8
 _KERNEL: Final = re.compile(r"(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}\] |[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S+ kernel: ")
 _SCHEDULER: Final = re.compile(
-    r"\A\s*(?:JobID\w*[ |]+.{0,200}\bState\b|JobId=\d+ |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
+    r"\A\s*(?:JobID\w*[ |].{0,250}\bState\b|JobId=\d+ |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
 )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import postmortem
 from postmortem.errors import PatternError
+from postmortem.knowledge.base import load
 from postmortem.knowledge.yamlfile import read_yaml
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n" for level in range(9))
@@ -55,3 +56,25 @@ def test_a_pipe_among_the_rules_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("step 1 loss 0.5\n")
     with pytest.raises(PatternError, match="this is no file"):
         postmortem.analyze(tmp_path / "run.log", patterns=[tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        pytest.param("rule.yaml", "id: x.y\n", "KeyError", id="a rule without a pattern"),
+        pytest.param("rule.yaml", "id: x.y\nanchors: [1]\nmatch: a\nrole: cause\n", "AttributeError", id="an anchor that is no text"),
+        pytest.param("rule.yaml", "", "FileNotFoundError", id="a link that leads nowhere"),
+    ],
+)
+def test_rules_that_no_check_would_pass_are_a_pattern_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, what: str) -> None:
+    """Whoever wrote them is told how to find the fault."""
+    monkeypatch.delenv("POSTMORTEM_DEBUG", raising=False)
+    path = tmp_path / "signatures" / name
+    path.parent.mkdir()
+    if content:
+        path.write_text(content)
+    else:
+        path.symlink_to("nowhere")
+    with pytest.raises(PatternError, match=what) as caught:
+        load((tmp_path,))
+    assert "patterns check" in caught.value.mend

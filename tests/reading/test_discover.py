@@ -116,3 +116,13 @@ def test_names_of_every_kind_are_sorted(tmp_path: Path, name: bytes) -> None:
     make(tmp_path, "a.log")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"x\n")
     assert len(list(candidates([str(tmp_path)]))) == 2
+
+
+def test_what_is_no_log_takes_no_place_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is read counts towards the most that is read; of many others some are listed and the rest counted."""
+    monkeypatch.setattr(discover, "_MOST_FILES", 2)
+    monkeypatch.setattr(discover, "_MOST_LISTED", 3)
+    make(tmp_path, *(f"a{number}.py" for number in range(5)), "x.log", "y.log", "z.log")
+    found = [(Path(one.path).name, str(one.skip or "")) for one in candidates([str(tmp_path)])]
+    code = "source code, not a log"
+    assert found == [("a0.py", code), ("a1.py", code), ("a2.py", code), ("x.log", ""), ("y.log", ""), (tmp_path.name, "3 more files that are not read")]
