@@ -423,28 +423,26 @@ def work(seed: int, first: int, minutes: float) -> None:
 
 def follow(seed: int, first: int, minutes: float, tally: Tally) -> None:
     """Start children until the time is used up, each behind the input that ended the one before."""
-    left, number = minutes, first
-    while left > 0:
-        with tempfile.TemporaryFile("w+") as errors:
-            command = [sys.executable, __file__, "--work", "--seed", str(seed), "--first", str(number), "--minutes", str(left)]
-            child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=errors, text=True)
-            assert child.stdout is not None  # noqa: S101 -- it is a pipe
-            for line in child.stdout:
+    left, number, status = minutes, first, 1
+    while left > 0 and status:
+        command = [sys.executable, __file__, "--work", "--seed", str(seed), "--first", str(number), "--minutes", str(left)]
+        with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=errors, text=True) as child:
+            for line in child.stdout or ():
                 told = json.loads(line)
                 if "begins" in told:
                     number = told["begins"]
                 else:
                     tally.add(seed, number, told)
                     number, left = number + 1, left - told["seconds"] / 60
-            if not child.wait():
-                break
+            status = child.wait()
             errors.seek(0)
             said = errors.read()
-            what = "never comes back" if child.returncode == -signal.SIGPROF else f"the process ends with {child.returncode}"
+        if status:
+            is_slow = status == -signal.SIGPROF
             frames = re.findall(r'File "[^"]*/(postmortem/[^"]+)", line (\d+)', said)
-            finding = Finding("process", what, ":".join(frames[0]) if frames else "", said[-3000:])
-            tally.add(seed, number, {"seconds": GIVEN_UP, "bytes": make(seed, number).size, "times": [], "findings": [finding]})
-            number, left = number + 1, left - GIVEN_UP / 60
+            finding = Finding("process", "never comes back" if is_slow else f"the process ends with {status}", ":".join(frames[0]) if frames else "", said[-3000:])
+            tally.add(seed, number, {"seconds": GIVEN_UP if is_slow else 0, "bytes": make(seed, number).size, "times": [], "findings": [finding]})
+            number, left = number + 1, left - (GIVEN_UP if is_slow else 1) / 60
     print(f"seed {seed}: inputs {first} to {number - 1}", flush=True)
 
 
