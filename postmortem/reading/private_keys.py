@@ -18,6 +18,8 @@ _END: Final = Pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-
 _BODY: Final = Pattern(r"[A-Za-z0-9+/=]{1,4096}")
 _HEADER: Final = Pattern(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-[A-Za-z]{2,9}): [^\n]{1,200}")
 _WIDTHS: Final = frozenset({64, 70, 76})
+_SHORTEST: Final = 25
+"""Characters of a line with one of the marks, or of a body."""
 _MOST_BETWEEN: Final = 8
 """Lines of other processes that may stand between two of a key."""
 _MOST_LINES: Final = 2000
@@ -36,7 +38,7 @@ def keys(text: str) -> Iterator[list[Span]]:
     lines = list(_lines(text))
     hidden: set[int] = set()
     for number, line in enumerate(lines):
-        if number in hidden:
+        if number in hidden or len(line.text) < _SHORTEST:
             continue
         if begin := _BEGIN.search(line.text):
             pieces = list(_behind(lines, number, begin.end(), hidden))
