@@ -137,7 +137,7 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
         name, mark = text[begin:behind], text[behind:after]
         strength = named(name)
         value = (_BLOCK.match(text, after) or _VALUE.match(text, after)) if strength else None
-        if value is None or value.end() - value.start() < _SHORTEST[strength]:
+        if value is None or (value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")):
             continue
         group = value.lastgroup or "d"
         shown = value[group].rstrip("\\")
