@@ -82,7 +82,7 @@ _BEFORE_NAMES: Final = (
 
 _CUT: Final = linear(
     r"(?m:(?:^|[^A-Za-z0-9_])(?P<v>(?:hf_|gh[oprsu]_|github_pat_|gl(?:pat|rt|ptt|dt)-|sk-(?:proj|ant|or|svcacct|lf)-|xox[abprs]-|xapp-|AKIA|ASIA|LTAI|AKID|AIza|eyJ|SG\.|npm_|pypi-AgE|dckr_pat_|nvapi-|wandb_v1_|r8_|gsk_|ya29\.|shpat_|dapi)"
-    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+)(?:\.\.\.|…)?$)"
+    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+|(?i:wandb|api.?key|login|netrc)[^\n]{0,80}[ :='\"][0-9a-f]{9,39})(?:\.\.\.|…)?$)"
 )
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
