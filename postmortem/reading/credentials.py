@@ -82,7 +82,7 @@ _BEFORE_NAMES: Final = (
 
 _CUT: Final = linear(
     r"(?m:(?:^|[^A-Za-z0-9_])(?P<v>(?:hf_|gh[oprsu]_|github_pat_|gl(?:pat|rt|ptt|dt)-|sk-(?:proj|ant|or|svcacct|lf)-|xox[abprs]-|xapp-|AKIA|ASIA|LTAI|AKID|AIza|eyJ|SG\.|npm_|pypi-AgE|dckr_pat_|nvapi-|wandb_v1_|r8_|gsk_|ya29\.|shpat_|dapi)"
-    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+)(?:\.\.\.|…)?$)"
+    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+|(?i:wandb|api.?key|login|netrc)[^\n]{0,80}[ :='\"][0-9a-f]{9,39})(?:\.\.\.|…)?$)"
 )
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
@@ -105,15 +105,18 @@ def is_basic(value: str) -> bool:
 
 # What stands between a name and its value.
 _SET: Final = r"\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*"
-_ROW: Final = r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{0,2},\s{0,24}|\\{0,3}['\"][ \t]{1,4}value=|>"
+_ROW: Final = r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value=|['\"]?,?\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*|\\{0,3}['\"][ \t]{0,2},\s{0,24}|>"
 _ASSIGNED: Final = linear(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
 _OPTION: Final = linear(rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)")
 _TOLD: Final = linear(rf"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{{1,4}}|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})")
-_SAID: Final = linear(r"(?i)(?P<n>(?:[\w-]+ )?\b(?:[\w-]*token|key|password|passphrase|secret))(?: is| was| of)?[ \t]['\"(`]?(?P<v>[^\s'\"`<>()]{6,})")
+_SAID: Final = linear(r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))(?: is| was| of)?[ \t]['\"(`]?(?P<v>[^\s'\"`<>()]{6,})")
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
+_SHORTEST_KEY_SAID: Final = 16
 _BARE: Final = frozenset({"token", "key", "auth", "secret"})
 _VALUE: Final = Pattern(r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\][^\s'\"`<>\\]{0,511})")
+_SHORTEST: Final = {Named.LONG: 24, Named.ISSUED: 15, Named.PERHAPS: 8, Named.KEY: 4, Named.PASSWORD: 1}
+"""Characters of a value under which nothing of it needs a look."""
 _LOOKED_AT: Final = 512
 """Characters of a value that tell whether it is a secret; one that is goes on as far as it goes on."""
 _REST: Final = {"a": Pattern(r"[^'\n]*"), "b": Pattern(r"[^\"\n]*"), "c": Pattern(r"[^`\n]*"), "d": Pattern(r"[^\s'\"`<>\\]*")}
@@ -134,7 +137,7 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
         name, mark = text[begin:behind], text[behind:after]
         strength = named(name)
         value = (_BLOCK.match(text, after) or _VALUE.match(text, after)) if strength else None
-        if value is None:
+        if value is None or (value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")):
             continue
         group = value.lastgroup or "d"
         shown = value[group].rstrip("\\")
@@ -153,13 +156,13 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
 def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
     """Say whether a value is the secret that its name promises."""
     is_option = name.startswith("-")
-    if ("," in mark and not is_quoted) or (is_option and value.startswith("-")):
+    if ("," in mark and "value" not in mark and not is_quoted) or (is_option and value.startswith("-")):
         return False
     if is_option:
-        strength = Named.KEY if name.lstrip("-").lower() in _BARE else strength
-    elif "," in mark or (not mark.strip() and not is_quoted):     # names in a list, a row of a table
+        strength = Named.KEY if strength is Named.PERHAPS or name.lstrip("-").lower() in _BARE else strength
+    elif ("," in mark and "value" not in mark) or (not mark.strip() and not is_quoted):     # names in a list, a row of a table
         strength = min(strength, Named.PERHAPS)
-    is_prose = not is_option and not is_quoted and mark.lstrip(" \t")[:1] in {":", "："}
+    is_prose = not is_option and not is_quoted and "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
     return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (name.lower().endswith(("auth", "authorization")) and is_basic(value))
 
 
@@ -179,7 +182,7 @@ def _is_said(match: Any) -> bool:
     strength, value = named(match["n"].replace(" ", "_")), match["v"]
     if strength is Named.PASSWORD:
         return len(value) >= _SHORTEST_SAID and any(map(str.isdigit, value)) and not value.isdigit() and not is_placeholder(value)
-    return strength >= Named.PERHAPS and len(value) >= _SHORTEST_TOKEN_SAID and any(map(str.isdigit, value)) and is_random(value)
+    return strength >= Named.PERHAPS and len(value) >= (_SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID) and any(map(str.isdigit, value)) and is_random(value)
 
 
 def _named_rule(pattern: Any) -> Rule:
@@ -204,6 +207,7 @@ _COMMANDS: Final = (
     ("(?:swanlab|wandb|comet|modelscope|openxlab|huggingface-cli|hf auth) login", r"(?:-k |--key[ =]|--relogin |--verify )?(?P<c>[A-Za-z0-9]{16,})"),
     ("ossutil(?:64)?|obsutil|coscmd|qshell|bcecmd|rclone|s3cmd|tosutil", rf"(?:-[akis]|account)[ =]{_WORD}"),
     ("mc", r"(?:alias set|config host add) \S+ \S+ (?P<a>\S+) (?P<b>\S+)"),
+    ("lftp", r"-u ?[^,\s]+,(?P<c>[^\s'\"]+)"),
     ("expect|send", r"-- ?[\"'](?P<c>[^\"'\\\n]{6,})\\r"),
 )
 _PLACED: Final = (
@@ -212,6 +216,7 @@ _PLACED: Final = (
     linear(r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"], ?['\"](?P<c>[^'\"\n]+)['\"]"),
     linear(r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login|init)\([^)\n]*?(?:api_key|key|token)? ?=? ?['\"](?P<c>[A-Za-z0-9_-]{16,})['\"]"),
     linear(r"(?:^|[\s'\"=@])(?:[\w.-]+):(?P<c>[^\s/:@'\"=,]+)@[\w-]+(?:\.[\w-]+)+:\d{2,5}\b"),
+    linear(r"(?m:^[ \t]*password[ \t]+(?P<c>[^\s:=]+)[ \t]*$)"),
     linear(r"--from-literal[= ]['\"]?[\w.-]+=(?P<c>[^\s'\"]+)"),
 )
 

@@ -43,7 +43,7 @@ def _is_folder(match: Any) -> bool:
     if not _is_named(match) or match["v"].lower() in _NO_FOLDER_OF_SOMEBODY:
         return False
     word = _BREAK.compiled.split(match.string[max(0, match.start() - 200) : match.start()])[-1]
-    return "://" not in word or word.startswith("file://")
+    return not word.lower().startswith(("http://", "https://"))
 
 
 def _is_entity(match: Any) -> bool:
@@ -67,12 +67,17 @@ def _is_international(match: Any) -> bool:
 PEOPLE: Final = (
     rule("user", "/home/|/Users/", Pattern(r"(?:/home/(?:j?users/|staff/|students?/)?|/Users/)(?P<v>\w(?:[\w.-]{0,62}\w)?)"), is_user),
     rule("user", "/(?:users|homes|people|staff|students|jusers|user|u[0-9]?|sd)/", Pattern(rf"/(?:users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)|cscratch\d?/sd)/{_ANY}{_END}"), _is_folder),
-    rule("user", "scratch|/u/|/nobackup", Pattern(rf"(?<![\w./-])(?:(?:/[\w.-]{{1,40}}){{0,4}}/(?:scratch\w{{0,8}}|nobackup)|/u)/{_NAME}{_END}"), _is_folder),
+    rule("user", "scratch|/u/|/nobackup", Pattern(rf"(?<![\w./-])(?:(?:/[\w.-]{{1,40}}){{0,4}}/(?:scratch\w{{0,8}}|nobackup)(?:/(?:project|proj|group|grp)[\w-]{{0,30}}(?=/\w))?|/u)/{_NAME}{_END}"), _is_folder),
     rule("user", r"(?i:[a-z]:[\\/]+users)", Pattern(r"(?i:[a-z]:[\\/]{1,4}users[\\/]{1,4})(?P<v>[^\\/:*?\"<>|\r\n]{1,64}(?=[\\/])|[\w.-]{1,64})"), is_user),
     rule("user", "(?i:user|logname|entity|workspace)", Pattern(rf"(?:{_VARIABLE}|{_FIELD})['\"]?(?:[ \t]{{0,3}}[=:][ \t]{{0,3}}|,[ \t]{{0,2}}(?=['\"]))['\"]?{_ANY}(?![\w(])"), _is_named),
     rule("user", "(?i:user|role |entity)", Pattern(rf"(?:(?<![\w-])(?:user=|user = |--(?:\w{{1,20}}[_-])?(?:user|user_?name|entity)[ =])|(?i:\b(?:access|permission) denied for user |\bauthentication failed for (?:user )?|\brole )(?=['\"]))['\"]?{_NAME}(?![\w(:])"), _is_named),
     rule("user", "[ug]id=", Pattern(rf"\b[ug]id=\d{{1,10}}\({_ANY}\)"), is_user),
     rule("user", "UserId=", Pattern(rf"\bUserId={_ANY}\(\d"), is_user),
+    rule("user", "~[a-z_]", Pattern(r"(?<![\w/~.=*-])~(?P<v>[a-z_][a-z0-9_-]{2,31})(?=/)"), is_user),
+    rule("user", r"\b(?:sudo|su|squeue|sacct|scancel|qstat|runuser|chown)[ \t]", Pattern(rf"\b(?:sudo -u |su -? ?(?:-c )?|runuser -u |(?:squeue|sacct|scancel|qstat)(?: -[a-zA-Z]{{1,3}}(?: \S{{1,20}})?){{0,3}} -u ){_NAME}(?![\w.(/-])"), _is_named),
+    rule("user", "(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): ", Pattern(r"(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): (?P<v>[^<>\n]{2,60}?) <(?=[^>\n]{1,80}@|email-)"), is_user),
+    rule("user", "[rwxst-]{9}[+.@]?[ \t]+[0-9]", Pattern(rf"(?<![\w-])[-bcdlps][rwxsStT-]{{9}}[+.@]?[ \t]{{1,4}}\d{{1,6}}[ \t]{{1,4}}{_NAME}[ \t]"), _is_named),
+    rule("user", "[0-9][.][0-9][ \t]+[0-9]+[.][0-9][ \t]+[0-9]+[ \t]+[0-9]+ ", Pattern(rf"(?<![\w.-]){_NAME}[ \t]{{1,20}}\d{{1,8}}[ \t]{{1,6}}\d{{1,4}}\.\d[ \t]{{1,6}}\d{{1,3}}\.\d[ \t]{{1,10}}\d{{1,12}}[ \t]{{1,10}}\d{{1,12}} "), _is_named),
     rule("user", "logged in as", Pattern(rf"[Cc]urrently logged in as: {_ANY}"), is_user),
     rule("user", "logged in as", Pattern(rf"[Cc]urrently logged in as: [\w.-]{{1,64}} \({_ANY}"), is_user),
     rule("user", "(?i:wandb|swanlab|comet|neptune|dagshub)", Pattern(rf"(?<!docs\.)(?i:wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|dagshub\.com)/(?:links/|@)?{_ANY}(?=[/\s'\",)]|$)"), _is_entity),

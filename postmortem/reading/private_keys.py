@@ -18,6 +18,8 @@ _END: Final = Pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-
 _BODY: Final = Pattern(r"[A-Za-z0-9+/=]{1,4096}")
 _HEADER: Final = Pattern(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-[A-Za-z]{2,9}): [^\n]{1,200}")
 _WIDTHS: Final = frozenset({64, 70, 76})
+_SHORTEST: Final = 25
+"""Characters of a line with one of the marks, or of a body."""
 _MOST_BETWEEN: Final = 8
 """Lines of other processes that may stand between two of a key."""
 _MOST_LINES: Final = 2000
@@ -36,7 +38,7 @@ def keys(text: str) -> Iterator[list[Span]]:
     lines = list(_lines(text))
     hidden: set[int] = set()
     for number, line in enumerate(lines):
-        if number in hidden:
+        if number in hidden or len(line.text) < _SHORTEST:
             continue
         if begin := _BEGIN.search(line.text):
             pieces = list(_behind(lines, number, begin.end(), hidden))
@@ -86,7 +88,7 @@ def _behind(lines: list[_Line], number: int, end: int, hidden: set[int]) -> Iter
 def _rest(lines: list[_Line], number: int, end: int) -> Iterator[Span]:
     """Give the shorter line before the mark of an end, and what stands on the same line with it."""
     before = lines[number].text[:end].rstrip(_TRAIL)
-    word = before.rsplit(None, 1)[-1] if before else ""
+    word = next(reversed(before.split()), "")
     if _BODY.fullmatch(word) and len(word) >= 16:
         yield lines[number].start + len(before) - len(word), lines[number].start + len(before)
     piece = _last(lines[number - 1], least=1) if number else None
@@ -128,7 +130,7 @@ def _header(line: _Line) -> Span | None:
 def _last(line: _Line, *, least: int = 0) -> Span | None:
     """Give the last word of a line if it may be a key's: drawn by lot, or of at least so many characters."""
     text = line.text.rstrip(_TRAIL)
-    word = text.rsplit(None, 1)[-1].lstrip("'\"`│|[(") if text else ""
+    word = next(reversed(text.split()), "").lstrip("'\"`│|[(")
     if not _BODY.fullmatch(word) or not (len(word) >= least if least else len(word) >= 12 and (word.endswith("=") or switches(word) * 3 >= len(word))):
         return None
     return line.start + len(text) - len(word), line.start + len(text)

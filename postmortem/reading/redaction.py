@@ -1,11 +1,11 @@
-"""Hide what a log gives away about people and machines: tokens, addresses, user and host names.
+"""Hide what a log gives away about people and machines: tokens, passwords, addresses, telephone numbers, user and host names.
 
 In: text (raw or cleaned) and the host names that the reader found.
-Out: the same text with pseudonyms (`secret-1`, `email-1`, `ip-1`, `user-1`, `host-1`) and a count for each kind.
-Not here: when to redact (rendering does, reading and the store never do).
+Out: the same text with pseudonyms (`secret-1`, `email-1`, `ip-1`, `mac-1`, `phone-1`, `user-1`, `host-1`) and a count for each kind.
+Not here: what gives away (`credentials`, `private_keys`, `machines`, `people`), when to redact (rendering does, reading and the store never do).
 
 One `Redactor` serves one report: the same name gets the same pseudonym everywhere. Line breaks are never touched, so that
-line numbers hold. All quantifiers are bounded: a pattern costs linear time whatever the log holds.
+line numbers hold. Of every text one pass tells which rules may find something; what became of it is remembered until more names are known.
 """
 
 import re

@@ -20,17 +20,18 @@ _ISSUERS: Final = (
 )
 """Services whose bare name stands before keys, as in the list of gitleaks; a help, for most names say key or token."""
 NAME: Final = (
-    r"(?:[\w$.-]*(?:token|secrets?|keys?|passw(?:or)?ds?|passphrase|passcode|pwd|credentials?|creds|cookies?|auth|authorization|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerconfigjson|dockercfg)|(?:\b|[\w$.-]*[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp|cred)"
+    r"(?:[\w$.-]*(?:token|secrets?|keys?|passw(?:or)?ds?|passphrase|passcode|pwd|credentials?|creds|cookies?|auth|authorization|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerconfigjson|dockercfg|(?:store|user|root|bind|db)pass)|(?:\b|[\w$.-]*[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp|cred)"
     rf"|[^\x00-\x7f]{{0,8}}(?:密码|口令|密钥|令牌)|[\w$.-]*(?:{_ISSUERS})\w*)(?:[_-]?(?:id|value|data|base64|b64|raw|str|string|plain|text|env))?\d{{0,3}}"
 )
 """How names of secrets end, in `re2`, whatever the case."""
 
 NAME_HINT: Final = (
-    r"(?i:token|secret|key|passw|passphrase|passcode|pwd|cred|cookie|auth|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerc|(?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]|密码|口令|密钥|令牌"
+    r"(?i:token|secret|key|passw|passphrase|passcode|pwd|cred|cookie|auth|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerc|(?:store|user|root|bind|db)pass|(?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]|密码|口令|密钥|令牌"
     rf"|{_ISSUERS})"
 )
 _ISSUER: Final = Pattern(f"(?i){_ISSUERS}")
 _SHORTEST_OF_ISSUER: Final = 15
+_SHORTEST_LONG: Final = 24
 _WORD: Final = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|密码|口令|密钥|令牌|[\u4e00-\u9fff]")
 _GLUED: Final = Pattern(r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$")
 _LONGEST: Final = 96
@@ -39,10 +40,12 @@ _TAILS: Final = frozenset({"value", "data", "base64", "b64", "raw", "str", "stri
 _STRONG: Final = frozenset({"password", "passwords", "passwd", "passwds", "passphrase", "passcode", "pwd", "secret", "secrets", "密码", "口令", "密钥", "令牌"})
 _KEYS: Final = frozenset({"key", "token", "tok", "jwt", "pat", "bearer", "dockerconfigjson", "dockercfg"})
 _LOOSE: Final = frozenset({"pass", "pw", "pwd", "credential", "credentials", "cred", "creds", "auth", "authorization", "cookie", "cookies", "sas", "sig", "signature", "ak", "sk", "otp"})
+_LOGS_IN: Final = frozenset({"admin", "ansible", "bind", "db", "default", "email", "ftp", "imap", "key", "ldap", "mail", "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "ssh", "store", "sudo", "user"})
+"""Words that make a pass a password."""
 _PASSES: Final = frozenset({"forward", "backward", "first", "second", "flash", "n", "num"})
 _CALLED: Final = frozenset({
     "api", "access", "auth", "authentication", "authorization", "oauth", "bearer", "refresh", "secret", "private", "bot", "hub", "hf", "huggingface", "github", "gh", "gitlab", "sdk", "jwt", "deploy", "personal",
-    "signing", "encryption", "license", "webhook", "identity", "registry", "runner", "ci", "wandb", "comet", "swanlab", "neptune", "mlflow", "modelscope", "openai", "anthropic", "azure", "aws", "gcp", "aliyun",
+    "signing", "encryption", "license", "webhook", "identity", "runner", "ci", "wandb", "comet", "swanlab", "neptune", "mlflow", "modelscope", "openai", "anthropic", "azure", "aws", "gcp", "aliyun",
     "alibaba", "tencent", "huawei", "slack", "telegram", "discord", "replicate", "vault", "npm", "pypi", "docker", "kaggle",
 })  # fmt: skip
 """Words that make a key or a token one that opens something, however short its value."""
@@ -68,13 +71,15 @@ class Named(IntEnum):
     """What a name says about its value."""
 
     NOTHING = 0
-    ISSUED = 1
+    LONG = 1
+    """A secret if it is long and of capitals, small letters and digits: a bare `key`."""
+    ISSUED = 2
     """A secret if it looks like one and is long: the name of a service, or of an account with it."""
-    PERHAPS = 2
+    PERHAPS = 3
     """A secret if it looks like one."""
-    KEY = 3
+    KEY = 4
     """A key or a token that opens something."""
-    PASSWORD = 4
+    PASSWORD = 5
     """A secret, whatever it looks like."""
 
 
@@ -92,13 +97,15 @@ def named(name: str) -> Named:
 
 def _said(words: list[str], *, is_upper: bool) -> Named:
     last, before = words[-1], frozenset(words[:-1])
-    if last in _STRONG and not (last == "pwd" and before <= {"old"}):     # that one is the working directory
+    if (last in _STRONG or (last in {"pass", "pw"} and before & _LOGS_IN)) and not (last == "pwd" and before <= {"old"}):     # that one is the working directory
         return Named.PASSWORD
     if (last in _KEYS and words[-2:-1] and words[-2] in _CALLED) or (last in {"id", "ids"} and words[-2:-1] == ["key"] and words[-3:-2] and words[-3] in {"access", "secret", "api", "private"}):
         return Named.KEY
-    if (last not in _KEYS and last not in _LOOSE) or before & (_PASSES if last in _LOOSE else _HARMLESS) or words == ["key"]:
+    if (last not in _KEYS and last not in _LOOSE) or before & (_PASSES if last in _LOOSE else _HARMLESS):
         return Named.NOTHING
-    return Named.KEY if is_upper and before and last in _KEYS else Named.PERHAPS
+    if words == ["key"]:
+        return Named.LONG
+    return Named.KEY if is_upper and before and last in _KEYS | {"pass", "pw"} else Named.PERHAPS
 
 
 _NO_SECRET: Final = Pattern(
@@ -162,6 +169,8 @@ def is_secret(strength: Named, value: str, *, is_quoted: bool, is_prose: bool) -
     """
     if strength is Named.NOTHING or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
+    if strength is Named.LONG:
+        return len(value) >= _SHORTEST_LONG and is_random(value) and switches(value) * 3 >= len(value) and not value.islower() and not value.isupper()
     if strength is Named.ISSUED:
         return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
     if strength is Named.PASSWORD:
@@ -180,6 +189,6 @@ def is_secret_setting(name: str, value: str) -> bool:
     strength = named(name)
     if strength is Named.NOTHING or is_placeholder(value) or value.startswith("<") or (strength is not Named.PASSWORD and (_NUMBER.fullmatch(value) or is_path(value))):
         return False
-    if strength is Named.ISSUED:
+    if strength < Named.PERHAPS:
         return is_secret(strength, value, is_quoted=True, is_prose=False)
     return strength > Named.PERHAPS or name.lower() in {"token", "--token"} or is_random(value)

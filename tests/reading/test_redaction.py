@@ -247,7 +247,7 @@ def test_lists_of_hashes_are_no_private_key() -> None:
     assert Redactor().lines(lines) == tuple(lines)
 
 
-@pytest.mark.parametrize("tail", ["hf_AbCd", "sk-proj-1", "https://bob:pea", "ghp_0", "AKIAQR", "hf_AbCd..."])
+@pytest.mark.parametrize("tail", ["hf_AbCd", "sk-proj-1", "https://bob:pea", "ghp_0", "AKIAQR", "hf_AbCd...", "netrc 9f86d081884c7d65"])
 def test_what_was_cut_within_a_secret_is_hidden(tail: str) -> None:
     """A text that ends within a token is too short for the token's shape."""
     text = "RuntimeError: " + "the same words again " * 8 + tail

@@ -41,3 +41,24 @@ def test_secrets_deep_in_a_setting_are_hidden() -> None:
     """A nested setting is hidden by its own name."""
     one = replace(rich(), settings={"hub": Setting({"token": "abc", "list": ["/home/carol/x"], "n": 3}, 0, 1)})
     assert redact(one, Redactor()).settings["hub"].value == {"token": "secret-1", "list": ["/home/user-2/x"], "n": 3}
+
+
+class _Counting(Redactor):
+    """Notes the texts that are looked through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked: list[str] = []
+
+    def _hide(self, text: str, *, addresses: bool) -> str:
+        self.looked.append(text)
+        return super()._hide(text, addresses=addresses)
+
+
+def test_no_text_is_looked_through_twice() -> None:
+    """A report says the same in many places: each text is looked through once before the names are known, and once after."""
+    redactor = _Counting()
+    one = rich()
+    redact(replace(one, warnings=("see /home/carol/y",) * 50), redactor)
+    assert redactor.looked.count("see /home/carol/y") == 2
+    assert all(redactor.looked.count(text) <= 4 for text in redactor.looked)
