@@ -41,7 +41,7 @@ class Signals:
         self._waiting = threading.Thread(target=self._wait, daemon=True)
         self._waiting.start()
 
-    def __enter__(self) -> "Signals":
+    def __enter__(self) -> "Signals":  # noqa: PYI034 -- Self came with Python 3.11
         """Have taken them over already."""
         return self
 

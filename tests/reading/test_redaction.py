@@ -230,6 +230,7 @@ _KEY = [_BEGIN, *_BODY, _LAST, _END]
         pytest.param([repr(line + "\n") for line in _KEY], id="a list of lines"),
         pytest.param([f"│ {line:<70} │" for line in _KEY], id="in a box"),
         pytest.param([_BEGIN, "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-256-CBC,0A1B2C3D", "", *_BODY, _LAST, _END], id="encrypted, with headers"),
+        pytest.param([_BEGIN, "\x1c", *_BODY, "\x1c", _END], id="lines of separators between"),
         pytest.param([("x" * 1940 + " " + _BEGIN + r"\n" + r"\n".join(_BODY))[:2000]], id="a long line cut within it"),
     ],
 )  # fmt: skip
