@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -230,7 +231,7 @@ def test_an_interrupt_from_the_terminal_comes_once(tmp_path: Path, usual_signals
 def test_signals_are_given_back() -> None:
     """Whoever calls the program from Python has its signals as before."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    with Signals() as signals:
+    with closing(Signals()) as signals:
         assert signals.start([sys.executable, "-c", "pass"]).wait(PATIENCE) == 0
         os.kill(os.getpid(), signal.SIGTERM)
         assert signals.unheard.wait(PATIENCE)

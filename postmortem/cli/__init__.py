@@ -7,6 +7,7 @@ Not here: anything that could be wanted from Python.
 import importlib
 import os
 import sys
+from contextlib import ExitStack
 from typing import Any, Final
 
 import click
@@ -60,16 +61,19 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    status = _status_of(arguments)
+    held = ExitStack()
+    status = _status_of(arguments, held)
     fault = settle()
     if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
         status = _refused(f"standard output cannot be written: {why(fault)}")
+    if arguments is not None:       # called from Python; a program that ends holds on to its signals, since one that came now would change its status
+        held.close()
     sys.exit(status)
 
 
-def _status_of(arguments: list[str] | None) -> int:
+def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
     try:
-        result: Any = cli.main(args=arguments, standalone_mode=False)
+        result: Any = cli.main(args=arguments, standalone_mode=False, obj=held)
     except (PostmortemError, click.Abort) as error:
         return _refused(str(error) or "interrupted")
     except (click.exceptions.Exit, SystemExit) as done:     # the latter is click's answer to a reader of a manual page who has seen enough

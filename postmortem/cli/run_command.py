@@ -3,7 +3,7 @@
 import os
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
@@ -22,8 +22,9 @@ from postmortem.machine.signals import Signals
 @click.argument("command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option("--log", "log", type=OUTPUT, help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
 @report_options
+@click.pass_obj
 def command(
-    command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+    held: ExitStack, command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
 ) -> int:
     """Run COMMAND, pass its output through, and analyse it if it fails.
 
@@ -34,18 +35,19 @@ def command(
         load(patterns)      # a wrong folder is found before hours of training, not after
     kept = _kept(log, output)
     wanted = Wanted(form_for(form, output, open_=open_), output, language, full, open_, redact, patterns)
-    with Signals() as signals:
-        try:
-            done = launch(command_line, kept, signals)
-        except UsageError:
-            kept.close()
-            if log is None:
-                kept.remove()       # nothing has been run, so it is empty
-            raise
-        try:
-            _conclude(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
-        except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
-            tell(f"the report failed: {type(error).__name__}: {error}")
+    signals = Signals()
+    held.callback(signals.close)
+    try:
+        done = launch(command_line, kept, signals)
+    except UsageError:
+        kept.close()
+        if log is None:
+            kept.remove()       # nothing has been run, so it is empty
+        raise
+    try:
+        _conclude(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
+    except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
+        tell(f"the report failed: {type(error).__name__}: {error}")
     return done.status
 
 

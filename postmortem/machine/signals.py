@@ -41,11 +41,7 @@ class Signals:
         self._waiting = threading.Thread(target=self._wait, daemon=True)
         self._waiting.start()
 
-    def __enter__(self) -> "Signals":  # noqa: PYI034 -- Self came with Python 3.11
-        """Have taken them over already."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Give them back."""
         if not self._is_over:
             self._is_over = True
