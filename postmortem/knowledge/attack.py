@@ -7,6 +7,7 @@ A backtracking engine is slow where a part that repeats can end in many places a
 reaches it, repeated until the text is long, and cut before the end; and what leads up to it is repeated too, since a search begins anew at every place.
 """
 
+import functools
 import importlib
 import re
 import sys
@@ -198,7 +199,7 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
     if code == codes.LITERAL:
         return chr(value)
     if code in {codes.ANY, codes.IN, codes.NOT_LITERAL}:
-        accepted = [char for char in _CANDIDATES if _accepts(node, char)] or [char for char in map(chr, range(0x100)) if _accepts(node, char)] or ["\u4e2d"]
+        accepted = _accepted(code, tuple(value) if code == codes.IN else value)
         return accepted[choice % len(accepted)]
     if code in _REPEATS:
         low = value[0] if choice % 2 == 0 else max(value[0], min(1, value[1]))
@@ -208,6 +209,12 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
     if code == codes.SUBPATTERN:
         return _sample(value[-1], choice)
     return _sample(value, choice) if code == getattr(codes, "ATOMIC_GROUP", None) else ""
+
+
+@functools.lru_cache(maxsize=2048)
+def _accepted(code: Any, value: Any) -> str:
+    """Give the characters that a wildcard or a class takes, of those that are tried."""
+    return "".join(char for char in _CANDIDATES if _accepts((code, value), char)) or "".join(char for char in map(chr, range(0x100)) if _accepts((code, value), char)) or "\u4e2d"
 
 
 def _accepts(node: tuple[Any, Any], char: str) -> bool:
