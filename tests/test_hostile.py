@@ -4,6 +4,7 @@ The attacks are those of `patterns check` (`postmortem.knowledge.attack`). Times
 """
 
 import ast
+import collections
 import importlib
 import io
 import re
@@ -111,7 +112,7 @@ def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
             if method in {"search", "match", "fullmatch"}:
                 getattr(pattern, method)(searched)
             else:
-                list(pattern.finditer(searched))
+                collections.deque(pattern.finditer(searched), maxlen=0)
 
     source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
     return attack.worst(search, attack.attacks(source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags))

@@ -4,6 +4,7 @@ In: folders. Out: a list of `PatternError`, empty if all is well.
 Not here: whether examples fire, which needs the matching engine (`signatures.proof`).
 """
 
+import collections
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
         if entry.get(field):
             pattern = compiled(entry[field])
             is_one = field == "unless" or (field == "match" and not entry.get("each"))
-            search = pattern.search if is_one else lambda text, pattern=pattern: list(pattern.finditer(text))
+            search = pattern.search if is_one else lambda text, pattern=pattern: collections.deque(pattern.finditer(text), maxlen=0)
             outcome = attack.worst(search, attack.attacks(entry[field], anchors=entry["anchors"][:2], many_lines=entry.get("lines", 1) > 1))
             if outcome.is_slow:
                 yield PatternError(f"{entry['id']}: `{field}` is slow: {outcome}", entry.get("file", ""), mend)
