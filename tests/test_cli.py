@@ -336,6 +336,19 @@ def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) ->
     assert "mend: " in done.stdout
 
 
+def test_patterns_check_refuses_what_is_slow_or_looks_at_ordinary_lines(tmp_path: Path, command: list[str]) -> None:
+    """A pattern that backtracks and an anchor of mmengine's metric lines are faults of a user's rule; without the attack the second alone is."""
+    folder = tmp_path / "signatures" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "one.yaml").write_text("id: mine.one\ntitle: {en: one, zh: 一个}\nanchors: ['Epoch(train) ']\nmatch: '(?=\\w)(?:\\w+ ?)+ no such'\nrole: warning\n"
+                                     "examples:\n  fires: [{text: 'Epoch(train) never ended no such'}]\n  silent: [{text: x, because: other}]\n", encoding="utf-8")
+    done = run(command, "patterns", "check", str(tmp_path))
+    assert done.returncode == 2
+    assert "`match` is slow" in done.stdout
+    assert "stands in vain" in done.stdout
+    assert "`match` is slow" not in run(command, "patterns", "check", "--no-attack", str(tmp_path)).stdout
+
+
 def test_the_schema_is_printed(command: list[str]) -> None:
     """`schema` prints a JSON Schema."""
     jsonschema.Draft202012Validator.check_schema(json.loads(run(command, "schema").stdout))

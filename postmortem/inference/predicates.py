@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.facts.numbers import number
 from postmortem.inference.case import Case
+from postmortem.knowledge.engine import compiled
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
@@ -187,7 +188,7 @@ def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of
         return known is not None and known == float(condition)
     text = str(condition)
     if text.startswith("~"):
-        return re.search(text[1:], str(value), re.IGNORECASE) is not None
+        return _finds(f"(?i){text[1:]}", str(value))
     if text.strip() == "any":
         return True
     comparisons = _COMPARISON.findall(text)
@@ -197,10 +198,18 @@ def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of
     return str(value).lower() == text.lower()
 
 
+def _finds(pattern: str, text: str) -> bool:
+    """Search a printed text, which is anybody's; where that takes too long, nothing is known."""
+    try:
+        return compiled(pattern).search(text) is not None
+    except TimeoutError:
+        return False
+
+
 def version_matches(version: str, condition: str) -> bool:
     """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`; local parts (+cu121) do not count."""
     if condition.startswith("~"):
-        return re.search(condition[1:], version) is not None
+        return _finds(condition[1:], version)
     known = _parts(version)
     comparisons = _COMPARISON.findall(condition)
     if not comparisons:

@@ -4,9 +4,10 @@ In: a pattern, and a search that runs it. Out: the attack on which the search is
 Not here: whether a pattern is right (`signatures.proof`); the engine that runs it (`knowledge.engine`).
 
 A backtracking engine is slow where a part that repeats can end in many places and what follows is missing. So each repeated part is led up to by the shortest text that
-reaches it, repeated until the text is long, and cut before the end; and what leads up to it is repeated too, since a search begins anew at every place.
+reaches it, repeated until the text is long, and cut before the end, or followed by what should follow in the wrong place; and what leads up to it is repeated too, since a search begins anew at every place.
 """
 
+import functools
 import importlib
 import re
 import sys
@@ -47,14 +48,16 @@ Nodes = Sequence[tuple[Any, Any]]
 
 
 class Attack(NamedTuple):
-    """A text of any length: a beginning, and what is repeated behind it until the text is cut."""
+    """A text of any length: a beginning, what is repeated behind it until the text is cut, and an end."""
 
     lead: str
     unit: str
+    end: str = ""
+    """What must follow, but follows out of its place: without it an engine may know at once that nothing can match."""
 
     def text(self, size: int) -> str:
         """Give so many characters of it."""
-        return (self.lead + self.unit * (size // len(self.unit) + 1))[:size]
+        return (self.lead + self.unit * (size // len(self.unit) + 1))[:max(0, size - len(self.end))] + self.end
 
 
 class Outcome(NamedTuple):
@@ -73,7 +76,7 @@ class Outcome(NamedTuple):
 
     def __str__(self) -> str:
         """Say what is slow on what."""
-        return f"{self.seconds * 1000:.1f} ms at {SIZES[-1]} characters, {self.growth:.1f} times as long on twice the text, of {self.attack.lead[:80]!r} and then {self.attack.unit[:80]!r} repeated"
+        return f"{self.seconds * 1000:.1f} ms at {SIZES[-1]} characters, {self.growth:.1f} times as long on twice the text, of {self.attack.lead[:80]!r} and then {self.attack.unit[:80]!r} repeated{f', and {self.attack.end[:80]!r}' if self.attack.end else ''}"
 
 
 def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome:
@@ -92,11 +95,12 @@ def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
     seconds = _seconds(search, attack.text(SIZES[0]), 1)
     if seconds <= LIMIT:
         seconds = _seconds(search, attack.text(SIZES[-1]), 1)
-    outcome = Outcome(attack, seconds, 0.0)
+    outcome, best = Outcome(attack, seconds, 0.0), [float("inf")] * len(SIZES)
     for repetitions in (2, 4, 8):
         if outcome.seconds < _MEASURABLE or (repetitions > 2 and not outcome.is_slow):
             break
-        small, middle, large = (_seconds(search, attack.text(size), repetitions) for size in SIZES)
+        best = [min(before, _seconds(search, attack.text(size), repetitions)) for before, size in zip(best, SIZES, strict=True)]
+        small, middle, large = best
         outcome = Outcome(attack, large, min(large / middle, (large / small) ** 0.5) if large < float("inf") else GROWTH)
     return outcome
 
@@ -124,7 +128,7 @@ def attacks(pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_l
         whole = _sample(nodes, choice)
         found += [Attack("", whole[:-1]), Attack("", whole[:len(whole) // 2]), Attack("", f"{whole[:-1]} ")]
     if not many_lines:
-        found = [Attack(one.lead.replace("\n", " "), one.unit.replace("\n", " ")) for one in found]
+        found = [Attack(*(part.replace("\n", " ") for part in one)) for one in found]
     return list(dict.fromkeys(one for one in found if one.unit))
 
 
@@ -169,6 +173,9 @@ def _of_repeat(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
         yield Attack(lead, unit)
         yield Attack("", lead + unit * _RUN)
         yield Attack("", lead + unit)
+        if follow:
+            yield Attack(lead, unit, f"\0{follow}")
+            yield Attack("", lead + unit * _RUN, f"\0{follow}")
         yield Attack(lead, unit * 2 + follow[:-1])
     yield Attack("", lead)
 
@@ -198,7 +205,7 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
     if code == codes.LITERAL:
         return chr(value)
     if code in {codes.ANY, codes.IN, codes.NOT_LITERAL}:
-        accepted = [char for char in _CANDIDATES if _accepts(node, char)] or [char for char in map(chr, range(0x100)) if _accepts(node, char)] or ["\u4e2d"]
+        accepted = _accepted(code, tuple(value) if code == codes.IN else value)
         return accepted[choice % len(accepted)]
     if code in _REPEATS:
         low = value[0] if choice % 2 == 0 else max(value[0], min(1, value[1]))
@@ -208,6 +215,12 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
     if code == codes.SUBPATTERN:
         return _sample(value[-1], choice)
     return _sample(value, choice) if code == getattr(codes, "ATOMIC_GROUP", None) else ""
+
+
+@functools.lru_cache(maxsize=2048)
+def _accepted(code: Any, value: Any) -> str:
+    """Give the characters that a wildcard or a class takes, of those that are tried."""
+    return "".join(char for char in _CANDIDATES if _accepts((code, value), char)) or "".join(char for char in map(chr, range(0x100)) if _accepts((code, value), char)) or "\u4e2d"
 
 
 def _accepts(node: tuple[Any, Any], char: str) -> bool:

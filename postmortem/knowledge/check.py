@@ -4,6 +4,7 @@ In: folders. Out: a list of `PatternError`, empty if all is well.
 Not here: whether examples fire, which needs the matching engine (`signatures.proof`).
 """
 
+import collections
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -90,15 +91,30 @@ def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
         yield f"not a valid regex: {error}", "correct `match`"
 
 
-def slow_patterns(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Say which patterns of a rule are slow, and on what."""
+def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
+    """Yield a fault for each pattern of a rule, those of its predicates too, that is slow on the texts that its structure suggests."""
+    mend = "bound what repeats, let nothing match in two ways, say with `unless` what is something else"
     for field in ("match", "unless", "pair", "loss_key"):
         if entry.get(field):
             pattern = compiled(entry[field])
-            search = pattern.search if field == "unless" or (field == "match" and not entry.get("each")) else lambda text, pattern=pattern: list(pattern.finditer(text))
+            is_one = field == "unless" or (field == "match" and not entry.get("each"))
+            search = pattern.search if is_one else lambda text, pattern=pattern: collections.deque(pattern.finditer(text), maxlen=0)
             outcome = attack.worst(search, attack.attacks(entry[field], anchors=entry["anchors"][:2], many_lines=entry.get("lines", 1) > 1))
             if outcome.is_slow:
-                yield f"{field} is slow: {outcome}"
+                yield PatternError(f"{entry['id']}: `{field}` is slow: {outcome}", entry.get("file", ""), mend)
+    for asked in dict.fromkeys(_regexes([*_predicates(entry)])):
+        outcome = attack.worst(compiled(f"(?i){asked}").search, attack.attacks(asked))
+        if outcome.is_slow:
+            yield PatternError(f"{entry['id']}: the predicate ~{asked} is slow: {outcome}", entry.get("file", ""), mend)
+
+
+def _regexes(predicate: Any) -> Iterator[str]:
+    """Give the regexes within predicates."""
+    if isinstance(predicate, str) and predicate.startswith("~"):
+        yield predicate[1:]
+    elif isinstance(predicate, (dict, list)):
+        for inner in predicate.values() if isinstance(predicate, dict) else predicate:
+            yield from _regexes(inner)
 
 
 def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
@@ -109,7 +125,7 @@ def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
     return list(entry.get("causes", ())) if kind in {"fixes", "advisories"} else []
 
 
-def _predicates(entry: dict[str, Any]) -> Iterator[Any]:
+def _predicates(entry: Mapping[str, Any]) -> Iterator[Any]:
     for item in (*entry.get("for", ()), *entry.get("against", ())):
         yield item["if"]
     if entry.get("when"):
