@@ -59,11 +59,14 @@ class RunBar:
             return math.nan
         behind = data[end:end + _NEAR]
         next_record = behind.find(b"{'")
-        bars = [(float(now), float(length)) for now, length in _BAR.findall(behind if next_record < 0 else behind[:next_record])]
-        length = self._length if math.isnan(total) else total
-        if is_training and math.isnan(total) and len({one for _, one in bars}) == 1:
-            length = self._length = bars[0][1]
-        return next((now for now, one in bars if one == length), math.nan)
+        found = _BAR.findall(behind if next_record < 0 else behind[:next_record])
+        if not found:
+            return math.nan
+        is_one = len({length for _, length in found}) == 1
+        if is_training and math.isnan(total) and is_one:
+            self._length = float(found[0][1])
+        run = self._length if math.isnan(total) else total
+        return next((float(now) for now, length in (found[:1] if is_one else found) if float(length) == run), math.nan)
 
 
 def is_training(names: Iterable[str]) -> bool:
