@@ -28,11 +28,13 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import Cleaned
-from postmortem.reading.windows import Sight, View
+from postmortem.reading.windows import LONG, Sight, View
 from postmortem.signatures import traceback
 
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
+_MOST_CONTEXTS: Final = 2000
+"""Findings of a source whose surroundings are kept; those of later ones are read again from the file."""
 
 
 class _Drawn(NamedTuple):
@@ -73,6 +75,7 @@ class Gathering:
         self._opening = -1
         """The first literal of the line being looked at: what a template is found by."""
         self._sight = Sight(srun=srun)
+        self._contexts = 0
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
             "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
@@ -91,7 +94,7 @@ class Gathering:
         data, position, base = block.data, block.lo, block.offset
         count, consumers, take = data.count, self.machine.consumers, self._quick.take
         (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
-        for number, start in self.machine.filter.hits(data, block.lo, block.hi):
+        for number, start in self.machine.hits(data, block.lo, block.hi):
             if start < covered:
                 if view is None and self.machine.is_more_than_metric[number]:
                     view, view_base = self._claimed_view(data, start), base
@@ -152,6 +155,9 @@ class Gathering:
     # -- one line ---------------------------------------------------------------------------------------------------
 
     def _dispatch(self, wanted: list[tuple[str, int]], view: View, base: int) -> None:
+        if view.is_spent:
+            self.result.passed_over += len(wanted)
+            return
         for kind, index in wanted:
             key = hash((kind, index))
             if key in view.claimed:
@@ -182,11 +188,17 @@ class Gathering:
             kept.count += 1
             return
         is_new = rule.fatal and len(kept.first) < 2
-        context = view.around(_CONTEXT, self._break) if is_new else (0, "")
+        context = (0, "")
         if is_new:
             self._sight.stamp(view, base)
+            context = view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
+            self._contexts += 1
         before = self.result.records_beside(self.source, where)
-        kept.add_later(functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context), view.number)
+        make = functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context)
+        if len(text) > LONG:
+            kept.add(make())    # what waits would hold all of the line
+        else:
+            kept.add_later(make, view.number)
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)

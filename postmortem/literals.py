@@ -3,7 +3,8 @@
 In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at lines (`gather`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from postmortem.formats import table
 from postmortem.formats.generic import WORDS
@@ -11,6 +12,9 @@ from postmortem.formats.records import MetricReader
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
 from postmortem.signatures import traceback
 from postmortem.signatures.prefilter import Prefilter, prefilter
+
+_STRIDE: Final = 1 << 20
+"""Bytes that are scanned in one go."""
 
 
 class Machine:
@@ -39,3 +43,8 @@ class Machine:
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)
+
+    def hits(self, data: bytes, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+        """Yield every literal that starts in data[lo:hi]; of a log that is full of them few are held at once."""
+        for start in range(lo, hi, _STRIDE):
+            yield from self.filter.hits(data, start, min(start + _STRIDE, hi))

@@ -20,7 +20,7 @@ from postmortem.model.findings import Finding
 from postmortem.model.said import Said, listed, quote, say
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _PROCESS: Final = re.compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1
@@ -81,9 +81,12 @@ def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = Non
         card_gib: memory of the largest GPU that was printed, for lines that do not print it.
     """
     found: dict[str, Shape] = {}
+    read: set[tuple[object, ...]] = set()
     for finding, records_before in findings:
-        if not finding.signature.startswith(FAMILY):
+        told = (bool(records_before), finding.text, finding.captures)
+        if not finding.signature.startswith(FAMILY) or told in read:
             continue
+        read.add(told)      # what a thousand processes say alike gives the same shapes
         name = "oom-after-steps" if records_before else "oom-before-steps"
         found.setdefault(name, _shape(name, say("{count} metric records before the first out-of-memory line", "第一条显存不足的报错之前有 {count} 条指标记录", count=records_before), finding))
         figures = account(finding)

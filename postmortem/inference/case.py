@@ -4,7 +4,7 @@ In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the que
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from postmortem.facts.shapes import Shape
 from postmortem.model.diagnosis import Environment, Setting
@@ -39,9 +39,17 @@ class Case:
     settings: Mapping[str, Setting]
     frameworks: Mapping[str, str | None]
     outcome: str
+    _by_signature: dict[str, list[int]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """Numbers of the events by signature: some hundred questions are asked of them."""
+
+    def __post_init__(self) -> None:
+        """Sort the events by what they are."""
+        for number, event in enumerate(self.events):
+            self._by_signature.setdefault(event.finding.signature, []).append(number)
 
     def signatures(self, name: str) -> list[Event]:
-        """Give the events of a signature; a name that ends in `.*` takes all below it."""
-        if name.endswith(".*"):
-            return [event for event in self.events if event.finding.signature.startswith(name[:-1])]
-        return [event for event in self.events if event.finding.signature == name]
+        """Give the events of a signature, in order; a name that ends in `.*` takes all below it."""
+        if not name.endswith(".*"):
+            return [self.events[number] for number in self._by_signature.get(name, ())]
+        below = (numbers for signature, numbers in self._by_signature.items() if signature.startswith(name[:-1]))
+        return [self.events[number] for number in sorted(number for numbers in below for number in numbers)]

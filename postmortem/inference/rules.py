@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from postmortem.inference.case import Case
+from postmortem.inference.case import Case, Event
 from postmortem.inference.predicates import Hit, holds, version_matches
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence
@@ -51,18 +51,17 @@ def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
 
 
 def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
-    best: dict[tuple[str, str], Evidence] = {}
+    best: dict[str, Event] = {}
     for event in case.events:
+        known = best.get(event.finding.signature)
+        if known is None or event.factor > known.factor:
+            best[event.finding.signature] = event
+    for event in best.values():
         finding, rule = event.finding, knowledge.by_id[event.finding.signature]
+        text = labelled(rule.title(language), cut(finding.text.splitlines()[0], 300)).text(language)
         for cause, level in rule.suggests.items():
-            text = labelled(rule.title(language), cut(finding.text.splitlines()[0], 300)).text(language)
-            weight = WEIGHTS[level] * event.factor
-            item = Evidence("signature", rule.id, rule.group, text, round(weight, 3), finding.source, finding.where, finding.line, finding.end_line)
-            known = best.get((cause, rule.id))
-            if known is None or item.weight > known.weight:
-                best[cause, rule.id] = item
-    for (cause, _), item in best.items():
-        items[cause].append(item)
+            weight = round(WEIGHTS[level] * event.factor, 3)
+            items[cause].append(Evidence("signature", rule.id, rule.group, text, weight, finding.source, finding.where, finding.line, finding.end_line))
 
 
 def _from_advisories(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:

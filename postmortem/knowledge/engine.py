@@ -226,6 +226,8 @@ class _StandIns(dict[int, int]):
 
     def __init__(self, own: str) -> None:
         super().__init__({code: code for code in range(0x80)} | {ord(char): _OWN + index for index, char in enumerate(own)})
+        self._last = ("", b"")
+        """What was read last: many patterns are searched in one text, one behind the other."""
 
     def __missing__(self, code: int) -> int:
         char = chr(code)
@@ -236,7 +238,9 @@ class _StandIns(dict[int, int]):
 
     def of(self, text: str) -> bytes:
         """Give one byte a character."""
-        return text.translate(self).encode("latin-1")
+        if text is not self._last[0]:
+            self._last = (text, text.translate(self).encode("latin-1"))
+        return self._last[1]
 
 
 @functools.lru_cache(maxsize=128)

@@ -25,7 +25,7 @@ _MOST_BEHIND: Final = 256
 """Lines that are read to find those that follow in the same process."""
 LONG: Final = 1024
 """Bytes of a line above which a look at it counts."""
-_TEXT, _TEXT_PER_BYTE = 64 << 20, 32
+_TEXT, _TEXT_PER_BYTE = 64 << 20, 8
 """Bytes of long lines that rules may look at, each counted for itself: at once, and for each byte of the log."""
 _ROWS, _ROWS_PER_BYTE = 1 << 20, 0.05
 """Lines that tracebacks may be followed over, as much: a thousand ranks that fail at once, and one look in twenty bytes."""
@@ -56,7 +56,7 @@ class Allowance:
 class View:
     """The line (or the frame of it) that holds a position."""
 
-    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "number", "rows", "srun", "start")
+    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "rows", "srun", "start")
 
     def __init__(self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
@@ -81,6 +81,8 @@ class View:
         self._passed = 0
         self.claimed: set[int] = set()
         """What has looked at this line already."""
+        self.is_spent = False
+        """Whether nothing is left for further looks at this line."""
 
     @property
     def cleaned(self) -> Cleaned:
@@ -114,13 +116,13 @@ class View:
 
     def following(self, count: int) -> list[str]:
         """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
-        where, limit = self.cleaned.where, min(self.start + REACH, len(self.data))
+        where, limit, data, known = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data, self._known
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
-            start = self._next + (2 if self.data[self._next:self._next + 2] == b"\r\n" else 1)
-            self._next = _end(self.data, start, limit)
-            one = self.clean_at(start, self._next)
+            start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
+            self._next = _end(data, start, limit)
+            one = known.get((start, self._next)) or self.clean_at(start, self._next)
             self._passed += 1
-            if same_process(one.where, where):
+            if one.where is where or same_process(one.where, where):
                 self._after.append(one.text)
         return [self.cleaned.text, *self._after[:count - 1]]
 
@@ -155,6 +157,7 @@ class Sight:
         if cost <= LONG and not follows:
             return True
         if not allowance.is_left(base + view.end):
+            view.is_spent = not follows
             return False
         allowance.spend(cost)
         return True
