@@ -9,9 +9,9 @@ import fuzz
 import mutations
 import pytest
 
-INPUTS = 90
+INPUTS = 220
 """About a minute of processor time."""
-BATCHES = 9
+BATCHES = 11
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
