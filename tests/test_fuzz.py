@@ -9,9 +9,9 @@ import fuzz
 import mutations
 import pytest
 
-INPUTS = 90
+INPUTS = 220
 """About a minute of processor time."""
-BATCHES = 9
+BATCHES = 11
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
@@ -58,3 +58,24 @@ def test_a_crash_and_a_secret_are_findings(tmp_path: Path) -> None:
     trial.timed("analyze", lambda: fuzz.postmortem.analyze(tmp_path / "none.log"))
     trial.hidden("json", "x hunter2hunter2")
     assert [one.what for one in trial.findings] == ["ZeroDivisionError: division by zero", "secret: password {}"]
+
+
+def test_an_input_is_made_small() -> None:
+    """What the finding does not need goes."""
+    assert fuzz._reduced(b"a\nb\nX\nc\nd", b"\n", lambda data: b"X" in data) == b"X"
+    assert fuzz._reduced(b"abXcd", b"", lambda data: b"X" in data) == b"X"
+
+
+def test_a_run_tells_its_rate_and_goes_on_behind_a_dead_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """An input that ends the interpreter is a finding with its files, and the next child begins behind it."""
+    child = tmp_path / "child.py"
+    child.write_text(
+        "import json, os, sys\nfirst = int(sys.argv[sys.argv.index('--first') + 1])\nprint(json.dumps({'begins': first}), flush=True)\nif first == 7: os.abort()\n"
+        "print(json.dumps({'ends': first, 'seconds': 200.0, 'bytes': 9, 'times': [['analyze', 0.5, 2.0]], 'findings': []}))\n",
+    )
+    monkeypatch.setattr(fuzz, "__file__", str(child))
+    assert fuzz.main(["--minutes", "5", "--first", "7", "--out", str(tmp_path / "out")]) == 1
+    told = capsys.readouterr().out
+    assert "0/7  process: the process ends with -6" in told
+    assert "seed 0: inputs 7 to 8" in told
+    assert (tmp_path / "out" / "0-7" / "finding.jsonl").is_file()
