@@ -65,7 +65,7 @@ def test_a_fast_rule_is_none(pattern: str) -> None:
 
 
 def uses() -> dict[str, set[str]]:
-    """By which methods the patterns of the code search: by module and name, or by name alone where others import it."""
+    """By which methods the patterns of the code search: by module and name, by name alone where others import it, and by module for those that a loop takes from a collection."""
     found: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts))
@@ -73,6 +73,8 @@ def uses() -> dict[str, set[str]]:
             if isinstance(node, ast.Attribute) and node.attr in SEARCHES and isinstance(node.value, ast.Name | ast.Attribute):
                 name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
                 found.setdefault(f"{module}.{name}" if name.startswith("_") else name, set()).add(node.attr)
+                if name.islower() and name not in {"re", "self"} and not name.startswith("_"):
+                    found.setdefault(module, set()).add(node.attr)
     return found
 
 
@@ -102,9 +104,9 @@ COMPILED: Final = dict(compiled())
 
 
 def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
-    """The worst of a pattern of the code, by the methods that the code calls; in a collection, by all of them."""
+    """The worst of a pattern of the code, by the methods that the code calls."""
     is_bytes = isinstance(pattern.pattern, bytes)
-    methods = USES.get(name) or USES.get(name.rpartition(".")[2]) or {"finditer"}
+    methods = USES.get(name) or USES.get(name.rpartition(".")[2]) or USES.get(name.partition("[")[0].rpartition(".")[0]) or {"finditer"}
 
     def search(text: str) -> None:
         searched: Any = text.encode() if is_bytes else text
