@@ -19,7 +19,7 @@ from postmortem.model.lines import NOWHERE, Where
 WORDS: Final = (
     b"loss", b"Loss", b"LOSS", b"mse", b"MSE", b"nll", b"NLL", b"bce", b"BCE", b"xent", b"dice", b"recon", b"elbo", b"ELBO", b"ntropy", b" l1 ", b" l1=", b" l1:", b" ce ", b" ce=", b" ce:",
 )
-_NUM: Final = r"[+-]?(?:(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?|\d[\d,]*\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
+_NUM: Final = r"[+-]?(?:(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?|\d[\d,]*(?:\.\d*)?(?:[eE][+-]?\d{1,9})?|\.\d+(?:[eE][+-]?\d{1,9})?)"
 _DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 _NUMBER: Final = re.compile(_NUM)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
@@ -53,8 +53,8 @@ _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?P<unit>[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
-_DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
-_WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d+(?:[eE][+-]?\d+)?)(?![\w.]*[/%])")
+_DATA_TIME: Final = re.compile(r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])")
+_WHOLE_TIME: Final = re.compile(r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)[\"']?\s{0,4}[:=]?\s{0,4}(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])")
 _SECONDS: Final = re.compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
 _BESIDE: Final = ((names.LOSS_SCALE, "cale", _SCALE), (names.MEMORY, "B", _MEMORY), (names.DATA_TIME, "ata", _DATA_TIME))
 """What else may stand on a metric line: name, a literal that is cheap to look for, pattern."""

@@ -27,7 +27,7 @@ _PACKAGES: Final = (
 )
 _VARIABLES: Final = re.compile(r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$")
 _LOGIN: Final = re.compile(r"//[^/@\s]+@")
-_RUNNER: Final = re.compile(r"##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
+_RUNNER: Final = re.compile(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 """Letters and marks without any shape."""
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)

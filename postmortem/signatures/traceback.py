@@ -27,7 +27,7 @@ _BARE: Final = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:Error|Except
 _LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen|[/\\]pythonapi|\.zip[/\\]"
     r"|[/\\](?:transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
-    r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]+[/\\])*[\w-]+\.pyx?$",
+    r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]{1,80}[/\\]){0,20}[\w-]{1,80}\.pyx?$",
 )
 _BAR: Final = re.compile(r"\d%\|")
 _OTHER_PROGRAM: Final = re.compile(r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: ")
