@@ -342,7 +342,7 @@ def _assemble(
             for one in ranked
         ),
         signatures=views.signature_hits(case, gathered, knowledge, language), first_failure=failure,
-        timeline=happened, series=tuple(views.series_view(one, failure) for one in series if one.points),
+        timeline=happened, series=tuple(views.series_view(one, failure, len(series)) for one in series if one.points),
         environment=case.environment, settings=dict(case.settings), progress=done, warnings=tuple(one.text(language) for one in (*warnings, *_remarks(gathered, sources, apart))),
         excerpt=excerpt, marks=marks.marks(case, gathered, failure), events_left=left, given=tuple(given), language=language,
     )

@@ -28,6 +28,9 @@ from postmortem.reading.prefixes import time_basis
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
+_MOST_SAMPLES: Final = 400
+"""Points of a series that the report shows, and of all of them together: of thousands of processes each shows fewer."""
+_ALL_SAMPLES: Final = 500_000
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
@@ -134,8 +137,8 @@ def first_failure(first: Failure | None, case: Case, knowledge: KnowledgeBase, l
     return FirstFailure(one.source, one.where, one.exception_line, one.time, ": ".join(said))
 
 
-def series_view(series: Series, failure: FirstFailure | None = None) -> SeriesView:
-    """Give a series as the report shows it, with all that is kept around the failure."""
+def series_view(series: Series, failure: FirstFailure | None = None, beside: int = 1) -> SeriesView:
+    """Give a series as the report shows it, one of so many, with all that is kept around the failure."""
     line = failure.line if failure is not None and failure.source == series.source else None
     first, last = series.first or Point(math.nan, math.nan, 0), series.last or Point(math.nan, math.nan, 0)
     bad = series.first_nonfinite
@@ -143,7 +146,7 @@ def series_view(series: Series, failure: FirstFailure | None = None) -> SeriesVi
     return SeriesView(
         series.name, series.producer, series.source, series.where, series.unit, series.points, series.nonfinite, (whole(first.step), first.value), (whole(last.step), last.value),
         series.min if has_finite else None, series.max if has_finite else None, (whole(bad.step), bad.line) if bad else None, series.interleaved,
-        tuple((whole(point.step), point.value, point.line) for point in series.samples(line=line)),
+        tuple((whole(point.step), point.value, point.line) for point in series.samples(min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line)),
     )
 
 

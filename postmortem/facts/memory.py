@@ -20,7 +20,7 @@ from postmortem.model.findings import Finding
 from postmortem.model.said import Said, listed, quote, say
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = re.compile(r"(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _PROCESS: Final = re.compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1

@@ -33,6 +33,8 @@ _BAR: Final = re.compile(r"\d%\|")
 _OTHER_PROGRAM: Final = re.compile(r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: ")
 _FIGURES: Final = re.compile(r"[\d.,]+|\s+")
 _MOST_FRAMES: Final = 400
+_MOST_FOREIGN: Final = 512
+"""Lines of other processes in a row behind which a traceback is not followed."""
 _MOST_TEXT: Final = 2000
 
 
@@ -104,7 +106,7 @@ def _joined(view: View, source: int, base: int, frames: list[Frame], last: _Row 
 
 def _rows(view: View) -> Iterator[_Row]:
     """Yield the cleaned lines of the same process that follow."""
-    data, position, number = view.data, view.end, view.number
+    data, position, number, foreign = view.data, view.end, view.number, 0
     limit = min(view.start + LONG_REACH, len(data))
     end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
     while position < limit:
@@ -118,7 +120,11 @@ def _rows(view: View) -> Iterator[_Row]:
         begin, close = _last_frame(data, start, position)
         one = view.clean_at(begin, close)
         view.rows.spend(1)
+        foreign += 1
+        if foreign > _MOST_FOREIGN:
+            return
         if same_process(one.where, where):
+            foreign = 0
             yield _Row(number, one.text, position, (begin, close) if one.time is not None or one.level else None)
 
 
