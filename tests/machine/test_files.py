@@ -1,5 +1,6 @@
 """A file is written whole or not at all, under the name that the user gave."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -14,30 +15,32 @@ from postmortem.machine import files
 from postmortem.machine.files import replace
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def small_files() -> Iterator[None]:
-    """Files may grow to 4 KiB only, as on a disk that is full then."""
+    """Files may grow to 4 KiB only, as on a disk that is full then; no fixture, since the limit holds for what pytest writes too."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, ignored)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
 
 
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, small_files: None) -> None:
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     """As it was, and nothing beside it."""
     report = tmp_path / "report.html"
     report.write_text("the old one")
-    with pytest.raises(OSError, match="too large"):
+    with pytest.raises(OSError, match="too large"), small_files():
         replace(report, b"x" * 10_000)
     assert report.read_text() == "the old one"
     assert list(tmp_path.iterdir()) == [report]
 
 
-def test_what_does_not_fit_is_not_begun(tmp_path: Path, small_files: None) -> None:
+def test_what_does_not_fit_is_not_begun(tmp_path: Path) -> None:
     """Half a report is no report."""
-    with pytest.raises(OSError, match="too large"):
+    with pytest.raises(OSError, match="too large"), small_files():
         replace(tmp_path / "report.html", b"x" * 10_000)
     assert list(tmp_path.iterdir()) == []
 
