@@ -47,7 +47,7 @@ _NORM: Final = re.compile(rf"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=
 _SCALE: Final = re.compile(rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale[\"']?\s{{0,4}}[:=]?\s{{0,4}}[\"']?(?P<value>{_NUM})(?![\w%])", re.IGNORECASE)
 _SPEED: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b", re.IGNORECASE)
 _STEP_TIME: Final = re.compile(r"(?:(?<=[\dnf])|(?<=[\dnf]\s))ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)")
-_ENDING: Final = re.compile(rf"(?P<value>{_NUM})\s?$")
+_ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{_NUM})\s?$")
 """The number before a unit: looked for once the unit is found, since units are rare and numbers are not."""
 _MEMORY: Final = re.compile(
     rf"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?[\"']?\s{{0,4}}[:=]?\s{{0,4}}(?P<value>{_NUM})\s?(?P<unit>[KMGT]i?B|[MG])\b",

@@ -24,6 +24,8 @@ LIMIT: Final = 0.02
 """CPU seconds that a search may take on the longest."""
 GROWTH: Final = 2.3
 """Times the search may take when the text is twice as long."""
+_HOPELESS: Final = 5 * LIMIT
+"""CPU seconds that no repetition will bring below the limit."""
 _MEASURABLE: Final = 0.002
 """CPU seconds below which a search is fast enough, whatever its growth."""
 _RUN: Final = 60
@@ -91,33 +93,29 @@ def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome
 
 
 def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
-    """Time the longest text, and all of them again and again where it took long: what is slow is slow every time."""
-    seconds = _seconds(search, attack.text(SIZES[0]), 1)
+    """Time the longest text, and all of them in turn, again and again, where it took long: what is slow is slow every time."""
+    seconds = _seconds(search, attack.text(SIZES[0]))
     if seconds <= LIMIT:
-        seconds = _seconds(search, attack.text(SIZES[-1]), 1)
-    outcome, best = Outcome(attack, seconds, 0.0), [float("inf")] * len(SIZES)
-    for repetitions in (2, 4, 8):
-        if outcome.seconds < _MEASURABLE or (repetitions > 2 and not outcome.is_slow):
+        seconds = _seconds(search, attack.text(SIZES[-1]))
+    outcome, texts, best = Outcome(attack, seconds, 0.0), [attack.text(size) for size in SIZES], [float("inf")] * len(SIZES)
+    for repetitions in (2, 4, 8, 16, 32):
+        if outcome.seconds < _MEASURABLE or (repetitions > 2 and (not outcome.is_slow or outcome.seconds > _HOPELESS)):
             break
-        best = [min(before, _seconds(search, attack.text(size), repetitions)) for before, size in zip(best, SIZES, strict=True)]
+        for _ in range(repetitions):
+            best = [min(before, _seconds(search, text)) for before, text in zip(best, texts, strict=True)]
         small, middle, large = best
         outcome = Outcome(attack, large, min(large / middle, (large / small) ** 0.5) if large < float("inf") else GROWTH)
     return outcome
 
 
-def _seconds(search: Callable[[str], object], text: str, times: int) -> float:
-    """Give the best CPU time of several, infinite where the search gave up; a busy machine is no fault of a pattern."""
-    best = float("inf")
-    for _ in range(times):
-        began = time.thread_time()
-        try:
-            search(text)
-        except TimeoutError:
-            break
-        best = min(best, time.thread_time() - began)
-        if best > 5 * LIMIT:
-            break
-    return best
+def _seconds(search: Callable[[str], object], text: str) -> float:
+    """Give the CPU time of a search, infinite where it gave up."""
+    began = time.thread_time()
+    try:
+        search(text)
+    except TimeoutError:
+        return float("inf")
+    return time.thread_time() - began
 
 
 def attacks(pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_lines: bool = True) -> list[Attack]:
