@@ -66,7 +66,7 @@ def _is_bearer(match: Any) -> bool:
 
 _BEFORE_NAMES: Final = (
     rule("secret", "://", linear(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9._~%=+-]{24,})@"), _holds_password),
-    rule("secret", "/t/", linear(r"://[^\s/'\"]+/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)"), lambda match: is_random(match["v"])),     # a channel of conda
+    rule("secret", "/t/", linear(r"(?i:conda)[^\s'\"]{0,60}/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)"), lambda match: is_random(match["v"])),
     rule("secret", r"(?i:webhook|hook|api\.day|ftqq|pushplus|ifttt|googleapis\.com/v1)", linear(_HOOKS)),
     rule("secret", r"[?&][A-Za-z_-]+=", linear(rf"[?&](?i:{_PARAMETERS})=(?P<v>[^\s&'\"<>]{{8,}})")),
     rule("secret", rf"(?:{_TOKENS}|{_SK})", linear(rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})"), _stands_alone),

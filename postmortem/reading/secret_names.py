@@ -120,7 +120,7 @@ _CALL: Final = Pattern(r"[A-Za-z_][\w.]*[(\[]")
 _ATTRIBUTE: Final = Pattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH: Final = Pattern(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]+(?:[/\\][\w. -]*)*|[\w-]+(?:/[\w.-]+)*\.(?:json|ya?ml|txt|py|sh|pem|key|crt|pub|log|pt|bin|ckpt|safetensors|toml|ini|env|conf|model|jinja)")
 _PIECE: Final = Pattern(r"[A-Za-z]{2,}\d{0,3}|[A-Za-z]|\d{1,4}|[vVdnk]\d{1,4}|\d{1,4}[a-zA-Z]{1,2}")
-_SPLIT: Final = Pattern(r"[_./:\s,|#-]+|(?<=[a-z])(?=[A-Z][a-z])")
+_SPLIT: Final = Pattern(r"[_./:\s,|#*-]+|(?<=[a-z])(?=[A-Z][a-z])")
 _SECRET_WORD: Final = Pattern(r"(?i)token|key|secret|passw|pwd|passphrase|credential|auth|cookie")
 
 
