@@ -17,12 +17,12 @@ _HEX8_4: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LONG: Final = r"[A-Za-z0-9_=.~+/-]{12,}"
 _TOKENS: Final = (
     r"hf_[A-Za-z0-9]{16,}|api_org_[A-Za-z0-9]{16,}|gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|ptt|rt|dt|ft|imt|soat|agent|oas|ffct|cbt)-[\w.-]{16,}|GR1348941[\w-]{16,}"
-    r"|(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,}|xox[abeoprs][.-][A-Za-z0-9.-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{30,}"
+    r"|(?:sk|rk)_(?:[A-Za-z0-9]{24,}|(?:live|test|prod)_[A-Za-z0-9]{10,})|xox[abeoprs][.-][A-Za-z0-9.-]{10,}|xapp-\d-[A-Za-z0-9-]{10,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{30,}"
     r"|(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AROA)[A-Z0-9]{16}|ABSK[A-Za-z0-9+/]{60,}=*|bedrock-api-key-[A-Za-z0-9+/=]{20,}|LTAI[A-Za-z0-9]{12,}|AKID[A-Za-z0-9]{16,}"
     r"|wandb_v1_[\w-]{20,}|r8_[A-Za-z0-9]{32,}|npm_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{32,}|nvapi-[\w-]{32,}|pypi-AgE[\w-]{32,}|dckr_(?:pat|oat)_[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}"
     r"|ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}\.[A-Za-z0-9_/-]{8,}=*|eyJrIjoi[A-Za-z0-9+/=]{40,}|ZXlK[A-Za-z0-9+/]{40,}=*|dapi[0-9a-f]{32}(?:-\d)?|do[opr]_v1_[0-9a-f]{32,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}"
     r"|duffel_(?:test|live)_[\w=-]{30,}|dt0c01\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{40,}|EZ[AT]K[A-Za-z0-9]{50,}|EAA[A-Za-z0-9]{30,}|sq0(?:atp|csp|idp)-[\w-]{20,}|FLW(?:SECK|PUBK)(?:_TEST)?-[A-Za-z0-9]{12,}(?:-X)?"
-    r"|fo1_[\w-]{40,}|fm1[ar]_[A-Za-z0-9+/]{60,}=*|fm2_[A-Za-z0-9+/]{60,}=*|fio-u-[\w=-]{40,}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,}|sntry[su]_[A-Za-z0-9+/=_]{40,}|sm_[aps]at_[A-Za-z0-9]{16,}|SK[0-9a-f]{32}"
+    r"|fo1_[\w-]{40,}|fm1[ar]_[A-Za-z0-9+/]{60,}=*|fm2_[A-Za-z0-9+/]{60,}=*|fio-u-[\w=-]{40,}|shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{24,}|sntry[su]_[A-Za-z0-9+/=_]{40,}|sm_[aps]at_[A-Za-z0-9]{16,}|SK[0-9A-Fa-f]{32}"
     r"|hv[sbr]\.[\w-]{24,}|s\.[A-Za-z0-9]{24}|t1\.[\w-]{8,}=*\.[\w-]{60,}=*|AQVN[\w-]{30,}|tfp_[\w.=-]{40,}|NR(?:AK|JS|II)-[A-Za-z0-9-]{19,}|ntn_[A-Za-z0-9]{30,}|secret_[A-Za-z0-9]{43}|PMAK-[0-9a-f]{24}-[0-9a-f]{34}"
     r"|(?:pat|sat)\.[\w-]{20,}\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{16,}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|pnu_[A-Za-z0-9]{36}|pul-[0-9a-f]{40}|rdme_[a-z0-9]{60,}|rubygems_[0-9a-f]{40,}|tk-us-[\w-]{40,}|xkeysib-[0-9a-f]{60,}-[A-Za-z0-9]{12,}"
     r"|shippo_(?:live|test)_[A-Fa-f0-9]{40}|sgp_(?:[A-Fa-f0-9]{16}_|local_)?[A-Fa-f0-9]{40}|sq[uap]_[0-9a-f]{40}|sha256~[\w-]{43}|pplx-[A-Za-z0-9]{40,}|pscale_(?:tkn|oauth|pw)_[\w=.-]{32,}|lin_(?:api|oauth)_[A-Za-z0-9]{32,}"
@@ -65,13 +65,14 @@ def _is_bearer(match: Any) -> bool:
 
 
 _BEFORE_NAMES: Final = (
-    rule("secret", "://", linear(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9_-]{24,})@"), _holds_password),
+    rule("secret", "://", linear(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9._~%=+-]{24,})@"), _holds_password),
+    rule("secret", "/t/", linear(r"(?i:conda)[^\s'\"]{0,60}/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)"), lambda match: is_random(match["v"])),
     rule("secret", r"(?i:webhook|hook|api\.day|ftqq|pushplus|ifttt|googleapis\.com/v1)", linear(_HOOKS)),
     rule("secret", r"[?&][A-Za-z_-]+=", linear(rf"[?&](?i:{_PARAMETERS})=(?P<v>[^\s&'\"<>]{{8,}})")),
-    rule("secret", rf"(?:{_TOKENS}|{_SK})", linear(rf"(?:^|[^A-Za-z0-9_])(?P<v>{_TOKENS}|{_SK})"), _stands_alone),
-    rule("secret", "(?i:authorization)", linear(r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256) {1,3})(?P<v>[A-Za-z0-9._~+/=-]{4,})"), _is_value),
+    rule("secret", rf"(?:{_TOKENS}|{_SK})", linear(rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})"), _stands_alone),
+    rule("secret", "(?i:authorization)", linear(r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256) {1,3})(?P<v>[A-Za-z0-9._~+/=%|:-]{4,})"), _is_value),
     rule("secret", "(?i:authorization)", linear(r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)(?P<v>[A-Za-z0-9._~+/=-]{16,})")),
-    rule("secret", "(?i:bearer)", linear(r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=-]{8,})"), _is_bearer),
+    rule("secret", "(?i:bearer)", linear(r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})"), _is_bearer),
     rule("secret", "(?i:basic )", linear(r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})"), lambda match: is_basic(match["v"])),
     rule("secret", "(?i:cookie)", linear(r"(?i:\b(?:set-)?cookie\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)(?P<v>[\w.-]+=[^'\"\n]{6,})")),
     rule("secret", "(?i:wandb|api.?key|login|netrc)", linear(r"(?i:wandb|api.?key|login|netrc)[^\n]{0,80}?[^A-Za-z0-9](?P<v>[0-9a-f]{40})(?:[^A-Za-z0-9]|$)")),
@@ -104,25 +105,36 @@ def is_basic(value: str) -> bool:
 
 
 # What stands between a name and its value.
-_SET: Final = r"\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*"
-_ROW: Final = r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value=|['\"]?,?\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*|\\{0,3}['\"][ \t]{0,2},\s{0,24}|>"
+_SET: Final = r"(?:\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
+_ROW: Final = r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value=|['\"]?,?(?:[ \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
 _ASSIGNED: Final = linear(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
 _OPTION: Final = linear(rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)")
 _TOLD: Final = linear(rf"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{{1,4}}|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})")
-_SAID: Final = linear(r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))(?: is| was| of)?[ \t]['\"(`]?(?P<v>[^\s'\"`<>()]{6,})")
+_SAID: Final = linear(r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*)")
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
 _SHORTEST_KEY_SAID: Final = 16
+_ARTICLES: Final = frozenset({"the", "a", "an", "this", "your", "my", "our", "with", "using", "invalid", "incorrect", "wrong"})
+"""Words of a sentence that say nothing about the token or key behind them."""
 _BARE: Final = frozenset({"token", "key", "auth", "secret"})
-_VALUE: Final = Pattern(r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\][^\s'\"`<>\\]{0,511})")
+_VALUE: Final = Pattern(r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})")
 _SHORTEST: Final = {Named.LONG: 24, Named.ISSUED: 15, Named.PERHAPS: 8, Named.KEY: 4, Named.PASSWORD: 1}
 """Characters of a value under which nothing of it needs a look."""
 _LOOKED_AT: Final = 512
 """Characters of a value that tell whether it is a secret; one that is goes on as far as it goes on."""
-_REST: Final = {"a": Pattern(r"[^'\n]*"), "b": Pattern(r"[^\"\n]*"), "c": Pattern(r"[^`\n]*"), "d": Pattern(r"[^\s'\"`<>\\]*")}
-_BLOCK: Final = Pattern(r"[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}(?P<d>[^\s'\"`]{4,512})")     # of YAML, on the next line
+_REST: Final = {"a": Pattern(r"[^'\n]*"), "b": Pattern(r"[^\"\n]*"), "c": Pattern(r"[^`\n]*"), "d": Pattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*")}
+_BLOCK: Final = Pattern(r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}|\n[ \t]{0,40}- (?=[^\s:]{4,512}(?:\n|$)))(?P<d>[^\s'\"`]{4,512})")     # of YAML, on the next line
+_OPENING: Final = Pattern(
+    r"(?:[A-Z]\w{0,40}\(|[\[({])[ \t]*(?=[rbufRBUF]?\\{0,3}['\"])(?!\\{0,3}['\"]\w{1,40}\\{0,3}['\"][ \t]*:)|\{\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
+    r"|[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{1,40}\])?(?: \| [\w.]{1,40}){0,3} ?= ?(?=[rbufRBUF]?['\"])|invalid [\w ]{1,40}: (?=['\"])|!!?[\w/:.-]{1,40}[ \t]+|&[\w-]{1,40}[ \t]+"
+    r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
+)
+"""What may stand between a name and its value: a class around it, a bracket, a type, a tag of YAML, the words of argparse, a line `value:`."""
+_QUOTED_SIGN: Final = Pattern(r"%2[26]")
 _NEXT: Final = Pattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
 _CLOSING: Final = Pattern(r"[)\]}]")
+_PAIR: Final = ("('", '("')
+_PAIRED: Final = ("')", '")')
 _LEFT_OPEN: Final = {")": "(", "]": "[", "}": "{"}
 
 
@@ -136,21 +148,28 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
         after = match.end()
         name, mark = text[begin:behind], text[behind:after]
         strength = named(name)
-        value = (_BLOCK.match(text, after) or _VALUE.match(text, after)) if strength else None
+        value = _value(text, after) if strength else None
         if value is None or (value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")):
             continue
         group = value.lastgroup or "d"
         shown = value[group].rstrip("\\")
         start = value.start(group)
         if group == "d":
-            shown = bare(shown)
+            shown = bare(_QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown)
             if shown.endswith(("=", ":", "(")) and text[start + len(shown) :].startswith(("'", '"')):     # another name, whose value this match has not seen
                 continue
-        if _holds(name, strength, mark, shown, is_quoted=group != "d"):
+        is_pair = text.startswith(_PAIR, max(begin - 2, 0)) and text.startswith(_PAIRED, value.end()) and not named(shown)     # a name alone with its value
+        if _holds(name, strength, "=" if is_pair else mark, shown, is_quoted=group != "d"):
             done = start + len(shown)
             if len(shown) >= _LOOKED_AT - 1:
                 done = _REST[group].match(text, done).end()
             yield start, done
+
+
+def _value(text: str, start: int) -> Any:
+    """Match the value that stands at a place or behind what opens it."""
+    opened = _OPENING.match(text, start)
+    return _BLOCK.match(text, start) or _VALUE.match(text, opened.end() if opened else start)
 
 
 def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
@@ -179,10 +198,13 @@ def bare(value: str) -> str:
 
 def _is_said(match: Any) -> bool:
     """Say whether a sentence tells a secret: `using token SOvHcvTU...`, `the password is ...`."""
-    strength, value = named(match["n"].replace(" ", "_")), match["v"]
+    words, value = match["n"].split(" ")[-2:], match["v"]
+    strength = named("_".join(words[-1:] if words[0].lower() in _ARTICLES else words))
+    if match["s"] and strength < Named.KEY:     # behind a colon it is the value of a field
+        return False
     if strength is Named.PASSWORD:
-        return len(value) >= _SHORTEST_SAID and any(map(str.isdigit, value)) and not value.isdigit() and not is_placeholder(value)
-    return strength >= Named.PERHAPS and len(value) >= (_SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID) and any(map(str.isdigit, value)) and is_random(value)
+        return len(value) >= _SHORTEST_SAID and not value.isdigit() and not is_placeholder(value)
+    return strength >= Named.PERHAPS and len(value) >= (_SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID) and is_random(value)
 
 
 def _named_rule(pattern: Any) -> Rule:
@@ -204,7 +226,7 @@ _COMMANDS: Final = (
     ("smbclient|rpcclient|smbget", r"-U ?(?:'?[^\s'%]+%)(?P<c>[^\s']+)"),
     ("openssl", r"(?:pass:)(?P<c>[^\s'\"]+)"),
     ("htpasswd", r"-\w*b\w* \S+ \S+ (?P<c>\S+)"),
-    ("(?:swanlab|wandb|comet|modelscope|openxlab|huggingface-cli|hf auth) login", r"(?:-k |--key[ =]|--relogin |--verify )?(?P<c>[A-Za-z0-9]{16,})"),
+    ("(?:swanlab|wandb|comet|modelscope|openxlab|huggingface-cli|hf auth) login", r"(?:-k |--key[ =]|--relogin |--verify )?(?P<c>[A-Za-z0-9][A-Za-z0-9_.:-]{15,})"),
     ("ossutil(?:64)?|obsutil|coscmd|qshell|bcecmd|rclone|s3cmd|tosutil", rf"(?:-[akis]|account)[ =]{_WORD}"),
     ("mc", r"(?:alias set|config host add) \S+ \S+ (?P<a>\S+) (?P<b>\S+)"),
     ("lftp", r"-u ?[^,\s]+,(?P<c>[^\s'\"]+)"),
@@ -214,7 +236,9 @@ _PLACED: Final = (
     linear(r"\becho (?:-n )?(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s|$]+)) ?\| ?(?:sudo -\w*S|docker login|podman login|passwd|chpasswd|kinit|openssl|gpg|sshpass)"),
     linear(r"\bauth ?= ?\(\\{0,3}['\"][^'\"\n]*\\{0,3}['\"], ?\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]"),
     linear(r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"], ?['\"](?P<c>[^'\"\n]+)['\"]"),
-    linear(r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login|init)\([^)\n]*?(?:api_key|key|token)? ?=? ?['\"](?P<c>[A-Za-z0-9_-]{16,})['\"]"),
+    linear(r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login\(|(?:login|init)\((?:[^)\n]*[ ,])?(?:api_key|key|token) ?= ?)['\"](?P<c>[^\s'\"]{8,})['\"]"),
+    linear(r"(?i:\bidentified(?: with \S+)? by )'(?P<c>[^'\n]+)'"),
+    linear(r"\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(?P<c>\S+)"),
     linear(r"(?:^|[\s'\"=@])(?:[\w.-]+):(?P<c>[^\s/:@'\"=,]+)@[\w-]+(?:\.[\w-]+)+:\d{2,5}\b"),
     linear(r"(?m:^[ \t]*password[ \t]+(?P<c>[^\s:=]+)[ \t]*$)"),
     linear(r"--from-literal[= ]['\"]?[\w.-]+=(?P<c>[^\s'\"]+)"),

@@ -19,14 +19,17 @@ _ISSUERS: Final = (
     "|netlify|new[_-]?relic|nytimes|okta|plaid|rapidapi|sendbird|sentry|snyk|squarespace|sumologic|telegram|twitch|twitter|typeform|yandex|zendesk"
 )
 """Services whose bare name stands before keys, as in the list of gitleaks; a help, for most names say key or token."""
+_LOGS_IN: Final = frozenset({"admin", "ansible", "bind", "db", "default", "email", "ftp", "imap", "key", "ldap", "mail", "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "ssh", "store", "sudo", "user"})
+"""Words that make a pass a password."""
+_LOGIN_PASS: Final = f"(?:{'|'.join(sorted(_LOGS_IN))})pass"
 NAME: Final = (
-    r"(?:[\w$.-]*(?:token|secrets?|keys?|passw(?:or)?ds?|passphrase|passcode|pwd|credentials?|creds|cookies?|auth|authorization|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerconfigjson|dockercfg|(?:store|user|root|bind|db)pass)|(?:\b|[\w$.-]*[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp|cred)"
+    rf"(?:[\w$.-]*(?:token|secrets?|keys?|passw(?:or)?ds?|passphrase|passcode|pwd|credentials?|creds|cookies?|auth|authorization|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerconfigjson|dockercfg|{_LOGIN_PASS})|(?:\b|[\w$.-]*[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp|cred)"
     rf"|[^\x00-\x7f]{{0,8}}(?:密码|口令|密钥|令牌)|[\w$.-]*(?:{_ISSUERS})\w*)(?:[_-]?(?:id|value|data|base64|b64|raw|str|string|plain|text|env))?\d{{0,3}}"
 )
 """How names of secrets end, in `re2`, whatever the case."""
 
 NAME_HINT: Final = (
-    r"(?i:token|secret|key|passw|passphrase|passcode|pwd|cred|cookie|auth|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerc|(?:store|user|root|bind|db)pass|(?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]|密码|口令|密钥|令牌"
+    rf"(?i:token|secret|key|passw|passphrase|passcode|pwd|cred|cookie|auth|jwt|bearer|signature|client[_-]?id|access[_-]?id|dockerc|{_LOGIN_PASS}|(?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]|密码|口令|密钥|令牌"
     rf"|{_ISSUERS})"
 )
 _ISSUER: Final = Pattern(f"(?i){_ISSUERS}")
@@ -40,8 +43,6 @@ _TAILS: Final = frozenset({"value", "data", "base64", "b64", "raw", "str", "stri
 _STRONG: Final = frozenset({"password", "passwords", "passwd", "passwds", "passphrase", "passcode", "pwd", "secret", "secrets", "密码", "口令", "密钥", "令牌"})
 _KEYS: Final = frozenset({"key", "token", "tok", "jwt", "pat", "bearer", "dockerconfigjson", "dockercfg"})
 _LOOSE: Final = frozenset({"pass", "pw", "pwd", "credential", "credentials", "cred", "creds", "auth", "authorization", "cookie", "cookies", "sas", "sig", "signature", "ak", "sk", "otp"})
-_LOGS_IN: Final = frozenset({"admin", "ansible", "bind", "db", "default", "email", "ftp", "imap", "key", "ldap", "mail", "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "ssh", "store", "sudo", "user"})
-"""Words that make a pass a password."""
 _PASSES: Final = frozenset({"forward", "backward", "first", "second", "flash", "n", "num"})
 _CALLED: Final = frozenset({
     "api", "access", "auth", "authentication", "authorization", "oauth", "bearer", "refresh", "secret", "private", "bot", "hub", "hf", "huggingface", "github", "gh", "gitlab", "sdk", "jwt", "deploy", "personal",
@@ -119,7 +120,7 @@ _CALL: Final = Pattern(r"[A-Za-z_][\w.]*[(\[]")
 _ATTRIBUTE: Final = Pattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _PATH: Final = Pattern(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]+(?:[/\\][\w. -]*)*|[\w-]+(?:/[\w.-]+)*\.(?:json|ya?ml|txt|py|sh|pem|key|crt|pub|log|pt|bin|ckpt|safetensors|toml|ini|env|conf|model|jinja)")
 _PIECE: Final = Pattern(r"[A-Za-z]{2,}\d{0,3}|[A-Za-z]|\d{1,4}|[vVdnk]\d{1,4}|\d{1,4}[a-zA-Z]{1,2}")
-_SPLIT: Final = Pattern(r"[_./:\s,|#-]+|(?<=[a-z])(?=[A-Z][a-z])")
+_SPLIT: Final = Pattern(r"[_./:\s,|#*-]+|(?<=[a-z])(?=[A-Z][a-z])")
 _SECRET_WORD: Final = Pattern(r"(?i)token|key|secret|passw|pwd|passphrase|credential|auth|cookie")
 
 

@@ -42,6 +42,12 @@ LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
             "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabc=\n-----END RSA PRIVATE KEY-----\nb",
             "a\n-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n\n-----END RSA PRIVATE KEY-----\nb", id="private key",
         ),
+        pytest.param(f"hub_token:\n  desc: null\n  value: {LETTERS}", "hub_token:\n  desc: null\n  value: secret-1", id="a value on a line of its own"),
+        pytest.param(f"hub_token:\n- {LETTERS}\nlr: 1", "hub_token:\n- secret-1\nlr: 1", id="a list with a value alone"),
+        pytest.param(
+            f"for Settings\nhub_token\n  Input should be a valid integer [type=int_type, input_value='{LETTERS}', input_type=str]",
+            "for Settings\nhub_token\n  Input should be a valid integer [type=int_type, input_value='secret-1', input_type=str]", id="pydantic refuses a value",
+        ),
         pytest.param("mail bob.smith+x@mail.example.org now", "mail email-1 now", id="e-mail"),
         pytest.param("connect to 10.0.12.5:29500", "connect to ip-1:29500", id="IPv4 with a port"),
         pytest.param("{'master_addr': '10.0.12.5'}", "{'master_addr': 'ip-1'}", id="IPv4 in a dict"),
@@ -91,6 +97,7 @@ def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
     "text",
     [
         pytest.param("--tokenizer_path /m --max_new_tokens 512 --eos_token </s>", id="token options that are no secrets"),
+        pytest.param("imagePullSecrets:\n- name: registry", id="a list of names"),
         pytest.param("pad_token='<pad>', hub_token=<HUB_TOKEN>, token=151643", id="special tokens and placeholders"),
         pytest.param("token: 7.549776e+07", id="a count of tokens"),
         pytest.param("hf_hub_download() got an unexpected keyword, hf_transfer", id="names that begin with hf_"),
@@ -312,7 +319,8 @@ def _seconds(text: str) -> float:
         "-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ", "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:", "a@b", "a1@b1.", "x.", "abc.local.", "ssh ", "host: ", "a-1.",
         "a:a", "token=", "token: '", "'", "password=a", "--token ", "curl -u ", "mysql -p", "a://a:a", "a://:", "/scratch/", "/users/", "+1 ", "aa:", "wandb ", "Bearer ", "authorization: ", "cookie: a=", "A1b+", "://a@",
         "a.a.corp.", "0:", "_", "USER=", "user=", "phone: 1", "(1) ", "1-", "https://a/b/c/runs/", "echo a|", "a:b@", "auth=('a','", "\n", "token  ", "key\t", "hf_", '{"token": "', "docker login ", "wandb.login(",
-        "machine a login b ", "[a@b c", "host@",
+        "machine a login b ", "[a@b c", "host@", "token: str = ", "token: a[", "token=[", "token:\n- a", "token:\n  desc: a\n", "token: &a ", "token: A('", "('token', '", "token%3A", "%22", "token a ", "token [type=a, input_value=", "invalid a: ",
+        "a'a", "token=a'", "</td><td>", '"token", "type": "a", ',
     ],
 )  # fmt: skip
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:
