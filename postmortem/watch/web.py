@@ -165,8 +165,8 @@ def post(address: Address, text: str, seconds: float) -> int:
     worker = threading.Thread(target=lambda: outcome.append(_outcome(request, address, text, seconds)), daemon=True)
     worker.start()
     worker.join(seconds)
+    found = outcome[0] if outcome else TimeoutError()      # before it is cut: that is an outcome too
     request.end()
-    found = outcome[0] if outcome else TimeoutError()
     if isinstance(found, BaseException):
         raise found
     return found
