@@ -104,7 +104,8 @@ def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
         for _ in range(repetitions):
             best = [min(before, _seconds(search, text)) for before, text in zip(best, texts, strict=True)]
         small, middle, large = best
-        outcome = Outcome(attack, large, min(large / middle, (large / small) ** 0.5) if large < float("inf") else GROWTH)
+        growth = 0.0 if large < _MEASURABLE else min(large / middle, (large / small) ** 0.5) if large < float("inf") else GROWTH
+        outcome = Outcome(attack, large, growth)
     return outcome
 
 
