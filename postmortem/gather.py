@@ -21,6 +21,7 @@ from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import A_SOURCE, Budget, Match
 from postmortem.literals import Machine
+from postmortem.metrics.crowd import Crowd
 from postmortem.metrics.points import Points
 from postmortem.metrics.quick import Quick
 from postmortem.model.findings import Finding, Traceback
@@ -73,8 +74,11 @@ class Gathering:
         self._framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""
         self._opening = -1
-        """The first literal of the line being looked at: what a template is found by."""
+        """The first literal of the line being looked at: what a template is found by; -1 on a line that a template has taken."""
         self._sight = Sight(srun=srun)
+        self._crowd = Crowd()
+        self._refused_until = 0
+        """Offset up to which the figures of a line of a crowded source are passed over."""
         self._contexts = 0
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
@@ -92,32 +96,37 @@ class Gathering:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
-        count, consumers, take = data.count, self.machine.consumers, self._quick.take
+        count, is_more, take = data.count, self.machine.is_more_than_metric, self._quick.take
         (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
         for number, start in self.machine.hits(data, block.lo, block.hi):
             if start < covered:
-                if view is None and self.machine.is_more_than_metric[number]:
+                if view is None and is_more[number]:
                     view, view_base = self._claimed_view(data, start), base
                 if view is not None:
-                    self._dispatch(consumers[number], view, view_base)
+                    self._dispatch(number, view, view_base)
+                continue
+            if self._points.is_crowded and not self._may_begin(number, base + start):
                 continue
             self.line += count(self._break, position, start)
             position = max(position, start)
             self._generic_line()
             if end := take(number, data, start, base, self.line):
-                covered, view_base = end, base
-                view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
-                if view is not None:
-                    self._dispatch(consumers[number], view, base)
-                continue
-            view, view_base, self._opening = self._sight.view(data, start, self.line), base, number
-            covered = max(view.end, start + 1)
-            self._dispatch(consumers[number], view, base)
+                view, covered, self._opening = self._claimed_view(data, start) if is_more[number] else None, end, -1
+            else:
+                view, covered = self._slow_view(number, data, start, base)
+            view_base = base
+            if view is not None:
+                self._dispatch(number, view, base)
         self._open, self._covered = (view, view_base), covered + base
         if covered <= block.hi:
             self._generic_line()
         self._points.flush()
         self.line += count(self._break, position, block.hi)
+        self._keep_ends(block)
+
+    def _keep_ends(self, block: Block) -> None:
+        """Keep what the source begins and ends with."""
+        data = block.data
         if len(self._head) < _CONTEXT * 2:
             self._head += data[block.lo:min(block.hi, block.lo + _CONTEXT * 2)]
         self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
@@ -154,7 +163,27 @@ class Gathering:
 
     # -- one line ---------------------------------------------------------------------------------------------------
 
-    def _dispatch(self, wanted: list[tuple[str, int]], view: View, base: int) -> None:
+    def _may_begin(self, number: int, place: int) -> bool:
+        """Say whether the line around a literal may be looked at, of a source that names more than is kept."""
+        may = self._crowd.may_take(number, place) if place >= self._refused_until else self.machine.is_more_than_metric[number] and self._crowd.has_look(number, place)
+        self.result.crowded_out += not may
+        return may
+
+    def _slow_view(self, number: int, data: bytes, start: int, base: int) -> tuple[View | None, int]:
+        """Look at the line around a literal that no template takes, and give where it ends; of a crowded source it may be passed over."""
+        if self._points.is_crowded and not self._crowd.may_look(number, base + start):
+            self.result.crowded_out += 1
+            self._refused_until = base + max(start + 1, data.find(b"\n", start, start + LONG))
+            return None, start
+        view, self._opening = self._sight.view(data, start, self.line), number
+        return view, max(view.end, start + 1)
+
+    def _dispatch(self, number: int, view: View, base: int) -> None:
+        """Let all who want lines with a literal look at this one."""
+        wanted = self.machine.consumers[number]
+        if self._points.is_crowded and number != self._opening and self.machine.is_more_than_metric[number] and not self._crowd.may_look(number, base + view.start):
+            self.result.crowded_out += 1
+            return
         if view.is_spent:
             self.result.passed_over += len(wanted)
             return
@@ -270,7 +299,7 @@ class Gathering:
         (view, base, opening), self._waiting = self._waiting or (None, 0, 0), None
         if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
             return
-        found = self._generic.read(view.cleaned.text, view.cleaned.where, view.number)
+        found = self._generic.read(view.cleaned.text, self._points.process(view.cleaned.where), view.number)
         for one in found:
             self._quick.put(one, base + view.start)
         if self._generic.has_read:

@@ -89,6 +89,8 @@ class Gathered:
     timeouts: int = 0
     passed_over: int = 0
     """Looks at long lines and tracebacks for which the log holds too many of them."""
+    crowded_out: int = 0
+    """Looks at lines that a log with too many processes or names of metrics would have cost."""
     tails: dict[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
     heads: dict[int, str] = field(default_factory=dict)
@@ -131,6 +133,7 @@ class Gathered:
         self.timeouts += other.timeouts
         self.unkept += other.unkept
         self.passed_over += other.passed_over
+        self.crowded_out += other.crowded_out
         self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
         for source, count in other.records.items():
             self.records[source] = self.records.get(source, 0) + count

@@ -362,6 +362,11 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
             "{count} looks at very long lines or tracebacks were passed over: no training log holds so many in so little text", "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
             count=gathered.passed_over,
         )
+    if gathered.crowded_out:
+        yield say(
+            "{count} looks at lines were passed over: the log names more processes or metrics than can be kept, and where it does it is read in part", "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
+            count=gathered.crowded_out,
+        )
     if gathered.unkept:
         yield say("{count} values were left out: their metrics have more names than can be kept", "已略去 {count} 个数值：指标名称过多，无法全部保留", count=gathered.unkept)
 

@@ -316,17 +316,18 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     assert len(result.series) <= 5000
     assert sum(len(kept.all()) for kept in result.findings.values()) <= 4096 * 4 + FIRST + LAST
     assert sum(kept.count for name, kept in result.findings.items() if name[0] == "cuda.assert.triggered") in {0, 10_000}
-    assert sum(result.records.values()) == 20_000
+    assert 3 * 4096 < sum(result.records.values()) <= 20_000
+    assert result.crowded_out > 0
     assert sum(len(paths) for known in gathering._quick._paths.values() for paths in known.values()) <= 6
 
 
 def test_names_of_metrics_are_bounded_and_told(tmp_path: Path) -> None:
-    """Of ten thousand names the first are kept, and the report says once how many values were left out."""
+    """Of 5,500 names the first are kept, and the report says once how many values were left out."""
     path = tmp_path / "run.log"
-    path.write_text("".join(f"{{'loss': {step / 7:.4f}, 'layer.{step}/norm': 0.5, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n" for step in range(10_000)))
+    path.write_text("".join(f"{{'loss': {step / 7:.4f}, 'layer.{step}/norm': 0.5, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n" for step in range(5_500)))
     report = analyze(path)
-    assert [warning for warning in report.warnings if "names" in warning] == ["5003 values were left out: their metrics have more names than can be kept"]
-    assert next(series for series in report.series if series.name == "loss").points == 10_000
+    assert [warning for warning in report.warnings if "names" in warning] == ["503 values were left out: their metrics have more names than can be kept"]
+    assert next(series for series in report.series if series.name == "loss").points == 5_500
 
 
 @pytest.mark.parametrize("files", [1, 6])

@@ -32,6 +32,8 @@ class Points:
         self._writers: dict[int, Columns] = {}
         """The rows that wait for each series."""
         self._count = 0
+        self.is_crowded = False
+        """Whether the source names more processes or metrics than are kept."""
 
     def process(self, where: Where) -> Where:
         """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
@@ -39,6 +41,7 @@ class Points:
             where = where.filled(self.where)
         if where not in self._processes:
             if len(self._processes) >= _MOST_PROCESSES:
+                self.is_crowded = True
                 return self.where
             self._processes.add(where)
         return where
@@ -121,6 +124,8 @@ class Points:
             series.is_in(unit)
         elif len(self.result.series) < _MOST_SERIES:
             series = self.result.series[key] = Series(name, producer, self.source, where, unit)
+        else:
+            self.is_crowded = True
         return series
 
     def _counted(self, count: int) -> None:

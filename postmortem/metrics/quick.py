@@ -51,16 +51,15 @@ class _Path(NamedTuple):
     needs_bar: bool
     is_training: bool
 
-    def where(self, groups: tuple[bytes, ...]) -> Where:
-        """Give the process that a line tells."""
-        if not self.places:
-            return self.template.where
-        numbers = tuple(groups[index] for index, _ in self.places)
+    def where(self, groups: tuple[bytes, ...], points: Points) -> Where:
+        """Give the process that a line tells, as far as processes are told apart."""
+        numbers = tuple([groups[index] for index, _ in self.places])
         where = self.wheres.get(numbers)
         if where is None:
             where = self.template.where
             for index, name in self.places:
                 where = told(where, name, int(groups[index]))
+            where = points.process(where)
             if len(self.wheres) < _MOST_PROCESSES:
                 self.wheres[numbers] = where
         return where
@@ -101,7 +100,7 @@ class Quick:
                 if index:
                     paths.insert(0, paths.pop(index))
                 groups = match.groups()
-                where = path.where(groups)
+                where = path.where(groups, self._points)
                 if isinstance(path.reader, MetricReader):
                     self._add(path, path.reader, where, list(map(float, groups)), self._bar_step(path, data, end), (line, begin + base))
                 elif self._generic.is_known(path.reader, where):
