@@ -330,6 +330,22 @@ def test_names_of_metrics_are_bounded_and_told(tmp_path: Path) -> None:
     assert next(series for series in report.series if series.name == "loss").points == 5_500
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("{{'loss': 0.1234, 'm{n}': 1.0, 'learning_rate': 1e-05, 'epoch': 0.1}}\n", id="another metric on every line"),
+        pytest.param("node{n}: step {n} loss nan\n", id="another node on every line"),
+    ],
+)
+def test_what_is_never_the_same_again_is_read_in_part_and_told(line: str, tmp_path: Path) -> None:
+    """Beyond the bounds a look is paid for with bytes of the log; the report says so, and a rare failure is seen all the same."""
+    path = tmp_path / "run.log"
+    path.write_text("".join(line.format(n=n) for n in range(20_000)) + "RuntimeError: CUDA error: device-side assert triggered\n")
+    report = analyze(path)
+    assert [warning for warning in report.warnings if "more processes or metrics than can be kept" in warning]
+    assert "cuda.assert-triggered" in {hit.id for hit in report.signatures}
+
+
 @pytest.mark.parametrize("files", [1, 6])
 def test_points_are_bounded_over_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> None:
     """The points of a job are bounded, however many files hold them; counts and extremes stay exact."""

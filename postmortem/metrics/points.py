@@ -57,7 +57,9 @@ class Points:
         if not rows.is_waiting:
             self._let_wait(rows)
         rows.add(step, values, line, offset)
-        self._counted(len(values))
+        self._count += len(values)
+        if self._count > MOST_POINTS:
+            self._thin()
 
     def record(self, record: Record, producer: str, framework: str, place: tuple[int, int], bar_step: float, units: Mapping[str, str]) -> None:
         """Take a record that stands at a (raw line, byte offset); its step may have been told by a bar."""
@@ -71,7 +73,9 @@ class Points:
                 self.result.unkept += 1
             else:
                 series.append(step, value, place[0])
-        self._counted(len(record.values))
+        self._count += len(record.values)
+        if self._count > MOST_POINTS:
+            self._thin()
         self._noted(framework, where, 1, place, place)
 
     def total(self, steps: float) -> None:
@@ -128,9 +132,7 @@ class Points:
             self.is_crowded = True
         return series
 
-    def _counted(self, count: int) -> None:
-        """Thin the longest series when all of them together have become too long."""
-        self._count += count
-        if self._count > MOST_POINTS:
-            self.flush()
-            self._count = bounded(self.result.series.values(), MOST_POINTS)
+    def _thin(self) -> None:
+        """Thin the longest series: all of them together have become too long."""
+        self.flush()
+        self._count = bounded(self.result.series.values(), MOST_POINTS)

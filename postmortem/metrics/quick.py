@@ -9,6 +9,7 @@ was read slowly, so that lines which are never the same again cost no more than 
 """
 
 import math
+import re
 from typing import Final, NamedTuple
 
 from postmortem.facts.columns import Columns
@@ -72,6 +73,8 @@ class Quick:
         """Know none."""
         self._points, self._generic, self._bar, self._budget = points, generic, bar, budget
         self._paths: dict[int, dict[bytes, list[_Path]]] = {}
+        self._last: dict[int, _Path] = {}
+        """The template that has matched last, by first literal."""
         self._seen: set[int] = set()
         self._credit = CREDIT
         self._late: dict[tuple[int, Where, int], tuple[Layout, Columns | None]] = {}
@@ -88,27 +91,34 @@ class Quick:
         begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
         if begin == 0 and low > 0:
             return 0
+        path = self._last.get(opening)      # a line is most often like the one before it, and a template finds its end
+        match = path.template.pattern.match(data, begin) if path is not None else None
+        if path is not None and match is not None:
+            return self._taken(path, match, data, line, begin + base)
         end = data.find(b"\n", start, high)
         returned = data.find(b"\r", start, end if end >= 0 else high)
         end = returned if returned >= 0 else end if end >= 0 else min(high, len(data))
-        paths = known.get(skeleton(data, begin, end))
-        if paths is None:
-            return 0
+        paths = known.get(skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
             match = path.template.pattern.match(data, begin)
             if match is not None and match.end() == end:
                 if index:
                     paths.insert(0, paths.pop(index))
-                groups = match.groups()
-                where = path.where(groups, self._points)
-                if isinstance(path.reader, MetricReader):
-                    self._add(path, path.reader, where, list(map(float, groups)), self._bar_step(path, data, end), (line, begin + base))
-                elif self._generic.is_known(path.reader, where):
-                    self._waiting = (path.reader, where, groups, line, begin + base)
-                else:
-                    return 0
-                return end
+                self._last[opening] = path
+                return self._taken(path, match, data, line, begin + base)
         return 0
+
+    def _taken(self, path: _Path, match: re.Match[bytes], data: bytes, line: int, offset: int) -> int:
+        """Take the figures of a line that a template matches; gives where it ends, or 0 if it may be no metric line."""
+        groups, end = match.groups(), match.end()
+        where = path.where(groups, self._points)
+        if isinstance(path.reader, MetricReader):
+            self._add(path, path.reader, where, list(map(float, groups)), self._bar_step(path, data, end) if path.needs_bar else math.nan, (line, offset))
+        elif self._generic.is_known(path.reader, where):
+            self._waiting = (path.reader, where, groups, line, offset)
+        else:
+            return 0
+        return end
 
     def learn(self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False) -> None:
         """Learn from a line that was read slowly; without a format's reader it is one of unknown layout."""
@@ -171,7 +181,7 @@ class Quick:
         self._points.add(rows, step, values, *place)
 
     def _bar_step(self, path: _Path, data: bytes, end: int) -> float:
-        return self._bar.step(data, end, self._points.result.total_steps, is_training=path.is_training) if path.needs_bar else math.nan
+        return self._bar.step(data, end, self._points.result.total_steps, is_training=path.is_training)
 
     def _late_rows(self, late: Late) -> Columns | None:
         """Give the rows for a line of a layout; None if two of its values have one name."""
