@@ -17,7 +17,7 @@ from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unknown import GenericReader
-from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
+from postmortem.gathered import FIRST, LAST, Gathered, Seen
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import A_SOURCE, Budget, Match
 from postmortem.literals import Machine
@@ -33,6 +33,8 @@ from postmortem.signatures import traceback
 
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
+_MOST_SEARCHED: Final = 1024
+"""Lines that are known not to need another search: a thousand processes print the same one."""
 _MOST_CONTEXTS: Final = 2000
 """Findings of a source whose surroundings are kept; those of later ones are read again from the file."""
 
@@ -76,6 +78,7 @@ class Gathering:
         """The first literal of the line being looked at: what a template is found by."""
         self._sight = Sight(srun=srun)
         self._contexts = 0
+        self._searched: dict[tuple[str, str], tuple[Match, ...]] = {}
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
             "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
@@ -178,16 +181,16 @@ class Gathering:
     def _signature(self, rule: Signature, view: View, base: int) -> None:
         cleaned = view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
-        match = rule.search(text, self._budget)
+        match = next(iter(self._search(rule, text)), None)
         if match is None:
             return
         self._points.flush()
         where = self._points.process(cleaned.where)
-        kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
-        if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last_line == view.number:
+        kept = self.result.kept(rule.id, self.source, where)
+        if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_new = rule.fatal and len(kept.first) < 2
+        is_new = rule.fatal and kept.count < 2     # a crowd's too, whose first is one
         context = (0, "")
         if is_new:
             self._sight.stamp(view, base)
@@ -199,6 +202,18 @@ class Gathering:
             kept.add(make())    # what waits would hold all of the line
         else:
             kept.add_later(make, view.number)
+
+    def _search(self, rule: Signature | Format, text: str) -> tuple[Match, ...]:
+        """Search a text for a rule, once for all processes that print it."""
+        known, key = self._searched, (rule.id, text)
+        found = known.get(key)
+        if found is None:
+            found = tuple(rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)]))
+            if len(text) <= LONG:
+                if len(known) >= _MOST_SEARCHED:
+                    known.clear()
+                known[key] = found
+        return found
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)
@@ -227,9 +242,8 @@ class Gathering:
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
-        matches = rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)])
         strength = int(rule.raw.get("strength", 1))
-        for match in matches:
+        for match in self._search(rule, text):
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
             if "package" in groups and "version" in groups:
                 groups[f"package_{groups.pop('package').lower().replace('-', '_')}"] = groups.pop("version")

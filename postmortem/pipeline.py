@@ -21,7 +21,7 @@ from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, error_file, trainer_state
 from postmortem.formats.records import Record
 from postmortem.gather import Gathering
-from postmortem.gathered import Gathered, Seen, bounded
+from postmortem.gathered import CROWD, Gathered, Seen, bounded
 from postmortem.inference import attempts, events, order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case
@@ -361,6 +361,11 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
         yield say(
             "{count} looks at very long lines or tracebacks were passed over: no training log holds so many in so little text", "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
             count=gathered.passed_over,
+        )
+    if crowd := sum(kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD):
+        yield say(
+            "{count} findings of processes that are too many to be told apart are counted together: the first and the last of each kind are listed",
+            "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次", count=crowd,
         )
     if gathered.unkept:
         yield say("{count} values were left out: their metrics have more names than can be kept", "已略去 {count} 个数值：指标名称过多，无法全部保留", count=gathered.unkept)
