@@ -20,7 +20,7 @@ from postmortem.formats.unknown import GenericReader
 from postmortem.gathered import FIRST, LAST, Gathered, Seen
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import A_SOURCE, Budget, Match
-from postmortem.literals import Machine
+from postmortem.literals import FOLLOWED, Machine
 from postmortem.metrics.points import Points
 from postmortem.metrics.quick import Quick
 from postmortem.model.findings import Finding, Traceback
@@ -92,10 +92,10 @@ class Gathering:
         self._head = self._tail = b""
         self._ends_with_break = True
 
-    def feed(self, block: Block) -> None:
+    def feed(self, block: Block) -> None:  # noqa: C901 -- the loop over all literals of a log, where a call costs as much as what it does
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
-        count, consumers, take = data.count, self.machine.consumers, self._quick.take
+        count, consumers, followed, take = data.count, self.machine.consumers, self.machine.only_followed, self._quick.take
         (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
         for number, start in self.machine.hits(data, block.lo, block.hi):
             if start < covered:
@@ -112,6 +112,8 @@ class Gathering:
                 view = self._claimed_view(data, start) if self.machine.is_more_than_metric[number] else None
                 if view is not None:
                     self._dispatch(consumers[number], view, base)
+                continue
+            if number in followed and self._is_too_many(base + start):
                 continue
             view, view_base, self._opening = self._sight.view(data, start, self.line), base, number
             covered = max(view.end, start + 1)
@@ -149,6 +151,13 @@ class Gathering:
         result.tails[self.source] = (self.line - tail.count(self._break), tail.decode("utf-8", "replace"))
         return result
 
+    def _is_too_many(self, place: int) -> bool:
+        """Say whether a traceback that begins here is passed over before its line is looked at."""
+        if place < self._framed_until or self._sight.may_follow(place):
+            return False
+        self.result.passed_over += 1
+        return True
+
     def _claimed_view(self, data: bytes, start: int) -> View:
         """Look at a line whose figures are read already."""
         view = self._sight.view(data, start, self.line)
@@ -166,7 +175,7 @@ class Gathering:
             if key in view.claimed:
                 continue
             view.claimed.add(key)
-            if not self._sight.may_look(view, base, follows=kind in _FOLLOWING and base + view.start >= self._framed_until):
+            if not self._sight.may_look(view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until):
                 self.result.passed_over += 1
                 continue
             try:
@@ -305,7 +314,6 @@ def _end_of(view: View, lines: int) -> int:
     return end
 
 
-_FOLLOWING: Final = frozenset({"traceback", "frame"})
 _CLAIMED: Final = hash(("claimed",))
 
 

@@ -7,7 +7,7 @@ Windows overlap, and what a log repeats without end may be looked at without end
 looking at a long line, or following a traceback, costs an allowance that each further byte of the log fills up again: the work is linear in its length.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.prefixes import ANSI, Cleaned, clean
@@ -53,12 +53,25 @@ class Allowance:
         self._left -= amount
 
 
+class Passed(NamedTuple):
+    """A line over which a traceback is followed: the many tracebacks of a crowd are followed over the same ones."""
+
+    begin: int
+    close: int
+    """The borders of what it shows at last."""
+    end: int
+    """Where the line after it is looked for."""
+    cleaned: Cleaned
+
+
 class View:
     """The line (or the frame of it) that holds a position."""
 
-    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "rows", "srun", "start")
+    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "passed", "rows", "srun", "start")
 
-    def __init__(self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None) -> None:
+    def __init__(
+        self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None, passed: dict[int, Passed] | None = None,
+    ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
         Args:
@@ -68,6 +81,7 @@ class View:
             srun: the file carries `srun --label` task numbers.
             known: lines of the same block that have been cleaned, by their borders.
             rows: what following a traceback is taken from.
+            passed: lines of the same block over which tracebacks have been followed, by the end of the line before.
         """
         self.data, self.number, self.srun = data, number, srun
         self._known = {} if known is None else known
@@ -75,6 +89,7 @@ class View:
         low, high = max(0, position - REACH), position + REACH
         self.start = max(data.rfind(b"\n", low, position), data.rfind(b"\r", low, position)) + 1 or low
         self.end = _end(data, position, high)
+        self.passed = {} if passed is None else passed
         self._cleaned: Cleaned | None = None
         self._after: list[str] = []
         self._next = self.end
@@ -101,6 +116,14 @@ class View:
                     self._known.clear()
                 self._known[start, end] = one
         return one
+
+    def passed_at(self, position: int, passed: Passed) -> Passed:
+        """Keep what the line behind a position was found to be."""
+        if passed.end - position <= _KEPT_LENGTH:
+            if len(self.passed) >= _MOST_KNOWN:
+                self.passed.clear()
+            self.passed[position] = passed
+        return passed
 
     def around(self, reach: int, line_break: bytes) -> tuple[int, str]:
         """Give the raw line number of the first of the lines around this one, and their text, at most `reach` bytes on either side."""
@@ -134,6 +157,7 @@ class Sight:
         """Know nothing yet."""
         self._srun = srun
         self._known: dict[tuple[int, int], Cleaned] = {}
+        self._passed: dict[int, Passed] = {}
         self._data = b""
         self._times = _Times()
         self.stamps: list[tuple[int, str]] = []
@@ -143,13 +167,17 @@ class Sight:
     def view(self, data: bytes, position: int, number: int) -> View:
         """Look at the line that holds a position of the current block."""
         if data is not self._data:
-            self._data, self._known = data, {}
-        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows)
+            self._data, self._known, self._passed = data, {}, {}
+        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows, passed=self._passed)
 
     def stamp(self, view: View, base: int) -> None:
         """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
         if len(self.stamps) < _MOST_STAMPS and (found := self._times.nearest(view, base)):
             self.stamps.append(found)
+
+    def may_follow(self, place: int) -> bool:
+        """Say whether a traceback may be followed from an offset of the source."""
+        return self._rows.is_left(place)
 
     def may_look(self, view: View, base: int, *, follows: bool) -> bool:
         """Say whether one more rule may look at a line, and count it if it is long or `follows` a traceback from there."""

@@ -33,7 +33,7 @@ def redact(diagnosis: Diagnosis, redactor: Redactor) -> Diagnosis:
 
 
 @functools.cache
-def _fields(kind: type) -> tuple[str, ...]:
+def _fields(kind: Any) -> tuple[str, ...]:
     """Name the fields of a class that may hold something to hide; of a class that is no dataclass, none."""
     return tuple(field.name for field in dataclasses.fields(kind) if field.name not in _OWN_WORDS) if dataclasses.is_dataclass(kind) else ()
 
@@ -47,7 +47,7 @@ def _wheres(value: Any) -> Iterator[Where]:
             if one.__class__ not in _BARE:
                 yield from _wheres(one)
     else:
-        for name in _fields(type(value)):
+        for name in _fields(value.__class__):
             one = getattr(value, name)
             if one.__class__ not in _BARE:
                 yield from _wheres(one)
@@ -56,7 +56,7 @@ def _wheres(value: Any) -> Iterator[Where]:
 def _dataclass(value: _T, redactor: Redactor) -> _T:
     """Hide in every field of a value; where nothing is hidden it is the same value."""
     changed = {}
-    for name in _fields(type(value)):
+    for name in _fields(value.__class__):  # type: ignore[arg-type]
         before = getattr(value, name)
         if before.__class__ not in _NUMBERS and (after := _field(value, name, before, redactor)) is not before:
             changed[name] = after
@@ -85,7 +85,7 @@ def _value(value: Any, redactor: Redactor) -> Any:
         return redactor.text(value)
     if isinstance(value, Where):
         return value._replace(node=redactor.node(value.node)) if value.node else value
-    if _fields(type(value)):
+    if _fields(value.__class__):
         return _dataclass(value, redactor)
     if isinstance(value, dict):
         return {redactor.text(key) if isinstance(key, str) else key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}
