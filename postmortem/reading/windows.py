@@ -18,8 +18,10 @@ LONG_REACH: Final = 60 << 10
 """How far a traceback may be followed; less than `blocks.MARGIN`."""
 _MOST_STAMPS: Final = 100
 _MOST_KNOWN: Final = 4096
-"""Cleaned lines that the views of a block share; as many as a traceback may reach over."""
-_KEPT_LENGTH: Final = 2048
+"""Lines that the tracebacks of a block share; as many as one may reach over."""
+_MOST_CLEANED: Final = 16_384
+"""Cleaned lines that the views of a source share: two of each of thousands of processes."""
+_KEPT_LENGTH: Final = 1024
 """Bytes of a line above which it is not kept: few of them stand in one window."""
 _MOST_BEHIND: Final = 256
 """Lines that are read to find those that follow in the same process."""
@@ -70,7 +72,7 @@ class View:
     __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "passed", "rows", "srun", "start")
 
     def __init__(
-        self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None, passed: dict[int, Passed] | None = None,
+        self, data: bytes, position: int, number: int, *, srun: bool, known: dict[bytes, Cleaned] | None = None, rows: Allowance | None = None, passed: dict[int, Passed] | None = None,
     ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
@@ -79,7 +81,7 @@ class View:
             position: an offset in it.
             number: the raw line number there.
             srun: the file carries `srun --label` task numbers.
-            known: lines of the same block that have been cleaned, by their borders.
+            known: lines that have been cleaned.
             rows: what following a traceback is taken from.
             passed: lines of the same block over which tracebacks have been followed, by the end of the line before.
         """
@@ -107,14 +109,15 @@ class View:
         return self._cleaned
 
     def clean_at(self, start: int, end: int) -> Cleaned:
-        """Clean another line of the block, or take it from those that are known."""
-        one = self._known.get((start, end))
+        """Clean another line of the block, or take it from those that are known: what a process repeats is cleaned once."""
+        raw = self.data[start:end]
+        one = self._known.get(raw)
         if one is None:
-            one = clean(self.data[start:end].decode("utf-8", "replace"), srun=self.srun)
+            one = clean(raw.decode("utf-8", "replace"), srun=self.srun)
             if end - start <= _KEPT_LENGTH:
-                if len(self._known) >= _MOST_KNOWN:
+                if len(self._known) >= _MOST_CLEANED:
                     self._known.clear()
-                self._known[start, end] = one
+                self._known[raw] = one
         return one
 
     def passed_at(self, position: int, passed: Passed) -> Passed:
@@ -139,11 +142,11 @@ class View:
 
     def following(self, count: int) -> list[str]:
         """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
-        where, limit, data, known = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data, self._known
+        where, limit, data = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
             self._next = _end(data, start, limit)
-            one = known.get((start, self._next)) or self.clean_at(start, self._next)
+            one = self.clean_at(start, self._next)
             self._passed += 1
             if one.where is where or same_process(one.where, where):
                 self._after.append(one.text)
@@ -156,7 +159,7 @@ class Sight:
     def __init__(self, *, srun: bool) -> None:
         """Know nothing yet."""
         self._srun = srun
-        self._known: dict[tuple[int, int], Cleaned] = {}
+        self._known: dict[bytes, Cleaned] = {}
         self._passed: dict[int, Passed] = {}
         self._data = b""
         self._times = _Times()
@@ -167,7 +170,7 @@ class Sight:
     def view(self, data: bytes, position: int, number: int) -> View:
         """Look at the line that holds a position of the current block."""
         if data is not self._data:
-            self._data, self._known, self._passed = data, {}, {}
+            self._data, self._passed = data, {}
         return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows, passed=self._passed)
 
     def stamp(self, view: View, base: int) -> None:
