@@ -17,10 +17,10 @@ from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unknown import GenericReader
-from postmortem.gathered import FIRST, LAST, Gathered, Kept, Seen
+from postmortem.gathered import FIRST, LAST, Gathered, Seen
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import A_SOURCE, Budget, Match
-from postmortem.literals import Machine
+from postmortem.literals import FOLLOWED, Machine
 from postmortem.metrics.crowd import Crowd
 from postmortem.metrics.points import Points
 from postmortem.metrics.quick import Quick
@@ -34,6 +34,8 @@ from postmortem.signatures import traceback
 
 _MOST_TEXT: Final = 1000
 _CONTEXT: Final = 3000
+_MOST_SEARCHED: Final = 1024
+"""Lines that are known not to need another search: a thousand processes print the same one."""
 _MOST_CONTEXTS: Final = 2000
 """Findings of a source whose surroundings are kept; those of later ones are read again from the file."""
 
@@ -80,6 +82,7 @@ class Gathering:
         self._refused_until = 0
         """Offset up to which the figures of a line of a crowded source are passed over."""
         self._contexts = 0
+        self._searched: dict[tuple[str, str], tuple[Match, ...]] = {}
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
             "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
@@ -96,7 +99,7 @@ class Gathering:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
-        count, is_more, take = data.count, self.machine.is_more_than_metric, self._quick.take
+        count, is_more, followed, take = data.count, self.machine.is_more_than_metric, self.machine.only_followed, self._quick.take
         (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
         for number, start in self.machine.hits(data, block.lo, block.hi):
             if start < covered:
@@ -112,6 +115,8 @@ class Gathering:
             self._generic_line()
             if end := take(number, data, start, base, self.line):
                 view, covered, self._opening = self._claimed_view(data, start) if is_more[number] else None, end, -1
+            elif number in followed and self._is_too_many(base + start):
+                continue
             else:
                 view, covered = self._slow_view(number, data, start, base)
             view_base = base
@@ -155,6 +160,13 @@ class Gathering:
         result.tails[self.source] = (self.line - tail.count(self._break), tail.decode("utf-8", "replace"))
         return result
 
+    def _is_too_many(self, place: int) -> bool:
+        """Say whether a traceback that begins here is passed over before its line is looked at."""
+        if place < self._framed_until or self._sight.may_follow(place):
+            return False
+        self.result.passed_over += 1
+        return True
+
     def _claimed_view(self, data: bytes, start: int) -> View:
         """Look at a line whose figures are read already."""
         view = self._sight.view(data, start, self.line)
@@ -192,7 +204,7 @@ class Gathering:
             if key in view.claimed:
                 continue
             view.claimed.add(key)
-            if not self._sight.may_look(view, base, follows=kind in _FOLLOWING and base + view.start >= self._framed_until):
+            if not self._sight.may_look(view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until):
                 self.result.passed_over += 1
                 continue
             try:
@@ -207,16 +219,16 @@ class Gathering:
     def _signature(self, rule: Signature, view: View, base: int) -> None:
         cleaned = view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
-        match = rule.search(text, self._budget)
+        match = next(iter(self._search(rule, text)), None)
         if match is None:
             return
         self._points.flush()
         where = self._points.process(cleaned.where)
-        kept = self.result.findings.setdefault((rule.id, self.source, where), Kept())
-        if len(kept.first) >= FIRST and kept.count > FIRST + LAST and kept.last_line == view.number:
+        kept = self.result.kept(rule.id, self.source, where)
+        if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_new = rule.fatal and len(kept.first) < 2
+        is_new = rule.fatal and kept.count < 2     # a crowd's too, whose first is one
         context = (0, "")
         if is_new:
             self._sight.stamp(view, base)
@@ -228,6 +240,18 @@ class Gathering:
             kept.add(make())    # what waits would hold all of the line
         else:
             kept.add_later(make, view.number)
+
+    def _search(self, rule: Signature | Format, text: str) -> tuple[Match, ...]:
+        """Search a text for a rule, once for all processes that print it."""
+        known, key = self._searched, (rule.id, text)
+        found = known.get(key)
+        if found is None:
+            found = tuple(rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)]))
+            if len(text) <= LONG:
+                if len(known) >= _MOST_SEARCHED:
+                    known.clear()
+                known[key] = found
+        return found
 
     def _traceback(self, view: View, base: int) -> None:
         found = traceback.read(view, self.source, base)
@@ -256,9 +280,8 @@ class Gathering:
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
-        matches = rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)])
         strength = int(rule.raw.get("strength", 1))
-        for match in matches:
+        for match in self._search(rule, text):
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
             if "package" in groups and "version" in groups:
                 groups[f"package_{groups.pop('package').lower().replace('-', '_')}"] = groups.pop("version")
@@ -320,7 +343,6 @@ def _end_of(view: View, lines: int) -> int:
     return end
 
 
-_FOLLOWING: Final = frozenset({"traceback", "frame"})
 _CLAIMED: Final = hash(("claimed",))
 
 

@@ -17,6 +17,12 @@ from postmortem.model.lines import NOWHERE, Where
 
 FIRST: Final = 20
 LAST: Final = 5
+CROWD: Final = Where(node="")
+"""Stands for the processes that are too many to be told apart; no line names it."""
+_PROCESSES_OF_ONE, _PROCESSES_OF_ALL = 1024, 8192
+"""Processes that are told apart, of one signature in a source and of all together."""
+_MOST_OF_ONE, _MOST_OF_ALL = 3072, 16_384
+"""Findings that are kept, as much; beyond, each process keeps its first and its last."""
 _FEWEST_POINTS: Final = 200
 
 
@@ -31,6 +37,29 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
+class Room:
+    """How many findings and processes are still kept: of a signature in a source, as part of all."""
+
+    findings: int = _MOST_OF_ONE
+    processes: int = _PROCESSES_OF_ONE
+    whole: "Room | None" = None
+
+    def has_finding(self) -> bool:
+        """Take the room of a finding, if there is one."""
+        if self.findings <= 0 or (self.whole is not None and not self.whole.has_finding()):
+            return False
+        self.findings -= 1
+        return True
+
+    def has_process(self) -> bool:
+        """Take the room of a process, if there is one."""
+        if self.processes <= 0 or (self.whole is not None and not self.whole.has_process()):
+            return False
+        self.processes -= 1
+        return True
+
+
+@dataclass(slots=True)
 class Kept:
     """The first and last findings of one (signature, process), and how many there were."""
 
@@ -39,21 +68,50 @@ class Kept:
     """The last ones, or how to make them: of a line that comes a hundred thousand times, only five are made."""
     count: int = 0
     last_line: int = 0
+    room: Room = field(default_factory=Room, repr=False, compare=False)
+    """What is shared with other processes; one finding at either end needs none."""
 
     def add(self, seen: Seen) -> None:
         """Count a finding and keep it if it is among the first or last."""
-        self.count += 1
-        self.last_line = seen.finding.line
-        (self.first if len(self.first) < FIRST else self.last).append(seen)
+        if self._is_first():
+            self.count += 1
+            self.last_line = seen.finding.line
+            self.first.append(seen)
+        else:
+            self._add_last(seen, seen.finding.line)
 
     def add_later(self, make: Callable[[], Seen], line: int) -> None:
         """Do the same with a finding that is made only if it is kept."""
-        if len(self.first) < FIRST:
-            self.add(make())
-            return
+        if self._is_first():
+            self.count += 1
+            self.last_line = line
+            self.first.append(make())
+        else:
+            self._add_last(make, line)
+
+    def _is_first(self) -> bool:
+        return not self.first or (not self.last and len(self.first) < FIRST and self.room.has_finding())
+
+    def _add_last(self, one: Seen | Callable[[], Seen], line: int) -> None:
         self.count += 1
         self.last_line = line
-        self.last.append(make)
+        if 0 < len(self.last) < LAST and not self.room.has_finding():
+            self.last.popleft()
+        self.last.append(one)
+
+    def take(self, later: "Kept") -> None:
+        """Take in what a later part holds of the same process."""
+        found = later.all()
+        if self.count:
+            for seen in found:
+                self.add(seen)
+            self.count += later.count - len(found)
+            return
+        has_room = [number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))]
+        border = len(later.first) if found[len(later.first):] or all(has_room) else len(found) - 1
+        self.first = [one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept]
+        self.last.extend(one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept)
+        self.count, self.last_line = later.count, later.last_line
 
     def settle(self) -> None:
         """Make the last ones."""
@@ -69,7 +127,7 @@ class Gathered:
     """What one pass over one or more sources has found."""
 
     findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
-    """By (signature, source, process)."""
+    """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
     """With the number of metric records of its process before it."""
     traceback_count: int = 0
@@ -100,6 +158,22 @@ class Gathered:
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
     error_files: set[int] = field(default_factory=set)
     """Sources that are a copy of an exception (`formats.error_file`)."""
+    _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
+    _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
+
+    def kept(self, signature: str, source: int, where: Where) -> Kept:
+        """Give the place for the findings of a process, or of all for which there is none of their own."""
+        found = self.findings.get((signature, source, where))
+        if found is None:
+            room = self._rooms.setdefault((signature, source), Room(whole=self._room))
+            where = where if room.has_process() else CROWD
+            found = self.findings.setdefault((signature, source, where), Kept(room=room))
+        return found
+
+    def count_of(self, finding: Finding) -> int:
+        """Say how often a process has said the same; of processes that are not told apart, how often all of them."""
+        places = ((finding.signature, finding.source, where) for where in (finding.where, CROWD))
+        return next((self.findings[place].count for place in places if place in self.findings), 1)
 
     def records_beside(self, source: int, where: Where) -> int:
         """Count the records of a source that tell how this process fares: its own and unlabelled ones; all, for a line without a label."""
@@ -117,11 +191,7 @@ class Gathered:
     def merge(self, other: "Gathered") -> None:
         """Take in another part: of other sources, or a later part of the same."""
         for key, kept in other.findings.items():
-            mine = self.findings.setdefault(key, Kept())
-            extra = kept.count - len(kept.all())
-            for seen in kept.all():
-                mine.add(seen)
-            mine.count += extra
+            self.kept(*key).take(kept)
         self.tracebacks += other.tracebacks
         self.traceback_count += other.traceback_count
         for name, series in other.series.items():

@@ -15,6 +15,8 @@ from postmortem.signatures.prefilter import Prefilter, prefilter
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
+FOLLOWED: Final = frozenset({"traceback", "frame"})
+"""What is read over the lines that follow."""
 
 
 class Machine:
@@ -40,6 +42,8 @@ class Machine:
             wanted.setdefault(word, []).append(("table", 0))
         self.is_more_than_metric = [any(kind not in {"metric", "generic"} for kind, _ in consumers) for consumers in wanted.values()]
         """By literal: whether a line that a learnt template has read must be looked at all the same."""
+        self.only_followed = frozenset(number for number, consumers in enumerate(wanted.values()) if all(kind in FOLLOWED for kind, _ in consumers))
+        """The literals that nothing but a traceback begins with."""
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)

@@ -21,7 +21,7 @@ from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, error_file, trainer_state
 from postmortem.formats.records import Record
 from postmortem.gather import Gathering
-from postmortem.gathered import Gathered, Seen, bounded
+from postmortem.gathered import CROWD, Gathered, Seen, bounded
 from postmortem.inference import attempts, events, order
 from postmortem.inference import verdict as judging
 from postmortem.inference.case import Case
@@ -366,6 +366,11 @@ def _remarks(gathered: Gathered, sources: Sequence[Source], apart: Mapping[int, 
         yield say(
             "{count} looks at lines were passed over: the log names more processes or metrics than can be kept, and where it does it is read in part", "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
             count=gathered.crowded_out,
+        )
+    if crowd := sum(kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD):
+        yield say(
+            "{count} findings of processes that are too many to be told apart are counted together: the first and the last of each kind are listed",
+            "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次", count=crowd,
         )
     if gathered.unkept:
         yield say("{count} values were left out: their metrics have more names than can be kept", "已略去 {count} 个数值：指标名称过多，无法全部保留", count=gathered.unkept)

@@ -110,10 +110,10 @@ def signature_hits(case: Case, gathered: Gathered, knowledge: KnowledgeBase, lan
     hits = []
     for event in case.events:
         finding = event.finding
-        kept, rule = gathered.findings.get((finding.signature, finding.source, finding.where)), knowledge.by_id[finding.signature]
+        rule = knowledge.by_id[finding.signature]
         hits.append(SignatureHit(
             finding.signature, event.role, event.because, finding.source, finding.where, finding.line, finding.end_line, finding.time, time_basis(finding.time),
-            kept.count if kept else 1, finding.text, finding.captures, rule.title(language), max(map(len, rule.anchors), default=0),
+            gathered.count_of(finding), finding.text, finding.captures, rule.title(language), max(map(len, rule.anchors), default=0),
         ))
     return tuple(hits)
 

@@ -303,6 +303,49 @@ def test_a_hundred_thousand_equal_lines_keep_twenty_five(tmp_path: Path, line: s
     assert [hit.line for hit in hits] == [*range(1, FIRST + 1), *range(100_001 - LAST, 100_001)]
 
 
+CRASH = "RuntimeError: CUDA error: device-side assert triggered"
+
+
+@pytest.mark.parametrize(
+    ("processes", "times", "each"),
+    [
+        pytest.param(1, 100, FIRST + LAST, id="one process keeps its first and last findings"),
+        pytest.param(100, 30, FIRST + LAST, id="a hundred keep as many each"),
+        pytest.param(1024, 3, 3, id="a thousand that say it three times keep all of it"),
+    ],
+)
+def test_what_processes_keep_does_not_depend_on_how_many_there_are(processes: int, times: int, each: int) -> None:
+    """As far as a job of a thousand ranks goes, each process keeps its findings, and every count is exact."""
+    result = gathered("".join(f"[rank{rank}]: {CRASH}\n" for _ in range(times) for rank in range(processes)).encode())
+    kept = [one for (signature, _, _), one in result.findings.items() if signature == "cuda.assert-triggered"]
+    assert [(len(one.all()), one.count) for one in kept] == [(each, times)] * processes
+
+
+def test_a_crowd_keeps_the_first_and_last_of_each_process() -> None:
+    """Twenty errors of each of a thousand ranks keep some thousand findings; what is taken into a job is the same."""
+    result = gathered("".join(f"[rank{rank}]: {CRASH}\n" for _ in range(20) for rank in range(1024)).encode())
+    kept = [one for (signature, _, _), one in result.findings.items() if signature == "cuda.assert-triggered"]
+    assert len(kept) == 1024
+    assert sum(len(one.all()) for one in kept) <= 3072 + 2 * 1024
+    assert all((one.first[0].finding.line, one.all()[-1].finding.line, one.count) == (rank + 1, 19 * 1024 + rank + 1, 20) for rank, one in enumerate(kept))
+    job = Gathered()
+    job.merge(result)
+    assert repr(job.findings) == repr(result.findings)
+
+
+def test_processes_that_are_too_many_are_counted_together(tmp_path: Path) -> None:
+    """Beyond a thousand and some, processes share a count, which the report tells."""
+    path = tmp_path / "run.log"
+    path.write_text("".join(f"[rank{rank}]: {CRASH}\n" for rank in range(3000)))
+    diagnosis = analyze(path)
+    hits = [hit for hit in diagnosis.signatures if hit.id == "cuda.assert-triggered"]
+    assert [hit.line for hit in hits[:1025]] == [*range(1, 1026)]
+    assert hits[-1].line == 3000
+    assert len(hits) < 1024 + FIRST + LAST + 1
+    assert (hits[0].count, hits[-1].count) == (1, 3000 - 1024)
+    assert any("too many to be told apart" in one for one in diagnosis.warnings)
+
+
 def test_ten_thousand_ranks_are_bounded() -> None:
     """A log that invents processes fills neither findings nor series nor templates."""
     raw = "".join(
@@ -315,7 +358,8 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     assert len({where for _, _, where in result.findings}) <= 4097
     assert len(result.series) <= 5000
     assert sum(len(kept.all()) for kept in result.findings.values()) <= 4096 * 4 + FIRST + LAST
-    assert sum(kept.count for name, kept in result.findings.items() if name[0] == "cuda.assert.triggered") in {0, 10_000}
+    told = sum(kept.count for name, kept in result.findings.items() if name[0] == "cuda.assert-triggered")
+    assert 1024 < told <= 10_000
     assert 3 * 4096 < sum(result.records.values()) <= 20_000
     assert result.crowded_out > 0
     assert sum(len(paths) for known in gathering._quick._paths.values() for paths in known.values()) <= 6

@@ -7,7 +7,7 @@ Windows overlap, and what a log repeats without end may be looked at without end
 looking at a long line, or following a traceback, costs an allowance that each further byte of the log fills up again: the work is linear in its length.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.prefixes import ANSI, Cleaned, clean
@@ -18,8 +18,10 @@ LONG_REACH: Final = 60 << 10
 """How far a traceback may be followed; less than `blocks.MARGIN`."""
 _MOST_STAMPS: Final = 100
 _MOST_KNOWN: Final = 4096
-"""Cleaned lines that the views of a block share; as many as a traceback may reach over."""
-_KEPT_LENGTH: Final = 2048
+"""Lines that the tracebacks of a block share; as many as one may reach over."""
+_MOST_CLEANED: Final = 16_384
+"""Cleaned lines that the views of a source share: two of each of thousands of processes."""
+_KEPT_LENGTH: Final = 1024
 """Bytes of a line above which it is not kept: few of them stand in one window."""
 _MOST_BEHIND: Final = 256
 """Lines that are read to find those that follow in the same process."""
@@ -53,12 +55,25 @@ class Allowance:
         self._left -= amount
 
 
+class Passed(NamedTuple):
+    """A line over which a traceback is followed: the many tracebacks of a crowd are followed over the same ones."""
+
+    begin: int
+    close: int
+    """The borders of what it shows at last."""
+    end: int
+    """Where the line after it is looked for."""
+    cleaned: Cleaned
+
+
 class View:
     """The line (or the frame of it) that holds a position."""
 
-    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "rows", "srun", "start")
+    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "passed", "rows", "srun", "start")
 
-    def __init__(self, data: bytes, position: int, number: int, *, srun: bool, known: dict[tuple[int, int], Cleaned] | None = None, rows: Allowance | None = None) -> None:
+    def __init__(
+        self, data: bytes, position: int, number: int, *, srun: bool, known: dict[bytes, Cleaned] | None = None, rows: Allowance | None = None, passed: dict[int, Passed] | None = None,
+    ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
         Args:
@@ -66,8 +81,9 @@ class View:
             position: an offset in it.
             number: the raw line number there.
             srun: the file carries `srun --label` task numbers.
-            known: lines of the same block that have been cleaned, by their borders.
+            known: lines that have been cleaned.
             rows: what following a traceback is taken from.
+            passed: lines of the same block over which tracebacks have been followed, by the end of the line before.
         """
         self.data, self.number, self.srun = data, number, srun
         self._known = {} if known is None else known
@@ -75,6 +91,7 @@ class View:
         low, high = max(0, position - REACH), position + REACH
         self.start = max(data.rfind(b"\n", low, position), data.rfind(b"\r", low, position)) + 1 or low
         self.end = _end(data, position, high)
+        self.passed = {} if passed is None else passed
         self._cleaned: Cleaned | None = None
         self._after: list[str] = []
         self._next = self.end
@@ -92,15 +109,24 @@ class View:
         return self._cleaned
 
     def clean_at(self, start: int, end: int) -> Cleaned:
-        """Clean another line of the block, or take it from those that are known."""
-        one = self._known.get((start, end))
+        """Clean another line of the block, or take it from those that are known: what a process repeats is cleaned once."""
+        raw = self.data[start:end]
+        one = self._known.get(raw)
         if one is None:
-            one = clean(self.data[start:end].decode("utf-8", "replace"), srun=self.srun)
+            one = clean(raw.decode("utf-8", "replace"), srun=self.srun)
             if end - start <= _KEPT_LENGTH:
-                if len(self._known) >= _MOST_KNOWN:
+                if len(self._known) >= _MOST_CLEANED:
                     self._known.clear()
-                self._known[start, end] = one
+                self._known[raw] = one
         return one
+
+    def passed_at(self, position: int, passed: Passed) -> Passed:
+        """Keep what the line behind a position was found to be."""
+        if passed.end - position <= _KEPT_LENGTH:
+            if len(self.passed) >= _MOST_KNOWN:
+                self.passed.clear()
+            self.passed[position] = passed
+        return passed
 
     def around(self, reach: int, line_break: bytes) -> tuple[int, str]:
         """Give the raw line number of the first of the lines around this one, and their text, at most `reach` bytes on either side."""
@@ -116,11 +142,11 @@ class View:
 
     def following(self, count: int) -> list[str]:
         """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
-        where, limit, data, known = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data, self._known
+        where, limit, data = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
             self._next = _end(data, start, limit)
-            one = known.get((start, self._next)) or self.clean_at(start, self._next)
+            one = self.clean_at(start, self._next)
             self._passed += 1
             if one.where is where or same_process(one.where, where):
                 self._after.append(one.text)
@@ -133,7 +159,8 @@ class Sight:
     def __init__(self, *, srun: bool) -> None:
         """Know nothing yet."""
         self._srun = srun
-        self._known: dict[tuple[int, int], Cleaned] = {}
+        self._known: dict[bytes, Cleaned] = {}
+        self._passed: dict[int, Passed] = {}
         self._data = b""
         self._times = _Times()
         self.stamps: list[tuple[int, str]] = []
@@ -143,13 +170,17 @@ class Sight:
     def view(self, data: bytes, position: int, number: int) -> View:
         """Look at the line that holds a position of the current block."""
         if data is not self._data:
-            self._data, self._known = data, {}
-        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows)
+            self._data, self._passed = data, {}
+        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows, passed=self._passed)
 
     def stamp(self, view: View, base: int) -> None:
         """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
         if len(self.stamps) < _MOST_STAMPS and (found := self._times.nearest(view, base)):
             self.stamps.append(found)
+
+    def may_follow(self, place: int) -> bool:
+        """Say whether a traceback may be followed from an offset of the source."""
+        return self._rows.is_left(place)
 
     def may_look(self, view: View, base: int, *, follows: bool) -> bool:
         """Say whether one more rule may look at a line, and count it if it is long or `follows` a traceback from there."""

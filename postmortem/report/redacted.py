@@ -4,6 +4,7 @@ In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders a
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
@@ -16,6 +17,9 @@ _OWN_WORDS: Final = frozenset({
     "knowledge_base", "classifier", "language", "outcome", "frameworks", "status", "whose", "retry", "group", "id", "kind", "category", "safety", "role",
     "encoding", "compression", "time", "time_basis", "samples", "python", "cuda", "driver", "precision", "checkpoint_before_first_bad", "signal", "gpus",
 })  # fmt: skip
+_NUMBERS: Final = frozenset({int, float, bool, type(None)})
+_BARE: Final = _NUMBERS | {str}
+"""What names no process."""
 _T = TypeVar("_T")
 _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
@@ -28,31 +32,39 @@ def redact(diagnosis: Diagnosis, redactor: Redactor) -> Diagnosis:
     return _dataclass(diagnosis, redactor)
 
 
+@functools.cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    """Name the fields of a class that may hold something to hide; of a class that is no dataclass, none."""
+    return tuple(field.name for field in dataclasses.fields(kind) if field.name not in _OWN_WORDS) if dataclasses.is_dataclass(kind) else ()
+
+
 def _wheres(value: Any) -> Iterator[Where]:
     """Yield every process named in a diagnosis, in the order of its fields."""
     if isinstance(value, Where):
         yield value
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            if field.name not in _OWN_WORDS:
-                yield from _wheres(getattr(value, field.name))
     elif isinstance(value, tuple | list):
         for one in value:
-            yield from _wheres(one)
+            if one.__class__ not in _BARE:
+                yield from _wheres(one)
+    else:
+        for name in _fields(value.__class__):
+            one = getattr(value, name)
+            if one.__class__ not in _BARE:
+                yield from _wheres(one)
 
 
 def _dataclass(value: _T, redactor: Redactor) -> _T:
-    """Hide in every field of a value."""
+    """Hide in every field of a value; where nothing is hidden it is the same value."""
     changed = {}
-    for field in dataclasses.fields(value):  # type: ignore[arg-type]
-        if field.name not in _OWN_WORDS:
-            changed[field.name] = _field(value, field.name, redactor)
-    return dataclasses.replace(value, **changed)  # type: ignore[type-var]
+    for name in _fields(value.__class__):  # type: ignore[arg-type]
+        before = getattr(value, name)
+        if before.__class__ not in _NUMBERS and (after := _field(value, name, before, redactor)) is not before:
+            changed[name] = after
+    return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
 
 
-def _field(owner: Any, name: str, redactor: Redactor) -> Any:
+def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
     """Hide in one field, with the exceptions that a field's meaning asks for."""
-    value = getattr(owner, name)
     if name == "packages":
         return {redactor.text(key): redactor.text(str(version), addresses=False) for key, version in value.items()}
     if name == "settings":
@@ -73,7 +85,7 @@ def _value(value: Any, redactor: Redactor) -> Any:
         return redactor.text(value)
     if isinstance(value, Where):
         return value._replace(node=redactor.node(value.node)) if value.node else value
-    if dataclasses.is_dataclass(value):
+    if _fields(value.__class__):
         return _dataclass(value, redactor)
     if isinstance(value, dict):
         return {redactor.text(key) if isinstance(key, str) else key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}

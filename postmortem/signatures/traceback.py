@@ -14,7 +14,7 @@ from postmortem.model.findings import Frame, Traceback
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import cut
 from postmortem.reading.prefixes import ANSI
-from postmortem.reading.windows import LONG_REACH, View, same_process
+from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"
 FRAME_ANCHOR: Final = b'File "'
@@ -109,23 +109,31 @@ def _rows(view: View) -> Iterator[_Row]:
     data, position, number, foreign = view.data, view.end, view.number, 0
     limit = min(view.start + LONG_REACH, len(data))
     end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
+    passed, spend = view.passed, view.rows.spend
     while position < limit:
-        newline = data.find(end, position, limit)
-        if newline < 0:
-            return
+        one = passed.get(position)
+        if one is None or one.end >= limit:
+            newline = data.find(end, position, limit)
+            if newline < 0:
+                return
+            one = _passed(view, position, newline + 1, end, limit)
+        position, cleaned = one.end, one.cleaned
         number += 1
-        start = newline + 1
-        position = data.find(end, start, limit)
-        position = position if position >= 0 else limit
-        begin, close = _last_frame(data, start, position)
-        one = view.clean_at(begin, close)
-        view.rows.spend(1)
+        spend(1)
         foreign += 1
         if foreign > _MOST_FOREIGN:
             return
-        if same_process(one.where, where):
+        if same_process(cleaned.where, where):
             foreign = 0
-            yield _Row(number, one.text, position, (begin, close) if one.time is not None or one.level else None)
+            yield _Row(number, cleaned.text, position, (one.begin, one.close) if cleaned.time is not None or cleaned.level else None)
+
+
+def _passed(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
+    """Look at a line; what a limit or a carriage return ends may end elsewhere for another traceback, and is not kept."""
+    close = view.data.find(end, start, limit)
+    borders = _last_frame(view.data, start, close if close >= 0 else limit)
+    one = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
+    return view.passed_at(before, one) if close >= 0 and end == b"\n" else one
 
 
 def _stamp(data: bytes, row: _Row) -> str:
