@@ -1,6 +1,7 @@
 """Build hook: compile `patterns/` into one JSON inside the wheel, so that a start needs no YAML.
 
-In: the checkout. Out: `postmortem/_data/knowledge.json` in the wheel. Not here: an editable install, which reads `patterns/` itself.
+In: the checkout. Out: `postmortem/_data/knowledge.json` in the wheel. Not here: an editable
+install, which reads `patterns/` itself.
 """
 
 import importlib
@@ -28,7 +29,9 @@ class CompilePatterns(BuildHookInterface[Any]):
         compile_folders = _compiler(root)
         folder = Path(tempfile.mkdtemp(prefix="postmortem-build-"))
         target = folder / "knowledge.json"
-        target.write_text(json.dumps(compile_folders([root / "patterns"]), ensure_ascii=False), encoding="utf-8")
+        target.write_text(
+            json.dumps(compile_folders([root / "patterns"]), ensure_ascii=False), encoding="utf-8"
+        )
         build_data["force_include"][str(target)] = "postmortem/_data/knowledge.json"
 
 
@@ -37,5 +40,7 @@ def _compiler(root: Path) -> Callable[[Iterable[Path]], dict[str, Any]]:
     package = types.ModuleType("postmortem")
     package.__path__ = [str(root / "postmortem")]
     sys.modules["postmortem"] = package
-    found: Callable[[Iterable[Path]], dict[str, Any]] = importlib.import_module("postmortem.knowledge.compile").compile_folders
+    found: Callable[[Iterable[Path]], dict[str, Any]] = importlib.import_module(
+        "postmortem.knowledge.compile"
+    ).compile_folders
     return found

@@ -2,7 +2,8 @@
 
     python benchmarks/page.py [--megabytes 500] [--folder FOLDER]
 
-Both pages are opened in turn, in one run of Chromium, and the shortest of the times is taken: what is told is their ratio. Needs Chromium on the path and the module `playwright`.
+Both pages are opened in turn, in one run of Chromium, and the shortest of the times is taken: what
+is told is their ratio. Needs Chromium on the path and the module `playwright`.
 """
 
 import argparse
@@ -36,27 +37,45 @@ SWITCHED: Final = """() => new Promise((done) => {
 
 
 def write_log(path: Path, size: int) -> None:
-    """Write a run of the Trainer on four ranks that ends out of memory: metrics, warnings, long lines, evaluations, checkpoints."""
+    """Write a run of the Trainer on four ranks that ends out of memory.
+
+    Metrics, warnings, long lines, evaluations, checkpoints.
+    """
     with path.open("w", encoding="utf-8") as log:
-        log.write("[INFO|trainer.py:2406] ***** Running training *****\n  Num examples = 1,000,000\n  Instantaneous batch size per device = 8\n")
+        log.write(
+            "[INFO|trainer.py:2406] ***** Running training *****\n  Num examples = 1,000,000\n "
+            " Instantaneous batch size per device = 8\n"
+        )
         step = 0
         while log.tell() < size:
             log.write("".join(lines_of(one) for one in range(step, step + CHUNK)))
             step += CHUNK
         log.write(
-            'Traceback (most recent call last):\n  File "/opt/app/train.py", line 88, in <module>\n    trainer.train()\n'
-            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.31 GiB is free. Process 4242 has 77.83 GiB memory in use.\n",
+            'Traceback (most recent call last):\n  File "/opt/app/train.py", line 88, in <module>\n'
+            "    trainer.train()\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate"
+            " 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.31 GiB is free. Process"
+            " 4242 has 77.83 GiB memory in use.\n",
         )
 
 
 def lines_of(step: int) -> str:
     """Give what one step prints."""
     loss = 8.0 / (1 + step / 500) + 0.3 * ((step * 7919) % 97) / 97
-    told = f"{{'loss': {loss:.4f}, 'grad_norm': {1 + (step % 13) / 7:.4f}, 'learning_rate': {1e-4 / (1 + step / 1e5):.6e}, 'epoch': {step / 1e4:.2f}}}\n"
+    told = (
+        f"{{'loss': {loss:.4f}, 'grad_norm': {1 + (step % 13) / 7:.4f}, 'learning_rate':"
+        f" {1e-4 / (1 + step / 1e5):.6e}, 'epoch': {step / 1e4:.2f}}}\n"
+    )
     if step % STEPS_BETWEEN_WARNINGS == 0:
-        told += f"[rank{step % 4}]:W1120 10:00:00.000000 4242 warnings.py:110] /opt/app/data.py:{step % 300}: UserWarning: sample {step} is longer than the window\n"
+        told += (
+            f"[rank{step % 4}]:W1120 10:00:00.000000 4242 warnings.py:110]"
+            f" /opt/app/data.py:{step % 300}: UserWarning: sample {step} is longer than the"
+            " window\n"
+        )
     if step % 1000 == 0:
-        told += f"{{'eval_loss': {loss + 0.1:.4f}, 'epoch': {step / 1e4:.2f}}}\nSaving model checkpoint to out/checkpoint-{step}\n" + "x" * LONG + "\n"
+        told += (
+            f"{{'eval_loss': {loss + 0.1:.4f}, 'epoch': {step / 1e4:.2f}}}\nSaving model checkpoint"
+            f" to out/checkpoint-{step}\n" + "x" * LONG + "\n"
+        )
     return told
 
 
@@ -71,7 +90,9 @@ def usable(page: Page, address: str) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=int, default=500)
     parser.add_argument("--folder", type=Path, help="keep the logs and the pages here")
     arguments = parser.parse_args()
@@ -81,19 +102,33 @@ def main() -> None:
     if not huge.exists():
         write_log(huge, arguments.megabytes << 20)
     with huge.open(encoding="utf-8") as lines:
-        small.write_text("".join(line for line, _ in zip(lines, range(100), strict=False)), encoding="utf-8")
+        small.write_text(
+            "".join(line for line, _ in zip(lines, range(100), strict=False)), encoding="utf-8"
+        )
     pages = {}
     for log in (huge, small):
         pages[log.stem] = log.with_suffix(".html")
         pages[log.stem].write_text(postmortem.analyze(log).render("html"), encoding="utf-8")
-        print(f"{log.stem}: log {log.stat().st_size / 1e6:,.1f} MB, page {pages[log.stem].stat().st_size / 1e6:.3f} MB")
+        print(
+            f"{log.stem}: log {log.stat().st_size / 1e6:,.1f} MB, page"
+            f" {pages[log.stem].stat().st_size / 1e6:.3f} MB"
+        )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"])
-        rounds = [{name: usable(browser.new_page(), path.as_uri()) for name, path in pages.items()} for _ in range(ROUNDS)]
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        rounds = [
+            {name: usable(browser.new_page(), path.as_uri()) for name, path in pages.items()}
+            for _ in range(ROUNDS)
+        ]
         browser.close()
     for what in ("parsed", "loaded", "drawn", "switched"):
         best = {name: min(one[name][what] for one in rounds) for name in pages}
-        print(f"{what}: {best['huge']:.0f} ms, the small page {best['small']:.0f} ms: {best['huge'] / max(best['small'], 0.1):.2f} times")
+        print(
+            f"{what}: {best['huge']:.0f} ms, the small page {best['small']:.0f} ms:"
+            f" {best['huge'] / max(best['small'], 0.1):.2f} times"
+        )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
-"""Reading speed, as a ratio to the least that any reader must do, in one run; peak memory; start-up time.
+"""Reading speed, as a ratio to the least that any reader must do, in one run; peak memory.
+
+Start-up time.
 
     python benchmarks/reading.py [--megabytes 300] [--rounds 3] [--reference SCRIPT] [--keep FOLDER]
 
-Generates three logs: noise (no rule's literal in it), dense (Trainer and DeepSpeed metric lines, nothing else) and hits (a signature on every 20th line), and runs
-`postmortem analyze` and the reference over each in turn. The reference is called as `SCRIPT LOG LITERALS [dense]`, where LITERALS holds the program's own literals, a line each.
+Generates three logs: noise (no rule's literal in it), dense (Trainer and DeepSpeed metric lines,
+nothing else) and hits (a signature on every 20th line), and runs `postmortem analyze` and the
+reference over each in turn. The reference is called as `SCRIPT LOG LITERALS [dense]`, where
+LITERALS holds the program's own literals, a line each.
 """
 
 import argparse
@@ -19,9 +23,29 @@ from pathlib import Path
 
 from postmortem.pipeline import machine_for
 
-WORDS = ("loading", "shard", "tokens", "worker", "cache", "queue", "epoch", "model", "layer", "buffer", "ready", "sync", "batch", "device", "stage", "host")
+WORDS = (
+    "loading",
+    "shard",
+    "tokens",
+    "worker",
+    "cache",
+    "queue",
+    "epoch",
+    "model",
+    "layer",
+    "buffer",
+    "ready",
+    "sync",
+    "batch",
+    "device",
+    "stage",
+    "host",
+)
 SIGNATURES = (
-    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.",
+    (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
+        " capacity of 79.15 GiB of which 1.20 GiB is free."
+    ),
     "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768",
     "RuntimeError: CUDA error: device-side assert triggered",
     "ModuleNotFoundError: No module named 'flash_attn'",
@@ -31,7 +55,11 @@ SIGNATURES = (
 
 def noise(random_: random.Random) -> Iterator[str]:
     """Lines that no rule looks at."""
-    pool = [" ".join(random_.choice(WORDS) for _ in range(random_.randint(6, 14))) + f" {random_.randint(0, 10**6)}" for _ in range(5000)]
+    pool = [
+        " ".join(random_.choice(WORDS) for _ in range(random_.randint(6, 14)))
+        + f" {random_.randint(0, 10**6)}"
+        for _ in range(5000)
+    ]
     while True:
         yield random_.choice(pool)
 
@@ -42,9 +70,16 @@ def dense(random_: random.Random) -> Iterator[str]:
     while True:
         step += 1
         if step % 4:
-            yield f"{{'loss': {random_.random() * 3:.4f}, 'grad_norm': {random_.random() * 9:.16f}, 'learning_rate': {2e-5 * random_.random():.17g}, 'epoch': {step / 5000:.2f}}}"
+            yield (
+                f"{{'loss': {random_.random() * 3:.4f}, 'grad_norm': {random_.random() * 9:.16f},"
+                f" 'learning_rate': {2e-5 * random_.random():.17g}, 'epoch': {step / 5000:.2f}}}"
+            )
         else:
-            yield f"[2024-05-01 12:00:{step % 60:02d},{step % 1000:03d}] [INFO] [logging.py:96:log_dist] [Rank 0] step={step}, skipped=0, lr=[{2e-5 * random_.random():.6g}], mom=[(0.9, 0.999)]"
+            yield (
+                f"[2024-05-01 12:00:{step % 60:02d},{step % 1000:03d}] [INFO]"
+                f" [logging.py:96:log_dist] [Rank 0] step={step}, skipped=0,"
+                f" lr=[{2e-5 * random_.random():.6g}], mom=[(0.9, 0.999)]"
+            )
 
 
 def hits(random_: random.Random) -> Iterator[str]:
@@ -79,7 +114,9 @@ def timed(argv: list[str]) -> tuple[float, int]:
 
 def main() -> None:
     """Measure and print one line a log."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=float, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--reference", default=str(Path(__file__).with_name("reference.py")))
@@ -88,7 +125,9 @@ def main() -> None:
     folder = Path(args.keep or tempfile.mkdtemp(prefix="postmortem-bench-"))
     folder.mkdir(exist_ok=True)
     literals = folder / "literals.txt"
-    literals.write_bytes(b"\n".join(literal for literal in machine_for(()).literals if b"\n" not in literal))
+    literals.write_bytes(
+        b"\n".join(literal for literal in machine_for(()).literals if b"\n" not in literal)
+    )
     print(f"{len(machine_for(()).literals)} literals")
     for name, lines in (("noise", noise), ("dense", dense), ("hits", hits)):
         log = folder / f"{name}.log"
@@ -96,15 +135,39 @@ def main() -> None:
             write(log, lines(random.Random(7)), args.megabytes)
         ours, theirs, peak = [], [], 0
         for _ in range(args.rounds):
-            theirs.append(timed([sys.executable, args.reference, str(log), str(literals), *(["dense"] if name == "dense" else [])])[0])
-            seconds, memory = timed([sys.executable, "-m", "postmortem", "analyze", str(log), "--format", "json"])
+            theirs.append(
+                timed(
+                    [
+                        sys.executable,
+                        args.reference,
+                        str(log),
+                        str(literals),
+                        *(["dense"] if name == "dense" else []),
+                    ]
+                )[0]
+            )
+            seconds, memory = timed(
+                [sys.executable, "-m", "postmortem", "analyze", str(log), "--format", "json"]
+            )
             ours.append(seconds)
             peak = max(peak, memory)
         ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
-        print(f"{name}: {statistics.median(ours):.2f} s, reference {statistics.median(theirs):.2f} s, ratio {ratio:.2f}, peak {peak} MB")
+        print(
+            f"{name}: {statistics.median(ours):.2f} s, reference {statistics.median(theirs):.2f} s,"
+            f" ratio {ratio:.2f}, peak {peak} MB"
+        )
     small = folder / "small.log"
-    small.write_text("".join(f"{{'loss': {3 - i / 50:.4f}, 'learning_rate': 2e-05, 'epoch': {i / 100:.2f}}}\n" for i in range(100)))
-    start = [timed([sys.executable, "-m", "postmortem", "analyze", str(small), "--format", "json"])[0] / timed([sys.executable, "-c", "import numpy"])[0] for _ in range(7)]
+    small.write_text(
+        "".join(
+            f"{{'loss': {3 - i / 50:.4f}, 'learning_rate': 2e-05, 'epoch': {i / 100:.2f}}}\n"
+            for i in range(100)
+        )
+    )
+    start = [
+        timed([sys.executable, "-m", "postmortem", "analyze", str(small), "--format", "json"])[0]
+        / timed([sys.executable, "-c", "import numpy"])[0]
+        for _ in range(7)
+    ]
     print(f"100 lines: {statistics.median(start):.2f} x the time of `python -c 'import numpy'`")
 
 

@@ -1,10 +1,15 @@
-"""How well the program does on the recorded samples: verdicts, first failures of jobs, and the pairs whose answer flips.
+"""How well the program does on the recorded samples.
+
+Verdicts, first failures of jobs, and the pairs whose answer flips.
 
     python benchmarks/samples.py [FOLDER] [--misses] [--jobs N]
 
-FOLDER (default `sample_logs`) holds labels as the lab writes them. Figures, a line each: top1 (the verdict is the label's cause or one of `also`; a null verdict is right for unknown.*), forbidden (it is one of `not`),
-first_failure (source and line of the first failure agree; asked of every label that has one), the same over jobs of many files (first_process: the source alone), and pairs (all cases of a pair are right: same last line
-with another curve, same log with another dump). Nothing is trained or tuned here.
+FOLDER (default `sample_logs`) holds labels as the lab writes them. Figures, a line each: top1 (the
+verdict is the label's cause or one of `also`; a null verdict is right for unknown.*), forbidden (it
+is one of `not`), first_failure (source and line of the first failure agree; asked of every label
+that has one), the same over jobs of many files (first_process: the source alone), and pairs (all
+cases of a pair are right: same last line with another curve, same log with another dump). Nothing
+is trained or tuned here.
 """
 
 import argparse
@@ -27,7 +32,11 @@ def input_of(label: Path) -> Path:
 
 def labels_in(folder: Path) -> list[Path]:
     """The labels that have a log."""
-    return [path for path in sorted(folder.rglob("*.yaml")) if input_of(path).exists() and "lab" not in path.relative_to(folder).parts]
+    return [
+        path
+        for path in sorted(folder.rglob("*.yaml"))
+        if input_of(path).exists() and "lab" not in path.relative_to(folder).parts
+    ]
 
 
 def judged(path: Path) -> dict[str, Any]:
@@ -41,14 +50,36 @@ def judged(path: Path) -> dict[str, Any]:
     first = process = None
     if wanted:
         source = wanted.get("source", "")
-        process = found is not None and (not source or report.diagnosis.sources[found.source].path.endswith(source))
+        process = found is not None and (
+            not source or report.diagnosis.sources[found.source].path.endswith(source)
+        )
         first = process and found is not None and found.line == wanted["line"]
-    group = label.get("pair") or (path.stem.rsplit("-", 2)[0] + "/dump" if "composed" in str(label.get("dump", "")) and "/flip" in str(path).replace("\\", "/") else "")
+    group = label.get("pair") or (
+        path.stem.rsplit("-", 2)[0] + "/dump"
+        if "composed" in str(label.get("dump", "")) and "/flip" in str(path).replace("\\", "/")
+        else ""
+    )
     return {
-        "name": str(path.relative_to(path.parents[1]).with_suffix("")), "cause": label["cause"], "verdict": verdict, "probability": report.causes[0].probability if report.causes else 0.0,
-        "right": verdict in right or (verdict is None and any(cause.startswith("unknown.") for cause in right)), "forbidden": verdict in set(label.get("not", [])),
-        "first": first, "process": process, "job": input_of(path).is_dir(), "pair": f"{group}-{path.stem.rsplit('-', 1)[1]}" if group else "",
-        "wanted": wanted, "found": (Path(report.diagnosis.sources[found.source].path).name, found.line, found.why) if found else None, "curve_pair": bool(label.get("pair")),
+        "name": str(path.relative_to(path.parents[1]).with_suffix("")),
+        "cause": label["cause"],
+        "verdict": verdict,
+        "probability": report.causes[0].probability if report.causes else 0.0,
+        "right": (
+            verdict in right
+            or (verdict is None and any(cause.startswith("unknown.") for cause in right))
+        ),
+        "forbidden": verdict in set(label.get("not", [])),
+        "first": first,
+        "process": process,
+        "job": input_of(path).is_dir(),
+        "pair": f"{group}-{path.stem.rsplit('-', 1)[1]}" if group else "",
+        "wanted": wanted,
+        "found": (
+            (Path(report.diagnosis.sources[found.source].path).name, found.line, found.why)
+            if found
+            else None
+        ),
+        "curve_pair": bool(label.get("pair")),
     }
 
 
@@ -59,7 +90,9 @@ def share(flags: list[bool]) -> str:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "sample_logs")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
@@ -69,7 +102,10 @@ def main() -> None:
     if args.misses:
         for row in rows:
             if not row["right"]:
-                print(f"verdict   {row['name']}: {row['cause']}, got {row['verdict']} ({row['probability']:.2f}){' FORBIDDEN' if row['forbidden'] else ''}")
+                print(
+                    f"verdict   {row['name']}: {row['cause']}, got {row['verdict']}"
+                    f" ({row['probability']:.2f}){' FORBIDDEN' if row['forbidden'] else ''}"
+                )
             if row["first"] is False:
                 print(f"first     {row['name']}: {row['wanted']}, got {row['found']}")
     groups: dict[str, list[bool]] = collections.defaultdict(list)
@@ -84,11 +120,26 @@ def main() -> None:
     print("forbidden        ", share([row["forbidden"] for row in rows]))
     print("first_failure    ", share([row["first"] for row in rows if row["first"] is not None]))
     print("jobs top1        ", share([row["right"] for row in rows if row["job"]]))
-    print("jobs process     ", share([row["process"] for row in rows if row["job"] and row["process"] is not None]))
-    print("jobs process+line", share([row["first"] for row in rows if row["job"] and row["first"] is not None]))
-    print("pairs by curve   ", share([all(flags) for name, flags in groups.items() if "/dump" not in name]))
-    print("pairs by dump    ", share([all(flags) for name, flags in groups.items() if "/dump" in name]))
-    print("by area          ", ", ".join(f"{name} {sum(flags)}/{len(flags)}" for name, flags in sorted(areas.items())))
+    print(
+        "jobs process     ",
+        share([row["process"] for row in rows if row["job"] and row["process"] is not None]),
+    )
+    print(
+        "jobs process+line",
+        share([row["first"] for row in rows if row["job"] and row["first"] is not None]),
+    )
+    print(
+        "pairs by curve   ",
+        share([all(flags) for name, flags in groups.items() if "/dump" not in name]),
+    )
+    print(
+        "pairs by dump    ",
+        share([all(flags) for name, flags in groups.items() if "/dump" in name]),
+    )
+    print(
+        "by area          ",
+        ", ".join(f"{name} {sum(flags)}/{len(flags)}" for name, flags in sorted(areas.items())),
+    )
 
 
 if __name__ == "__main__":

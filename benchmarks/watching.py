@@ -1,10 +1,15 @@
-"""How early `postmortem watch` warns: every recorded run is written again line by line under a simulated clock while it is watched.
+"""How early `postmortem watch` warns.
+
+Every recorded run is written again line by line under a simulated clock while it is watched.
 
     python benchmarks/watching.py [FOLDER]... [--lines] [--jobs N]
 
-FOLDER (default `sample_logs`) holds labels as the lab writes them. Of each run: the line of the first warning, against the line at which the program stops (its exception, or the
-line of the launcher behind the last metric record; where it runs on to the end in spite of the failure, the end). The clock follows the printed times where there are any.
-Counted: collapsing runs (numerics.*) that are warned of before that line, those with nothing to warn of (no figure is wrong before it), healthy runs with a warning, and the others.
+FOLDER (default `sample_logs`) holds labels as the lab writes them. Of each run: the line of the
+first warning, against the line at which the program stops (its exception, or the line of the
+launcher behind the last metric record; where it runs on to the end in spite of the failure, the
+end). The clock follows the printed times where there are any. Counted: collapsing runs (numerics.*)
+that are warned of before that line, those with nothing to warn of (no figure is wrong before it),
+healthy runs with a warning, and the others.
 """
 
 import argparse
@@ -43,7 +48,10 @@ class Replay:
     def __init__(self, files: list[tuple[Path, Path]]) -> None:
         """Take (recorded, written) pairs."""
         self.clock = 1e9
-        self._pieces = sorted((piece for index, (source, _) in enumerate(files) for piece in _pieces(source, index)), key=lambda piece: piece[:2])
+        self._pieces = sorted(
+            (piece for index, (source, _) in enumerate(files) for piece in _pieces(source, index)),
+            key=lambda piece: piece[:2],
+        )
         self._outs = [out for _, out in files]
         self._next = self._first = 0
         self._begin = min((piece[0] for piece in self._pieces if piece[0] > -math.inf), default=0.0)
@@ -59,7 +67,9 @@ class Replay:
             raise Over
         at, _, index, data = self._pieces[self._next]
         due = 1e9 + max(0.0, at - self._begin)
-        if due > self.clock + 1 and not self._is_due:     # a look just before it, when the silence is longest
+        if (
+            due > self.clock + 1 and not self._is_due
+        ):  # a look just before it, when the silence is longest
             self.clock, self._is_due = due - 0.001, True
             return
         self._is_due = False
@@ -70,21 +80,32 @@ class Replay:
 
 
 def _pieces(source: Path, index: int) -> Iterator[tuple[float, float, int, bytes]]:
-    """Yield (time, share of the file, file, text) of each line or draw; a line without a time has that of the line before."""
+    """Yield (time, share of the file, file, text) of each line or draw.
+
+    A line without a time has that of the line before.
+    """
     opened = open_log(str(source))
     raw = b"".join(iter(lambda: opened.read(1 << 20), b""))
     opened.close()
     parts = [part for part in _DRAW.split(raw) if part]
     times = [time_of(part[:300].decode("utf-8", "replace")) for part in parts]
-    basis = collections.Counter(time_basis(time) for time in times if time is not None).most_common(1)
-    stamps = [seconds(time) if time is not None and time_basis(time) == basis[0][0] else math.nan for time in times]
+    basis = collections.Counter(time_basis(time) for time in times if time is not None).most_common(
+        1
+    )
+    stamps = [
+        seconds(time) if time is not None and time_basis(time) == basis[0][0] else math.nan
+        for time in times
+    ]
     for number, (part, at) in enumerate(zip(parts, _spread(stamps), strict=True)):
         yield at, number / len(parts), index, part
 
 
 def _spread(stamps: list[float]) -> list[float]:
     """Spread lines without a time evenly between those that have one, none before the one in front of it."""
-    known = [(-1, -math.inf), *((number, at) for number, at in enumerate(stamps) if not math.isnan(at))]
+    known = [
+        (-1, -math.inf),
+        *((number, at) for number, at in enumerate(stamps) if not math.isnan(at)),
+    ]
     found: list[float] = []
     for (number, at), (other, its) in itertools.pairwise([*known, (len(stamps), math.nan)]):
         last = max(at, found[-1] if found else at)
@@ -94,7 +115,10 @@ def _spread(stamps: list[float]) -> list[float]:
 
 
 def stops_at(path: Path) -> int:
-    """The line at which the program stops: the first failure behind the last metric record, or the end."""
+    """The line at which the program stops.
+
+    The first failure behind the last metric record, or the end.
+    """
     live = Live(machine_for(()), 0)
     opened = open_log(str(path))
     while data := opened.read(1 << 20):
@@ -103,10 +127,17 @@ def stops_at(path: Path) -> int:
     opened.close()
     result = live.gathering.snapshot()
     rules = machine_for(()).knowledge.by_id
-    fatal = [one.finding.line for kept in result.findings.values() for one in kept.all() if rules[one.finding.signature].fatal]
+    fatal = [
+        one.finding.line
+        for kept in result.findings.values()
+        for one in kept.all()
+        if rules[one.finding.signature].fatal
+    ]
     fatal += [one.line for one, _ in result.tracebacks]
     lines = sorted({line for series in result.series.values() for line in series.lines})
-    before = lines[-2] if len(lines) > 1 else 0     # a bar is drawn once more when its program has failed
+    before = (
+        lines[-2] if len(lines) > 1 else 0
+    )  # a bar is drawn once more when its program has failed
     return min((line for line in fatal if line >= before), default=result.lines[0] + 1)
 
 
@@ -114,11 +145,25 @@ def watched(label: Path) -> dict[str, Any]:
     """Watch one run being written."""
     about = yaml.safe_load(label.read_text(encoding="utf-8"))
     source = next(path for path in _inputs(label) if path.exists())
-    sources = sorted(path for path in source.rglob("*") if path.is_file()) if source.is_dir() else [source]
+    sources = (
+        sorted(path for path in source.rglob("*") if path.is_file())
+        if source.is_dir()
+        else [source]
+    )
     with tempfile.TemporaryDirectory() as folder:
-        outs = [Path(folder) / (path.relative_to(source).as_posix().replace("/", "+") if source.is_dir() else "run.log") for path in sources]
+        outs = [
+            Path(folder)
+            / (
+                path.relative_to(source).as_posix().replace("/", "+")
+                if source.is_dir()
+                else "run.log"
+            )
+            for path in sources
+        ]
         replay = Replay(list(zip(sources, outs, strict=True)))
-        watcher = Watcher([folder] if source.is_dir() else [str(outs[0])], Settings(), replay.now, replay.sleep)
+        watcher = Watcher(
+            [folder] if source.is_dir() else [str(outs[0])], Settings(), replay.now, replay.sleep
+        )
         told: list[Warned] = []
         with contextlib.suppress(Over):
             for event in watcher.events():
@@ -126,14 +171,24 @@ def watched(label: Path) -> dict[str, Any]:
         stops = {str(out): stops_at(path) for path, out in zip(sources, outs, strict=True)}
     first = told[0] if told else None
     return {
-        "name": str(label.relative_to(label.parents[1]).with_suffix("")), "cause": about["cause"], "outcome": about.get("outcome"), "kinds": [one.kind for one in told],
-        "line": first.line if first else None, "step": first.step if first else None, "text": first.said.text("en") if first else "", "stop": stops[first.path] if first else max(stops.values(), default=0),
-        "before": bool(first and first.line < stops[first.path]), "has_sign": _has_sign(about, max(stops.values(), default=0)),
+        "name": str(label.relative_to(label.parents[1]).with_suffix("")),
+        "cause": about["cause"],
+        "outcome": about.get("outcome"),
+        "kinds": [one.kind for one in told],
+        "line": first.line if first else None,
+        "step": first.step if first else None,
+        "text": first.said.text("en") if first else "",
+        "stop": stops[first.path] if first else max(stops.values(), default=0),
+        "before": bool(first and first.line < stops[first.path]),
+        "has_sign": _has_sign(about, max(stops.values(), default=0)),
     }
 
 
 def _has_sign(about: dict[str, Any], stop: int) -> bool:
-    """Whether the label's first failure stands before the line at which the program stops; a spike from which the run recovers is none."""
+    """Whether the label's first failure stands before the line at which the program stops.
+
+    A spike from which the run recovers is none.
+    """
     line = (about.get("first_failure") or {}).get("line")
     return line < stop if line else about["cause"] != "numerics.loss-spike"
 
@@ -144,32 +199,76 @@ def _inputs(label: Path) -> tuple[Path, ...]:
 
 def labels_in(folder: Path) -> list[Path]:
     """The labels that have a log; those of a part that is set aside are left alone."""
-    found = [path for path in sorted(folder.rglob("*.yaml")) if "lab" not in path.relative_to(folder).parts and any(one.exists() for one in _inputs(path))]
-    return [path for path in found if not re.search(r"^part: check", path.read_text(encoding="utf-8"), re.MULTILINE)]
+    found = [
+        path
+        for path in sorted(folder.rglob("*.yaml"))
+        if "lab" not in path.relative_to(folder).parts
+        and any(one.exists() for one in _inputs(path))
+    ]
+    return [
+        path
+        for path in found
+        if not re.search(r"^part: check", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
 
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="*", type=Path, default=[ROOT / "sample_logs"])
-    parser.add_argument("--lines", action="store_true", help="a line for each run that is collapsing, or is warned of")
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="a line for each run that is collapsing, or is warned of",
+    )
     parser.add_argument("--only", default="", help="causes that begin so")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
-    labels = [label for folder in args.folders for label in labels_in(folder) if args.only in label.read_text(encoding="utf-8")]
+    labels = [
+        label
+        for folder in args.folders
+        for label in labels_in(folder)
+        if args.only in label.read_text(encoding="utf-8")
+    ]
     with ProcessPoolExecutor(args.jobs) as pool:
         rows = list(pool.map(watched, labels, chunksize=4))
     groups: dict[str, list[dict[str, Any]]] = collections.defaultdict(list)
     for row in rows:
-        groups["collapsing" if row["cause"].startswith("numerics.") else "healthy" if row["cause"].startswith("healthy.") else "other"].append(row)
+        groups[
+            (
+                "collapsing"
+                if row["cause"].startswith("numerics.")
+                else "healthy"
+                if row["cause"].startswith("healthy.")
+                else "other"
+            )
+        ].append(row)
     for name, members in groups.items():
         if args.lines:
             for row in members:
                 if row["kinds"] or (name == "collapsing" and row["has_sign"]):
-                    print(f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']} stops {row['stop']} {'' if row['before'] or not row['kinds'] else 'LATE '}{','.join(row['kinds'])} {row['text'][:90]}")
-        told, signs = [row for row in members if row["kinds"]], [row for row in members if row["has_sign"]]
-        apart = f", {sum(row['before'] for row in signs)} of {len(signs)} that show a sign before the program stops are warned of before it" if name == "collapsing" else ""
-        print(f"{name:<10} {len(members)} runs, {len(told)} warned of ({', '.join(f'{kind} {count}' for kind, count in collections.Counter(row['kinds'][0] for row in told).items())}){apart}")
+                    print(
+                        f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']}"
+                        f" stops {row['stop']}"
+                        f" {'' if row['before'] or not row['kinds'] else 'LATE '}{','.join(row['kinds'])}"
+                        f" {row['text'][:90]}"
+                    )
+        told, signs = (
+            [row for row in members if row["kinds"]],
+            [row for row in members if row["has_sign"]],
+        )
+        apart = (
+            f", {sum(row['before'] for row in signs)} of {len(signs)} that show a sign before the"
+            " program stops are warned of before it"
+            if name == "collapsing"
+            else ""
+        )
+        print(
+            f"{name:<10} {len(members)} runs, {len(told)} warned of"
+            f" ({', '.join(f'{kind} {count}' for kind, count in collections.Counter(row['kinds'][0] for row in told).items())}){apart}"
+        )
 
 
 if __name__ == "__main__":

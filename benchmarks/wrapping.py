@@ -1,10 +1,15 @@
-"""Whether a verdict moves when every line of a log is wrapped: a time stamp, a rank, a task number, colours, a logger's prefix, carriage returns, one around the other.
+"""Whether a verdict moves when every line of a log is wrapped.
+
+A time stamp, a rank, a task number, colours, a logger's prefix, carriage returns, one around the
+other.
 
     python benchmarks/wrapping.py [FOLDER ...] [--every N] [--jobs N]
 
-FOLDER (default `sample_logs`) holds cases as the lab writes them: a label beside a log or a folder of logs. Each case is analysed bare and in every wrapping that says nothing new of it; printed are
-the cases whose cause moves, and the count. A line that prints a time is stamped with it, those between two of them evenly, so that pauses stay what they were; files of a job that print none get no stamp, since their order would be invented;
-a rank is put only before lines that name none.
+FOLDER (default `sample_logs`) holds cases as the lab writes them: a label beside a log or a folder
+of logs. Each case is analysed bare and in every wrapping that says nothing new of it; printed are
+the cases whose cause moves, and the count. A line that prints a time is stamped with it, those
+between two of them evenly, so that pauses stay what they were; files of a job that print none get
+no stamp, since their order would be invented; a rank is put only before lines that name none.
 """
 
 import argparse
@@ -35,7 +40,10 @@ class Wrapping:
     """A way to wrap the lines of one file."""
 
     def __init__(self, prefix: str, suffix: str = "") -> None:
-        """Take what stands before and behind each line; `{stamp}`, `{comma}` and `{rank}` are put in."""
+        """Take what stands before and behind each line.
+
+        `{stamp}`, `{comma}` and `{rank}` are put in.
+        """
         self.prefix, self.suffix = prefix, suffix
 
     @property
@@ -45,23 +53,37 @@ class Wrapping:
 
     @property
     def is_inner(self) -> bool:
-        """True if it cannot stand around the label of a process: it says itself which one a line is from, or a program prints it."""
+        """True if it cannot stand around the label of a process.
+
+        It says itself which one a line is from, or a program prints it.
+        """
         return "{rank}" in self.prefix or " - INFO - " in self.prefix
 
     def text(self, text: str, rank: int) -> str:
         """Wrap every line."""
         body, end = (text[:-1], "\n") if text.endswith("\n") else (text, "")
         lines = body.split("\n")
-        return "\n".join(self._line(line, time, rank) for line, time in zip(lines, times(lines), strict=True)) + end
+        return (
+            "\n".join(
+                self._line(line, time, rank) for line, time in zip(lines, times(lines), strict=True)
+            )
+            + end
+        )
 
     def _line(self, line: str, time: float, rank: int) -> str:
         when = dt.datetime.fromtimestamp(time, dt.UTC)
-        stamp, comma = f"{when:%Y-%m-%dT%H:%M:%S.%f}", f"{when:%Y-%m-%d %H:%M:%S},{when.microsecond // 1000:03d}"
+        stamp, comma = (
+            f"{when:%Y-%m-%dT%H:%M:%S.%f}",
+            f"{when:%Y-%m-%d %H:%M:%S},{when.microsecond // 1000:03d}",
+        )
         return self.prefix.format(stamp=stamp, comma=comma, rank=rank) + line + self.suffix
 
 
 def times(lines: Sequence[str]) -> list[float]:
-    """Give each line a time: its own where it prints one; those between two of them are spread over the time between, so that no pause is invented."""
+    """Give each line a time: its own where it prints one.
+
+    Those between two of them are spread over the time between, so that no pause is invented.
+    """
     known: list[tuple[int, float]] = []
     for number, line in enumerate(lines):
         time = clean(line, srun=True).time
@@ -72,10 +94,17 @@ def times(lines: Sequence[str]) -> list[float]:
         if not known or own >= known[-1][1]:
             known.append((number, own))
     first, last = known[0] if known else (0, START), known[-1] if known else (0, START)
-    places = [(-1, first[1] - MOMENT * (first[0] + 1)), *known, (len(lines), last[1] + MOMENT * (len(lines) - last[0]))]
+    places = [
+        (-1, first[1] - MOMENT * (first[0] + 1)),
+        *known,
+        (len(lines), last[1] + MOMENT * (len(lines) - last[0])),
+    ]
     found = []
     for (begin, start), (end, stop) in itertools.pairwise(places):
-        found += [start + (stop - start) * (number - begin) / max(end - begin, 1) for number in range(max(begin, 0), end)]
+        found += [
+            start + (stop - start) * (number - begin) / max(end - begin, 1)
+            for number in range(max(begin, 0), end)
+        ]
     return found
 
 
@@ -107,15 +136,29 @@ def texts(path: Path) -> dict[str, str]:
     for file in files:
         data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
         name = str(file.relative_to(path) if path.is_dir() else file.name).removesuffix(".gz")
-        if Path(name).suffix not in TEXT or data.startswith((b"{", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data:
+        if (
+            Path(name).suffix not in TEXT
+            or data.startswith((b"{", b"\xff\xfe", b"\xfe\xff"))
+            or b"\x00" in data
+        ):
             return {}
         found[name] = data.decode("utf-8", "surrogateescape")
     return found
 
 
 def ranks(files: dict[str, str]) -> dict[str, int]:
-    """The rank of each file; nothing where a line names its process, or several files do not name theirs."""
-    if any(carries_srun_labels(text) or any((where := clean(line).where).rank is not None or where.local_rank is not None for line in text.split("\n")) for text in files.values()):
+    """The rank of each file.
+
+    Nothing where a line names its process, or several files do not name theirs.
+    """
+    if any(
+        carries_srun_labels(text)
+        or any(
+            (where := clean(line).where).rank is not None or where.local_rank is not None
+            for line in text.split("\n")
+        )
+        for text in files.values()
+    ):
         return {}
     named = processes_of(list(files)) if len(files) > 1 else {}
     if len(files) > 1 and any(name not in named or named[name].rank is None for name in files):
@@ -134,20 +177,30 @@ def cause(files: dict[str, str], dump: Path) -> str | None:
         return postmortem.analyze(where, env=[dump] if dump.is_file() else []).verdict.cause
 
 
-def moved(path: Path, names: Sequence[str] = tuple(WRAPPINGS)) -> tuple[int, list[tuple[str, str | None, str | None]]]:
+def moved(
+    path: Path, names: Sequence[str] = tuple(WRAPPINGS)
+) -> tuple[int, list[tuple[str, str | None, str | None]]]:
     """How many wrappings of a case were looked at, and those in which the cause moves."""
     files = texts(path)
     if not files:
         return 0, []
-    is_timed = len(files) == 1 or all(any(clean(line).time for line in text.split("\n")) for text in files.values())
-    processes, dump = ranks(files), path.with_name(path.name.removesuffix(path.suffix if path.is_file() else "") + ".env")
+    is_timed = len(files) == 1 or all(
+        any(clean(line).time for line in text.split("\n")) for text in files.values()
+    )
+    processes, dump = (
+        ranks(files),
+        path.with_name(path.name.removesuffix(path.suffix if path.is_file() else "") + ".env"),
+    )
     bare, count, found = cause(files, dump), 0, []
     for name in names:
         wrapping = WRAPPINGS[name]
         if (wrapping.is_inner and not processes) or (wrapping.tells_time and not is_timed):
             continue
         count += 1
-        now = cause({file: wrapping.text(text, processes.get(file, 0)) for file, text in files.items()}, dump)
+        now = cause(
+            {file: wrapping.text(text, processes.get(file, 0)) for file, text in files.items()},
+            dump,
+        )
         if now != bare:
             found.append((name, bare, now))
     return count, found
@@ -160,10 +213,14 @@ def main() -> None:
     options.add_argument("--every", type=int, default=1, help="every Nth case")
     options.add_argument("--jobs", type=int, default=2)
     given = options.parse_args()
-    cases = [samples.input_of(label) for folder in given.folders for label in samples.labels_in(folder)][::given.every]
+    cases = [
+        samples.input_of(label) for folder in given.folders for label in samples.labels_in(folder)
+    ][:: given.every]
     total = moves = 0
     with ProcessPoolExecutor(given.jobs) as pool:
-        for path, (count, found) in zip(cases, pool.map(partial(moved), cases, chunksize=4), strict=True):
+        for path, (count, found) in zip(
+            cases, pool.map(partial(moved), cases, chunksize=4), strict=True
+        ):
             total += count
             moves += len(found)
             for name, before, now in found:

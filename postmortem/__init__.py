@@ -8,4 +8,12 @@
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
 from postmortem.library import Report, analyze
 
-__all__ = ["InputError", "MissingExtra", "PatternError", "PostmortemError", "Report", "UsageError", "analyze"]
+__all__ = [
+    "InputError",
+    "MissingExtra",
+    "PatternError",
+    "PostmortemError",
+    "Report",
+    "UsageError",
+    "analyze",
+]

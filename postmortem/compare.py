@@ -1,9 +1,13 @@
-"""Two runs side by side: what was set and installed otherwise, where their curves part, which lines only one of them prints.
+"""Two runs side by side.
 
-In: the paths of a good and of a bad run. Out: `Comparison`. Not here: rendering it (`report.comparison`), judging one run (`library`).
+What was set and installed otherwise, where their curves part, which lines only one of them prints.
 
-Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part where their distance leaves what it was before and stays there.
-Lines are compared by their wording: numbers, addresses and paths are taken out.
+In: the paths of a good and of a bad run. Out: `Comparison`. Not here: rendering it
+(`report.comparison`), judging one run (`library`).
+
+Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part
+where their distance leaves what it was before and stays there. Lines are compared by their wording:
+numbers, addresses and paths are taken out.
 """
 
 import math
@@ -32,13 +36,21 @@ _TIMES: Final = 5.0
 _SHARE: Final = 0.15
 """Share of the value below which curves are taken to be together."""
 _STAYS: Final = 3
-_VARIABLE: Final = re.compile(r"0x[0-9a-fA-F]+|(?:/[\w.@%+=:-]+){2,}/?|\b[0-9a-f]{8,}\b|[-+]?\d[\d.,:/e+-]*")
+_VARIABLE: Final = re.compile(
+    r"0x[0-9a-fA-F]+|(?:/[\w.@%+=:-]+){2,}/?|\b[0-9a-f]{8,}\b|[-+]?\d[\d.,:/e+-]*"
+)
 _BAR: Final = re.compile(r"\d%\||it/s|s/it")
 _SPACE: Final = re.compile(r"\s+")
 
 
 def compare(
-    good: Sequence[str | Path], bad: Sequence[str | Path], *, good_env: Sequence[str | Path] = (), bad_env: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (),
+    good: Sequence[str | Path],
+    bad: Sequence[str | Path],
+    *,
+    good_env: Sequence[str | Path] = (),
+    bad_env: Sequence[str | Path] = (),
+    language: str = "en",
+    patterns: Sequence[str | Path] = (),
 ) -> Comparison:
     """Compare a run that went well with one that did not.
 
@@ -55,7 +67,10 @@ def compare(
     """
     if any(str(path) == STDIN for path in (*good, *bad)):
         raise InputError("standard input cannot be compared", STDIN, "write it to a file first")
-    one, other = analyze(good, env=good_env, language=language, patterns=patterns), analyze(bad, env=bad_env, language=language, patterns=patterns)
+    one, other = (
+        analyze(good, env=good_env, language=language, patterns=patterns),
+        analyze(bad, env=bad_env, language=language, patterns=patterns),
+    )
     return compare_reports(one, other)
 
 
@@ -77,7 +92,9 @@ def _differing(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Diff
     """Yield what both tell otherwise, then what only one of them tells."""
     both = sorted(name for name in good.keys() & bad.keys() if good[name] != bad[name])
     yield from (Differing(name, good[name], bad[name]) for name in both)
-    yield from (Differing(name, good.get(name), bad.get(name)) for name in sorted(good.keys() ^ bad.keys()))
+    yield from (
+        Differing(name, good.get(name), bad.get(name)) for name in sorted(good.keys() ^ bad.keys())
+    )
 
 
 def _facts(environment: Environment) -> dict[str, str]:
@@ -96,7 +113,10 @@ def _curves(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[P
     known = _longest(good)
     told = _longest(bad)
     order = [names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE]
-    for name in sorted(known.keys() & told.keys(), key=lambda name: (order.index(name) if name in order else len(order), name)):
+    for name in sorted(
+        known.keys() & told.keys(),
+        key=lambda name: (order.index(name) if name in order else len(order), name),
+    ):
         parting = parted(known[name], told[name])
         if parting is not None:
             yield parting
@@ -112,7 +132,10 @@ def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
 
 
 def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
-    """Find where two series part: their distance leaves what it was before and stays away, or one of them stops being finite."""
+    """Find where two series part.
+
+    Their distance leaves what it was before and stays away, or one of them stops being finite.
+    """
     one, other = _by_step(good), _by_step(bad)
     steps = sorted(one.keys() & other.keys())
     if not steps:
@@ -131,22 +154,40 @@ def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
         away = away + 1 if is_away else 0
         if away == _STAYS:
             begin = steps[index - _STAYS + 1]
-            return Parting(good.name, len(steps), begin, one[begin][0], other[begin][0], one[begin][1], other[begin][1])
+            return Parting(
+                good.name,
+                len(steps),
+                begin,
+                one[begin][0],
+                other[begin][0],
+                one[begin][1],
+                other[begin][1],
+            )
         if not is_away:
             distances.append(distance)
     last = steps[-1]
-    return Parting(good.name, len(steps), None, one[last][0], other[last][0], one[last][1], other[last][1])
+    return Parting(
+        good.name, len(steps), None, one[last][0], other[last][0], one[last][1], other[last][1]
+    )
 
 
 def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
-    """Give values and lines by step; where no step is known, by number of the record, if every record is there."""
+    """Give values and lines by step.
+
+    Where no step is known, by number of the record, if every record is there.
+    """
     if all(step is None for step, _, _ in series.samples) and series.points == len(series.samples):
-        return {float(index): (value, line) for index, (_, value, line) in enumerate(series.samples, 1)}
+        return {
+            float(index): (value, line) for index, (_, value, line) in enumerate(series.samples, 1)
+        }
     return {float(step): (value, line) for step, value, line in series.samples if step is not None}
 
 
 def _wordings(diagnosis: Diagnosis) -> dict[str, Wording]:
-    """Give every wording of the logs with its first place and how often it comes; metric records and bars are left out."""
+    """Give every wording of the logs with its first place and how often it comes.
+
+    Metric records and bars are left out.
+    """
     found: dict[str, Wording] = {}
     metrics = {(one.source, line) for one in diagnosis.series for _, _, line in one.samples}
     for index, source in enumerate(diagnosis.sources):
@@ -170,8 +211,10 @@ def _lines(path: str) -> Iterator[str]:
         text = Text(opened)
         mark, rest = (b"\r" if text.breaks_by_return else b"\n"), b""
         for block in blocks(text):
-            *whole, rest = (rest + block.data[block.lo:block.hi]).split(mark)
-            yield from (line.decode("utf-8", "replace").rstrip("\r").split("\r")[-1] for line in whole)
+            *whole, rest = (rest + block.data[block.lo : block.hi]).split(mark)
+            yield from (
+                line.decode("utf-8", "replace").rstrip("\r").split("\r")[-1] for line in whole
+            )
         if rest:
             yield rest.decode("utf-8", "replace").split("\r")[-1]
     finally:

@@ -17,7 +17,10 @@ class PostmortemError(Exception):
     """
 
     def __init__(self, what: object, where: object = "", mend: str = "") -> None:
-        """Keep the three parts apart, so that each report can lay them out itself; `what` may be a sentence in several languages."""
+        """Keep the three parts apart, so that each report can lay them out itself.
+
+        `what` may be a sentence in several languages.
+        """
         super().__init__(what, where, mend)
         self.what, self.where, self.mend = what, where, mend
 

@@ -1,10 +1,13 @@
-"""One pass over the blocks of a source: what is printed becomes findings, tracebacks, series and facts, in bounded memory.
+"""One pass over the blocks of a source.
 
-In: `Block`s of one source. Out: `Gathered`. `feed`, `snapshot` and `merge` make it a mergeable state: a growing file, many files and block
-borders are all the same to it.
-Not here: reading files (`reading`), weighing what was found (`inference`).
+What is printed becomes findings, tracebacks, series and facts, in bounded memory.
 
-Only lines with a literal of some rule in them are looked at. Of each (signature, process) the first FIRST and last LAST findings are kept.
+In: `Block`s of one source. Out: `Gathered`. `feed`, `snapshot` and `merge` make it a mergeable
+state: a growing file, many files and block borders are all the same to it. Not here: reading files
+(`reading`), weighing what was found (`inference`).
+
+Only lines with a literal of some rule in them are looked at. Of each (signature, process) the first
+FIRST and last LAST findings are kept.
 """
 
 import dataclasses
@@ -52,8 +55,21 @@ class _Drawn(NamedTuple):
 class Gathering:
     """Gathers from one source."""
 
-    def __init__(self, machine: Machine, source: int, where: Where = NOWHERE, *, srun: bool = False, breaks_by_return: bool = False, budget: Budget | None = None) -> None:
-        """Start at the first line. `where` is the process that the file's name tells, for lines that say nothing; `budget` is the whole job's."""
+    def __init__(
+        self,
+        machine: Machine,
+        source: int,
+        where: Where = NOWHERE,
+        *,
+        srun: bool = False,
+        breaks_by_return: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        """Start at the first line.
+
+        `where` is the process that the file's name tells, for lines that say nothing; `budget` is
+        the whole job's.
+        """
         self.machine, self.source = machine, source
         self.result = Gathered()
         self._points = Points(self.result, source, where)
@@ -85,7 +101,9 @@ class Gathering:
         self._searched: dict[tuple[str, str], tuple[Match, ...]] = {}
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
-            "signature": lambda index, view, base: self._signature(machine.signatures[index], view, base),
+            "signature": lambda index, view, base: self._signature(
+                machine.signatures[index], view, base
+            ),
             "metric": lambda index, view, base: self._metric(machine.metrics[index], view, base),
             "fact": lambda index, view, _: self._fact(machine.facts[index], view),
             "traceback": lambda _, view, base: self._traceback(view, base),
@@ -99,8 +117,16 @@ class Gathering:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         data, position, base = block.data, block.lo, block.offset
-        count, is_more, followed, take = data.count, self.machine.is_more_than_metric, self.machine.only_followed, self._quick.take
-        (view, view_base), covered = self._open, self._covered - base     # a line may go on behind a block's border
+        count, is_more, followed, take = (
+            data.count,
+            self.machine.is_more_than_metric,
+            self.machine.only_followed,
+            self._quick.take,
+        )
+        (view, view_base), covered = (
+            self._open,
+            self._covered - base,
+        )  # a line may go on behind a block's border
         for number, start in self.machine.hits(data, block.lo, block.hi):
             if start < covered:
                 if view is None and is_more[number]:
@@ -114,7 +140,11 @@ class Gathering:
             position = max(position, start)
             self._generic_line()
             if end := take(number, data, start, base, self.line):
-                view, covered, self._opening = self._claimed_view(data, start) if is_more[number] else None, end, -1
+                view, covered, self._opening = (
+                    self._claimed_view(data, start) if is_more[number] else None,
+                    end,
+                    -1,
+                )
             elif number in followed and self._is_too_many(base + start):
                 continue
             else:
@@ -133,12 +163,16 @@ class Gathering:
         """Keep what the source begins and ends with."""
         data = block.data
         if len(self._head) < _CONTEXT * 2:
-            self._head += data[block.lo:min(block.hi, block.lo + _CONTEXT * 2)]
-        self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2):block.hi])[-_CONTEXT * 2:]
+            self._head += data[block.lo : min(block.hi, block.lo + _CONTEXT * 2)]
+        self._tail = (self._tail + data[max(block.lo, block.hi - _CONTEXT * 2) : block.hi])[
+            -_CONTEXT * 2 :
+        ]
         if block.hi > block.lo:
-            self._ends_with_break = data[block.hi - 1:block.hi] == self._break
+            self._ends_with_break = data[block.hi - 1 : block.hi] == self._break
 
-    def take_state(self, records: Iterable[tuple[Record, int]], producer: str = "transformers-trainer") -> None:
+    def take_state(
+        self, records: Iterable[tuple[Record, int]], producer: str = "transformers-trainer"
+    ) -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for record, line in records:
             self._points.record(record, producer, producer, (line, line), math.nan, record.units)
@@ -156,8 +190,11 @@ class Gathering:
             kept.settle()
         result.lines[self.source] = self.line - (1 if self._ends_with_break else 0)
         tail = self._tail
-        result.heads[self.source] = self._head[:_CONTEXT * 2].decode("utf-8", "replace")
-        result.tails[self.source] = (self.line - tail.count(self._break), tail.decode("utf-8", "replace"))
+        result.heads[self.source] = self._head[: _CONTEXT * 2].decode("utf-8", "replace")
+        result.tails[self.source] = (
+            self.line - tail.count(self._break),
+            tail.decode("utf-8", "replace"),
+        )
         return result
 
     def _is_too_many(self, place: int) -> bool:
@@ -173,16 +210,26 @@ class Gathering:
         view.claimed.add(_CLAIMED)
         return view
 
-    # -- one line ---------------------------------------------------------------------------------------------------
+    # -- one line
+    # ---------------------------------------------------------------------------------------------------
 
     def _may_begin(self, number: int, place: int) -> bool:
         """Say whether the line around a literal may be looked at, of a source that names more than is kept."""
-        may = self._crowd.may_take(number, place) if place >= self._refused_until else self.machine.is_more_than_metric[number] and self._crowd.has_look(number, place)
+        may = (
+            self._crowd.may_take(number, place)
+            if place >= self._refused_until
+            else self.machine.is_more_than_metric[number] and self._crowd.has_look(number, place)
+        )
         self.result.crowded_out += not may
         return may
 
-    def _slow_view(self, number: int, data: bytes, start: int, base: int) -> tuple[View | None, int]:
-        """Look at the line around a literal that no template takes, and give where it ends; of a crowded source it may be passed over."""
+    def _slow_view(
+        self, number: int, data: bytes, start: int, base: int
+    ) -> tuple[View | None, int]:
+        """Look at the line around a literal that no template takes, and give where it ends.
+
+        Of a crowded source it may be passed over.
+        """
         if self._points.is_crowded and not self._crowd.may_look(number, base + start):
             self.result.crowded_out += 1
             self._refused_until = base + max(start + 1, data.find(b"\n", start, start + LONG))
@@ -193,7 +240,12 @@ class Gathering:
     def _dispatch(self, number: int, view: View, base: int) -> None:
         """Let all who want lines with a literal look at this one."""
         wanted = self.machine.consumers[number]
-        if self._points.is_crowded and number != self._opening and self.machine.is_more_than_metric[number] and not self._crowd.may_look(number, base + view.start):
+        if (
+            self._points.is_crowded
+            and number != self._opening
+            and self.machine.is_more_than_metric[number]
+            and not self._crowd.may_look(number, base + view.start)
+        ):
             self.result.crowded_out += 1
             return
         if view.is_spent:
@@ -204,7 +256,9 @@ class Gathering:
             if key in view.claimed:
                 continue
             view.claimed.add(key)
-            if not self._sight.may_look(view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until):
+            if not self._sight.may_look(
+                view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until
+            ):
                 self.result.passed_over += 1
                 continue
             try:
@@ -228,16 +282,30 @@ class Gathering:
         if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_new = rule.fatal and kept.count < 2     # a crowd's too, whose first is one
+        is_new = rule.fatal and kept.count < 2  # a crowd's too, whose first is one
         context = (0, "")
         if is_new:
             self._sight.stamp(view, base)
-            context = view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
+            context = (
+                view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
+            )
             self._contexts += 1
         before = self.result.records_beside(self.source, where)
-        make = functools.partial(_seen, rule, self.source, where, view.number, base + view.start, text, match, cleaned, before, context)
+        make = functools.partial(
+            _seen,
+            rule,
+            self.source,
+            where,
+            view.number,
+            base + view.start,
+            text,
+            match,
+            cleaned,
+            before,
+            context,
+        )
         if len(text) > LONG:
-            kept.add(make())    # what waits would hold all of the line
+            kept.add(make())  # what waits would hold all of the line
         else:
             kept.add_later(make, view.number)
 
@@ -246,7 +314,11 @@ class Gathering:
         known, key = self._searched, (rule.id, text)
         found = known.get(key)
         if found is None:
-            found = tuple(rule.finditer(text, self._budget) if rule.raw.get("each") else filter(None, [rule.search(text, self._budget)]))
+            found = tuple(
+                rule.finditer(text, self._budget)
+                if rule.raw.get("each")
+                else filter(None, [rule.search(text, self._budget)])
+            )
             if len(text) <= LONG:
                 if len(known) >= _MOST_SEARCHED:
                     known.clear()
@@ -284,15 +356,20 @@ class Gathering:
         for match in self._search(rule, text):
             groups = {name: value for name, value in match.groupdict().items() if value is not None}
             if "package" in groups and "version" in groups:
-                groups[f"package_{groups.pop('package').lower().replace('-', '_')}"] = groups.pop("version")
+                groups[f"package_{groups.pop('package').lower().replace('-', '_')}"] = groups.pop(
+                    "version"
+                )
             for name, value in (*groups.items(), *(rule.raw.get("set") or {}).items()):
                 if name == "total_steps" and value.replace(",", "").isdigit():
                     self.result.total_steps = float(value.replace(",", ""))
-                self.result.facts.add(name, value, strength, self.source, view.number, view.cleaned.time)
+                self.result.facts.add(
+                    name, value, strength, self.source, view.number, view.cleaned.time
+                )
             if rule.framework:
                 self._points.recognise(rule.framework)
 
-    # -- metrics ----------------------------------------------------------------------------------------------------
+    # -- metrics
+    # ----------------------------------------------------------------------------------------------------
 
     def _metric(self, reader: MetricReader, view: View, base: int) -> None:
         if _CLAIMED in view.claimed:
@@ -304,17 +381,40 @@ class Gathering:
         self._read_until = max(self._read_until, base + _end_of(view, record.lines))
         drawn = _Drawn(record, reader, view.number, base + view.start)
         if reader.redraws:
-            before = None if record.place[-1] == "0" else self._redraws.take((reader.format.id, record.where), record.place, drawn)
-            if before is not None:     # a bar at 0 still shows what came before it
+            before = (
+                None
+                if record.place[-1] == "0"
+                else self._redraws.take((reader.format.id, record.where), record.place, drawn)
+            )
+            if before is not None:  # a bar at 0 still shows what came before it
                 self._record(before)
             return
         needs_bar = math.isnan(record.step) and reader.framework == "transformers-trainer"
-        self._record(drawn, self._bar.step(view.data, view.end, self.result.total_steps, is_training=is_training(dict(record.values))) if needs_bar else math.nan)
+        self._record(
+            drawn,
+            (
+                self._bar.step(
+                    view.data,
+                    view.end,
+                    self.result.total_steps,
+                    is_training=is_training(dict(record.values)),
+                )
+                if needs_bar
+                else math.nan
+            ),
+        )
         self._quick.learn(self._opening, view, reader, needs_bar=needs_bar)
 
     def _record(self, drawn: _Drawn, bar_step: float = math.nan) -> None:
         reader = drawn.reader
-        self._points.record(drawn.record, reader.producer, reader.framework or reader.producer, (drawn.line, drawn.offset), bar_step, reader.units)
+        self._points.record(
+            drawn.record,
+            reader.producer,
+            reader.framework or reader.producer,
+            (drawn.line, drawn.offset),
+            bar_step,
+            reader.units,
+        )
 
     def _generic_line(self) -> None:
         """Read the last line with a metric word, now that every format has had its chance to claim it."""
@@ -322,7 +422,9 @@ class Gathering:
         (view, base, opening), self._waiting = self._waiting or (None, 0, 0), None
         if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
             return
-        found = self._generic.read(view.cleaned.text, self._points.process(view.cleaned.where), view.number)
+        found = self._generic.read(
+            view.cleaned.text, self._points.process(view.cleaned.where), view.number
+        )
         for one in found:
             self._quick.put(one, base + view.start)
         if self._generic.has_read:
@@ -330,7 +432,14 @@ class Gathering:
 
     def _table_line(self, view: View, base: int) -> None:
         for record in self._table.read(view.cleaned.text, view.cleaned.where):
-            self._points.record(record, table.PRODUCER, table.PRODUCER, (view.number, base + view.start), math.nan, record.units)
+            self._points.record(
+                record,
+                table.PRODUCER,
+                table.PRODUCER,
+                (view.number, base + view.start),
+                math.nan,
+                record.units,
+            )
 
 
 def _end_of(view: View, lines: int) -> int:
@@ -347,10 +456,39 @@ _CLAIMED: Final = hash(("claimed",))
 
 
 def _seen(
-    rule: Signature, source: int, where: Where, line: int, offset: int, text: str, match: Match, cleaned: Cleaned, before: int, context: tuple[int, str],
+    rule: Signature,
+    source: int,
+    where: Where,
+    line: int,
+    offset: int,
+    text: str,
+    match: Match,
+    cleaned: Cleaned,
+    before: int,
+    context: tuple[int, str],
 ) -> Seen:
     """Make the finding of a match; holds no part of a block."""
     end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line
-    captures = tuple((name, value) for name, value in match.groupdict().items() if value is not None)
-    shown = cut(text if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200):], _MOST_TEXT)
-    return Seen(Finding(rule.id, rule.role, source, where, line, end_line, offset, shown.strip(), captures, cleaned.time, level=cleaned.level), before, context)
+    captures = tuple(
+        (name, value) for name, value in match.groupdict().items() if value is not None
+    )
+    shown = cut(
+        text if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200) :], _MOST_TEXT
+    )
+    return Seen(
+        Finding(
+            rule.id,
+            rule.role,
+            source,
+            where,
+            line,
+            end_line,
+            offset,
+            shown.strip(),
+            captures,
+            cleaned.time,
+            level=cleaned.level,
+        ),
+        before,
+        context,
+    )

@@ -1,6 +1,7 @@
 """What a pass over the sources has found, as one mergeable value in bounded memory.
 
-In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them (`gather`), weighing them (`inference`).
+In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them
+(`gather`), weighing them (`inference`).
 """
 
 import bisect
@@ -90,7 +91,9 @@ class Kept:
             self._add_last(make, line)
 
     def _is_first(self) -> bool:
-        return not self.first or (not self.last and len(self.first) < FIRST and self.room.has_finding())
+        return not self.first or (
+            not self.last and len(self.first) < FIRST and self.room.has_finding()
+        )
 
     def _add_last(self, one: Seen | Callable[[], Seen], line: int) -> None:
         self.count += 1
@@ -107,15 +110,21 @@ class Kept:
                 self.add(seen)
             self.count += later.count - len(found)
             return
-        has_room = [number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))]
-        border = len(later.first) if found[len(later.first):] or all(has_room) else len(found) - 1
-        self.first = [one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept]
-        self.last.extend(one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept)
+        has_room = [
+            number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))
+        ]
+        border = len(later.first) if found[len(later.first) :] or all(has_room) else len(found) - 1
+        self.first = [
+            one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept
+        ]
+        self.last.extend(
+            one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept
+        )
         self.count, self.last_line = later.count, later.last_line
 
     def settle(self) -> None:
         """Make the last ones."""
-        self.last = deque(self.all()[len(self.first):], maxlen=LAST)
+        self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
     def all(self) -> list[Seen]:
         """Give what is kept, in order."""
@@ -171,12 +180,18 @@ class Gathered:
         return found
 
     def count_of(self, finding: Finding) -> int:
-        """Say how often a process has said the same; of processes that are not told apart, how often all of them."""
+        """Say how often a process has said the same.
+
+        Of processes that are not told apart, how often all of them.
+        """
         places = ((finding.signature, finding.source, where) for where in (finding.where, CROWD))
         return next((self.findings[place].count for place in places if place in self.findings), 1)
 
     def records_beside(self, source: int, where: Where) -> int:
-        """Count the records of a source that tell how this process fares: its own and unlabelled ones; all, for a line without a label."""
+        """Count the records of a source that tell how this process fares.
+
+        Its own and unlabelled ones; all, for a line without a label.
+        """
         if where == NOWHERE:
             return self.records.get(source, 0)
         return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
@@ -184,7 +199,12 @@ class Gathered:
     def step_at(self, source: int, line: int) -> float | None:
         """Give the step of the metric record in a line; None if there is none, or it has no step."""
         for series in self.series.values():
-            if series.source == source and (index := bisect.bisect_left(series.lines, line)) < len(series.lines) and series.lines[index] == line and not math.isnan(series.steps[index]):
+            if (
+                series.source == source
+                and (index := bisect.bisect_left(series.lines, line)) < len(series.lines)
+                and series.lines[index] == line
+                and not math.isnan(series.steps[index])
+            ):
                 return series.steps[index]
         return None
 
@@ -226,7 +246,10 @@ class Gathered:
 
 
 def bounded(series: Collection[Series], most: int) -> int:
-    """Thin the longest series until all together hold well under `most` points, if they hold more; gives how many they hold."""
+    """Thin the longest series until all together hold well under `most` points, if they hold more.
+
+    Gives how many they hold.
+    """
     held = sum(len(one.values) for one in series)
     if held > most:
         keep = max(_FEWEST_POINTS, min(ENVELOPE, most // (2 * len(series))))

@@ -1,4 +1,6 @@
-"""The library: `postmortem.analyze(...)` and the `Report` it gives. The command line is a thin shell over it.
+"""The library: `postmortem.analyze(...)` and the `Report` it gives.
+
+The command line is a thin shell over it.
 
 In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 """
@@ -40,7 +42,9 @@ class Report:
     def is_alarming(self) -> bool:
         """True if the run failed or stalled, or the verdict is neither healthy nor an abstention."""
         cause = self.verdict.cause
-        return self.diagnosis.outcome in {"failed", "stalled"} or (cause is not None and not cause.startswith("healthy."))
+        return self.diagnosis.outcome in {"failed", "stalled"} or (
+            cause is not None and not cause.startswith("healthy.")
+        )
 
     def in_language(self, language: str) -> "Report":
         """Give the same findings with all texts in `en` or `zh`; nothing is read again.
@@ -49,9 +53,23 @@ class Report:
             UsageError: an unknown language.
         """
         _require_language(language)
-        return self if language == self.diagnosis.language else replace(self, diagnosis=pipeline.diagnose(self.job, language, self.diagnosis.excerpt))
+        return (
+            self
+            if language == self.diagnosis.language
+            else replace(
+                self, diagnosis=pipeline.diagnose(self.job, language, self.diagnosis.excerpt)
+            )
+        )
 
-    def render(self, form: str = "terminal", *, width: int = 80, color: bool = False, full: bool = False, redact: bool | None = None) -> str:
+    def render(
+        self,
+        form: str = "terminal",
+        *,
+        width: int = 80,
+        color: bool = False,
+        full: bool = False,
+        redact: bool | None = None,
+    ) -> str:
         """Render the report; the page (`html`) holds every language and opens in this one, and for the lines it quotes the log may be read again.
 
         Args:
@@ -67,8 +85,24 @@ class Report:
         if form not in report.FORMS:
             raise UsageError(f"unknown format {form!r}", "", f"one of {', '.join(report.FORMS)}")
         is_hiding = form != "terminal" if redact is None else redact
-        others = [self.in_language(language).diagnosis for language in LANGUAGES if language != self.diagnosis.language] if form == "html" else []
-        return report.render(self.diagnosis, form, width=width, color=color, full=full, redact=is_hiding, translations=others)
+        others = (
+            [
+                self.in_language(language).diagnosis
+                for language in LANGUAGES
+                if language != self.diagnosis.language
+            ]
+            if form == "html"
+            else []
+        )
+        return report.render(
+            self.diagnosis,
+            form,
+            width=width,
+            color=color,
+            full=full,
+            redact=is_hiding,
+            translations=others,
+        )
 
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
         """Give the JSON report (schema postmortem.report/1) as plain values."""
@@ -76,7 +110,12 @@ class Report:
 
 
 def analyze(
-    paths: Path_ | Sequence[Path_], *, env: Sequence[Path_] = (), language: str = "en", patterns: Sequence[Path_] = (), facts: Mapping[str, str] | None = None,
+    paths: Path_ | Sequence[Path_],
+    *,
+    env: Sequence[Path_] = (),
+    language: str = "en",
+    patterns: Sequence[Path_] = (),
+    facts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
@@ -86,7 +125,8 @@ def analyze(
         env: environment dumps that are not in the log.
         language: `en` or `zh`.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
-        facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`, `setting_learning_rate` and so on.
+        facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`,
+            `setting_learning_rate` and so on.
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
@@ -101,7 +141,9 @@ def analyze(
     _require_language(language)
     if not isinstance(paths, (str, Path)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    job = pipeline.read(paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress)
+    job = pipeline.read(
+        paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress
+    )
     return Report(pipeline.diagnose(job, language), job)
 
 

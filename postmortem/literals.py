@@ -1,6 +1,7 @@
 """All literals of the knowledge base in one filter, and who wants to see the lines that hold them.
 
-In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at lines (`gather`).
+In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at
+lines (`gather`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,10 @@ FOLLOWED: Final = frozenset({"traceback", "frame"})
 
 
 class Machine:
-    """Everything that is built once from the knowledge base: literals and who wants to see their lines."""
+    """Everything that is built once from the knowledge base.
+
+    Literals and who wants to see their lines.
+    """
 
     def __init__(self, knowledge: KnowledgeBase) -> None:
         """Collect the literals of all rules."""
@@ -28,9 +32,14 @@ class Machine:
         self.signatures = knowledge.signatures
         self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
         self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
-        wanted: dict[bytes, list[tuple[str, int]]] = {traceback.ANCHOR: [("traceback", 0)], traceback.FRAME_ANCHOR: [("frame", 0)]}
+        wanted: dict[bytes, list[tuple[str, int]]] = {
+            traceback.ANCHOR: [("traceback", 0)],
+            traceback.FRAME_ANCHOR: [("frame", 0)],
+        }
         rules: Iterable[tuple[str, Sequence[Signature | Format]]] = (
-            ("metric", [reader.format for reader in self.metrics]), ("fact", self.facts), ("signature", self.signatures),
+            ("metric", [reader.format for reader in self.metrics]),
+            ("fact", self.facts),
+            ("signature", self.signatures),
         )
         for kind, entries in rules:
             for index, rule in enumerate(entries):
@@ -40,15 +49,25 @@ class Machine:
             wanted.setdefault(word, []).append(("generic", 0))
         for word in table.WORDS:
             wanted.setdefault(word, []).append(("table", 0))
-        self.is_more_than_metric = [any(kind not in {"metric", "generic"} for kind, _ in consumers) for consumers in wanted.values()]
+        self.is_more_than_metric = [
+            any(kind not in {"metric", "generic"} for kind, _ in consumers)
+            for consumers in wanted.values()
+        ]
         """By literal: whether a line that a learnt template has read must be looked at all the same."""
-        self.only_followed = frozenset(number for number, consumers in enumerate(wanted.values()) if all(kind in FOLLOWED for kind, _ in consumers))
+        self.only_followed = frozenset(
+            number
+            for number, consumers in enumerate(wanted.values())
+            if all(kind in FOLLOWED for kind, _ in consumers)
+        )
         """The literals that nothing but a traceback begins with."""
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)
 
     def hits(self, data: bytes, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-        """Yield every literal that starts in data[lo:hi]; of a log that is full of them few are held at once."""
+        """Yield every literal that starts in data[lo:hi].
+
+        Of a log that is full of them few are held at once.
+        """
         for start in range(lo, hi, _STRIDE):
             yield from self.filter.hits(data, start, min(start + _STRIDE, hi))

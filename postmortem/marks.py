@@ -1,7 +1,9 @@
-"""Where the curves of a run are marked: skipped steps, checkpoints, evaluations, resumption, the crash.
+"""Where the curves of a run are marked.
 
-In: gathered evidence, the case. Out: `Marks` in the order of source and kind. Not here: the first failure and the attempts, which the diagnosis has by itself;
-drawing (`report.panels`).
+Skipped steps, checkpoints, evaluations, resumption, the crash.
+
+In: gathered evidence, the case. Out: `Marks` in the order of source and kind. Not here: the first
+failure and the attempts, which the diagnosis has by itself; drawing (`report.panels`).
 """
 
 import math
@@ -37,10 +39,15 @@ def marks(case: Case, gathered: Gathered, failure: FirstFailure | None) -> tuple
     for source, line, step in _saved(gathered):
         found.setdefault(("checkpoint", source, NOWHERE), {})[line] = step
     for event in case.signatures(_RESUMED):
-        found.setdefault(("resumed", event.finding.source, event.finding.where), {})[event.finding.line] = None
+        found.setdefault(("resumed", event.finding.source, event.finding.where), {})[
+            event.finding.line
+        ] = None
     for source, where, line in _crashes(case, gathered, failure):
         found[("crash", source, where)] = {line: None}
-    rows = (Marks(kind, source, where, len(places), spread(sorted(places.items()))) for (kind, source, where), places in found.items())
+    rows = (
+        Marks(kind, source, where, len(places), spread(sorted(places.items())))
+        for (kind, source, where), places in found.items()
+    )
     return tuple(sorted(rows, key=lambda one: (one.source, one.kind, str(one.where))))
 
 
@@ -52,21 +59,38 @@ def spread(places: Sequence[_Place], most: int = MOST) -> tuple[_Place, ...]:
 
 
 def _of(series: Series, gathered: Gathered) -> tuple[str, list[_Place]]:
-    """Give what a series marks on the curves of its process: steps that the loss scaler skipped, evaluations."""
+    """Give what a series marks on the curves of its process.
+
+    Steps that the loss scaler skipped, evaluations.
+    """
     if series.name == names.LOSS_SCALE:
-        is_told = any(signature == _OVERFLOW and source == series.source for signature, source, _ in gathered.findings)
+        is_told = any(
+            signature == _OVERFLOW and source == series.source
+            for signature, source, _ in gathered.findings
+        )
         return "overflow", list(_drops(series, all_events=is_told))
     if series.name == _SKIPPED:
         return "overflow", [_place(step, line) for step, value, line in series.kept() if value > 0]
-    if series.name == names.SKIPPED_STEPS and not any(one.name == names.LOSS_SCALE and one.source == series.source for one in gathered.series.values()):
-        return "overflow", [_place(two.step, two.line) for one, two in pairwise(series.kept()) if two.value > one.value]
+    if series.name == names.SKIPPED_STEPS and not any(
+        one.name == names.LOSS_SCALE and one.source == series.source
+        for one in gathered.series.values()
+    ):
+        return "overflow", [
+            _place(two.step, two.line)
+            for one, two in pairwise(series.kept())
+            if two.value > one.value
+        ]
     if series.name.startswith(_EVALUATED):
         return "evaluation", [_place(step, line) for step, _, line in series.kept()]
     return "", []
 
 
 def _drops(series: Series, *, all_events: bool) -> Iterator[_Place]:
-    """Yield where the loss scale falls. One that is printed without a step is printed because a step was skipped: also if it stays, or has grown unseen in between."""
+    """Yield where the loss scale falls.
+
+    One that is printed without a step is printed because a step was skipped: also if it stays, or
+    has grown unseen in between.
+    """
     before = math.nan
     for step, value, line in series.kept():
         is_event = math.isnan(step)
@@ -80,7 +104,10 @@ def _place(step: float, line: int) -> _Place:
 
 
 def _saved(gathered: Gathered) -> Iterator[tuple[int, int, float | None]]:
-    """Yield each saving of a checkpoint; a name with a step counts once: named again it is listed, or loaded."""
+    """Yield each saving of a checkpoint.
+
+    A name with a step counts once: named again it is listed, or loaded.
+    """
     known: set[tuple[int, str]] = set()
     for fact in gathered.facts.checkpoints:
         step = checkpoints.step_of(fact.value)
@@ -90,12 +117,18 @@ def _saved(gathered: Gathered) -> Iterator[tuple[int, int, float | None]]:
         yield fact.source, fact.line, whole(step)
 
 
-def _crashes(case: Case, gathered: Gathered, failure: FirstFailure | None) -> Iterator[tuple[int, Where, int]]:
+def _crashes(
+    case: Case, gathered: Gathered, failure: FirstFailure | None
+) -> Iterator[tuple[int, Where, int]]:
     """Yield the first fatal line behind the last record of a source, where that is not the first failure itself."""
     fatal: dict[int, tuple[int, Where]] = {}
     for source, where, line in _fatal(case):
         record = gathered.last_record.get(source)
-        if record is not None and line >= record[0] and line < fatal.get(source, (math.inf, NOWHERE))[0]:
+        if (
+            record is not None
+            and line >= record[0]
+            and line < fatal.get(source, (math.inf, NOWHERE))[0]
+        ):
             fatal[source] = (line, where)
     for source, (line, where) in fatal.items():
         if failure is None or (failure.source, failure.line) != (source, line):

@@ -1,4 +1,7 @@
-"""Where the data files lie: in a wheel beside the package (`_data`), in a checkout or editable install at its root; and what is kept from start to start.
+"""Where the data files lie.
+
+In a wheel beside the package (`_data`), in a checkout or editable install at its root; and what is
+kept from start to start.
 
 In: a folder's name; the name of what is kept. Out: its path; its bytes. Not here: what is in it.
 """
@@ -23,7 +26,11 @@ def folder(name: str) -> Path:
     for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
-    raise PostmortemError(f"the data folder {name!r} is missing", _PACKAGE, "reinstall: pip install --force-reinstall train-postmortem")
+    raise PostmortemError(
+        f"the data folder {name!r} is missing",
+        _PACKAGE,
+        "reinstall: pip install --force-reinstall train-postmortem",
+    )
 
 
 def compiled() -> Path | None:
@@ -41,11 +48,16 @@ def recall(kind: str, stamp: str) -> bytes | None:
 
 
 def keep(kind: str, stamp: str, content: bytes) -> None:
-    """Keep something in the user's cache folder; one that cannot be written costs the next start a moment, no more."""
+    """Keep something in the user's cache folder.
+
+    One that cannot be written costs the next start a moment, no more.
+    """
     path = _kept(kind, stamp)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[:-_KEPT]:
+        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[
+            :-_KEPT
+        ]:
             old.unlink(missing_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         temporary.write_bytes(content)

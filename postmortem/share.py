@@ -1,10 +1,14 @@
-"""The smallest part of a log that still tells the same: redacted, with the verdict, as the text of an issue.
+"""The smallest part of a log that still tells the same.
 
-In: the paths of a job that can be read again. Out: `Shared`, Markdown that analyses to the same verdict.
-Not here: posting it.
+Redacted, with the verdict, as the text of an issue.
 
-Lines are taken from what the verdict rests on outwards (evidence, the first failure, what was recognised, curves, both ends), until the text itself is judged as the
-whole log was; then whatever can be left out again is left out, but for the lines at the first failure and the last ones, which people look for. Nothing is believed: each text is analysed as whoever receives it would.
+In: the paths of a job that can be read again. Out: `Shared`, Markdown that analyses to the same
+verdict. Not here: posting it.
+
+Lines are taken from what the verdict rests on outwards (evidence, the first failure, what was
+recognised, curves, both ends), until the text itself is judged as the whole log was; then whatever
+can be left out again is left out, but for the lines at the first failure and the last ones, which
+people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
 import copy
@@ -45,7 +49,14 @@ class Shared:
     """Whether it is judged as the whole job was."""
 
 
-def share(paths: Sequence[str | Path], *, env: Sequence[str | Path] = (), language: str = "en", patterns: Sequence[str | Path] = (), redact: bool = True) -> Shared:
+def share(
+    paths: Sequence[str | Path],
+    *,
+    env: Sequence[str | Path] = (),
+    language: str = "en",
+    patterns: Sequence[str | Path] = (),
+    redact: bool = True,
+) -> Shared:
     """Write the smallest text that is judged as the job is.
 
     Args:
@@ -59,7 +70,9 @@ def share(paths: Sequence[str | Path], *, env: Sequence[str | Path] = (), langua
         InputError: nothing could be read, or a source cannot be read again.
     """
     if any(str(path) == "-" for path in paths):
-        raise InputError("standard input cannot be read a second time", "-", "write it to a file first")
+        raise InputError(
+            "standard input cannot be read a second time", "-", "write it to a file first"
+        )
     report = analyze(paths, env=env, language=language, patterns=patterns)
     maker = _Maker(report, env, patterns, redact=redact)
     windows: list[Window] = []
@@ -75,19 +88,30 @@ def share(paths: Sequence[str | Path], *, env: Sequence[str | Path] = (), langua
 class _Maker:
     """Writes texts of windows and judges them."""
 
-    def __init__(self, report: Report, env: Sequence[str | Path], patterns: Sequence[str | Path], *, redact: bool) -> None:
+    def __init__(
+        self,
+        report: Report,
+        env: Sequence[str | Path],
+        patterns: Sequence[str | Path],
+        *,
+        redact: bool,
+    ) -> None:
         self.report, self.env, self.patterns = report, env, patterns
         self._lines: dict[tuple[int, int], str] = {}
         self._redactor = Redactor() if redact else None
         if self._redactor is not None:
-            hide(report.diagnosis, self._redactor)      # learns the names that stand anywhere in the report
+            hide(
+                report.diagnosis, self._redactor
+            )  # learns the names that stand anywhere in the report
 
     def is_same(self, windows: Sequence[Window]) -> bool:
         """Say whether the text of these windows is judged as the whole is."""
         with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
             path = Path(folder) / "issue.md"
             path.write_text(self.text(windows), encoding="utf-8")
-            verdict = analyze(path, env=self.env, language=self.report.diagnosis.language, patterns=self.patterns).verdict
+            verdict = analyze(
+                path, env=self.env, language=self.report.diagnosis.language, patterns=self.patterns
+            ).verdict
         return verdict.cause == self.report.verdict.cause
 
     def smallest(self, windows: Sequence[Window]) -> list[Window]:
@@ -99,7 +123,9 @@ class _Maker:
                 for smaller in _less(window, halves=halves):
                     tries += 1
                     tried = [one for one in kept if one != window] + smaller
-                    if tries <= _TRIES and self.is_same(merged(iter([*tried, *must]), self.report.diagnosis)):
+                    if tries <= _TRIES and self.is_same(
+                        merged(iter([*tried, *must]), self.report.diagnosis)
+                    ):
                         kept = tried
                         break
         return merged(iter([*kept, *must]), self.report.diagnosis)
@@ -107,13 +133,24 @@ class _Maker:
     def made(self, windows: Sequence[Window], *, is_same: bool) -> Shared:
         """Give the text with its counts."""
         sources = self.report.diagnosis.sources
-        return Shared(self.text(windows), sum(last - first + 1 for _, first, last in windows), sum(one.lines for one in sources if one.kind not in {"ignored", "environment"}), is_same)
+        return Shared(
+            self.text(windows),
+            sum(last - first + 1 for _, first, last in windows),
+            sum(one.lines for one in sources if one.kind not in {"ignored", "environment"}),
+            is_same,
+        )
 
     def text(self, windows: Sequence[Window]) -> str:
         """Write verdict and windows."""
         shown, words = self.report.diagnosis, Words(self.report.diagnosis.language)
-        redactor = copy.deepcopy(self._redactor)      # numbers its pseudonyms by this text
-        bodies = [(file_name(shown, source, words), self._body([one for one in sorted(windows) if one[0] == source])) for source in sorted({one[0] for one in windows})]
+        redactor = copy.deepcopy(self._redactor)  # numbers its pseudonyms by this text
+        bodies = [
+            (
+                file_name(shown, source, words),
+                self._body([one for one in sorted(windows) if one[0] == source]),
+            )
+            for source in sorted({one[0] for one in windows})
+        ]
         if redactor is not None:
             for _, body in bodies:
                 redactor.lines(body)
@@ -121,35 +158,74 @@ class _Maker:
         blocks = [*_head(shown, words, redactor)]
         for name, body in bodies:
             hidden = redactor.lines(body) if redactor is not None else tuple(body)
-            blocks += [prose(redactor.text(name) if redactor is not None else name), fence("\n".join(hidden), "text")]
+            blocks += [
+                prose(redactor.text(name) if redactor is not None else name),
+                fence("\n".join(hidden), "text"),
+            ]
         return "\n\n".join(blocks) + "\n"
 
     def _body(self, windows: Sequence[Window]) -> list[str]:
         body: list[str] = []
-        missing = [(first, last) for source, first, last in windows if any((source, number) not in self._lines for number in range(first, last + 1))]
+        missing = [
+            (first, last)
+            for source, first, last in windows
+            if any((source, number) not in self._lines for number in range(first, last + 1))
+        ]
         if missing:
             source = windows[0][0]
-            self._lines.update({(source, number): line.text for number, line in lines_in(self.report.diagnosis.sources[source].path, missing).items()})
+            self._lines.update(
+                {
+                    (source, number): line.text
+                    for number, line in lines_in(
+                        self.report.diagnosis.sources[source].path, missing
+                    ).items()
+                }
+            )
         for source, first, last in windows:
             if body or first > 1:
                 body.append(GAP)
-            body += [self._lines[source, number] for number in range(first, last + 1) if (source, number) in self._lines]
+            body += [
+                self._lines[source, number]
+                for number in range(first, last + 1)
+                if (source, number) in self._lines
+            ]
         return body
 
 
 def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
     """Yield the verdict and what it rests on; a version may look like an address."""
     verdict = diagnosis.verdict
-    named = f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
+    named = (
+        f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
+    )
     yield f"### {prose(parts.title(diagnosis, words) + named)}"
-    said = [parts.standing(diagnosis, words), parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)]
-    yield "  \n".join(prose(redactor.text(part, addresses=False) if redactor is not None else part) for part in said if part)
+    said = [
+        parts.standing(diagnosis, words),
+        parts.frameworks(diagnosis),
+        parts.environment_line(diagnosis, words),
+    ]
+    yield "  \n".join(
+        prose(redactor.text(part, addresses=False) if redactor is not None else part)
+        for part in said
+        if part
+    )
 
 
 def _must(diagnosis: Diagnosis) -> Iterator[Window]:
     """Yield what people look for: the lines at the first failure, and the last ones of its source."""
     first = diagnosis.first_failure
-    source = first.source if first is not None else next((index for index, one in enumerate(diagnosis.sources) if one.kind not in {"ignored", "environment"}), 0)
+    source = (
+        first.source
+        if first is not None
+        else next(
+            (
+                index
+                for index, one in enumerate(diagnosis.sources)
+                if one.kind not in {"ignored", "environment"}
+            ),
+            0,
+        )
+    )
     if first is not None:
         yield source, first.line - 6, first.line + 2
     yield source, diagnosis.sources[source].lines - 2, diagnosis.sources[source].lines
@@ -161,7 +237,9 @@ def _without(window: Window, must: Sequence[Window]) -> list[Window]:
     for other, begin, end in must:
         if other == source and begin <= last and end >= first:
             pieces = [(source, first, begin - 1), (source, end + 1, last)]
-            return [part for piece in pieces if piece[1] <= piece[2] for part in _without(piece, must)]
+            return [
+                part for piece in pieces if piece[1] <= piece[2] for part in _without(piece, must)
+            ]
     return [window]
 
 
@@ -176,9 +254,17 @@ def _windows(diagnosis: Diagnosis, level: int) -> Iterator[Window]:
         yield first.source, first.line - 25, first.line + 10
     if level >= 1:
         yield from ((hit.source, hit.line, hit.end_line) for hit in diagnosis.signatures)
-        yield from ((one.source, one.line, one.line) for one in diagnosis.settings.values() if one.source is not None and one.line)
+        yield from (
+            (one.source, one.line, one.line)
+            for one in diagnosis.settings.values()
+            if one.source is not None and one.line
+        )
     if level >= 2:
-        yield from ((one.source, line, line) for one in diagnosis.series for _, _, line in (*one.samples[:40], *one.samples[-40:]))
+        yield from (
+            (one.source, line, line)
+            for one in diagnosis.series
+            for _, _, line in (*one.samples[:40], *one.samples[-40:])
+        )
     for index, source in enumerate(diagnosis.sources):
         if source.kind not in {"ignored", "environment"} and source.lines and _ENDS[level]:
             yield index, 1, _ENDS[level]
@@ -188,7 +274,11 @@ def _windows(diagnosis: Diagnosis, level: int) -> Iterator[Window]:
 def merged(windows: Iterator[Window], diagnosis: Diagnosis) -> list[Window]:
     """Bring windows into order, within their sources, without overlaps."""
     found: list[Window] = []
-    counts: Mapping[int, int] = {index: source.lines for index, source in enumerate(diagnosis.sources) if source.kind not in {"ignored", "environment"}}
+    counts: Mapping[int, int] = {
+        index: source.lines
+        for index, source in enumerate(diagnosis.sources)
+        if source.kind not in {"ignored", "environment"}
+    }
     for source, first, last in sorted(window for window in windows if window[0] in counts):
         begin, end = max(1, first), min(last, counts[source])
         if begin > end:

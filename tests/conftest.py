@@ -1,4 +1,7 @@
-"""Markers that need a tool: skipped with a reason where it is missing, failed where the setting demands it."""
+"""Markers that need a tool.
+
+Skipped with a reason where it is missing, failed where the setting demands it.
+"""
 
 import os
 import shutil
@@ -14,19 +17,34 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def _chromium() -> str | None:
-    return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    return next(
+        (
+            path
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (path := shutil.which(name))
+        ),
+        None,
+    )
 
 
 def _lab_is_ready() -> bool:
     """The environments of the quick sample are there, or will be made because this run demands it."""
-    return "frameworks" in os.environ.get("POSTMORTEM_REQUIRE", "") or all(venvs.ready(name) for name in ("torch", "transformers"))
+    return "frameworks" in os.environ.get("POSTMORTEM_REQUIRE", "") or all(
+        venvs.ready(name) for name in ("torch", "transformers")
+    )
 
 
 NEEDS = {
-    "wheel": ("building a wheel needs the module `build`", lambda: __import__("importlib.util").util.find_spec("build") is not None),
+    "wheel": (
+        "building a wheel needs the module `build`",
+        lambda: __import__("importlib.util").util.find_spec("build") is not None,
+    ),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
     "postgres": ("needs a PostgreSQL server", lambda: shutil.which("postgres") is not None),
-    "frameworks": ("needs the lab's environments: python sample_logs/lab environments torch transformers", _lab_is_ready),
+    "frameworks": (
+        "needs the lab's environments: python sample_logs/lab environments torch transformers",
+        _lab_is_ready,
+    ),
     "cluster": ("needs Ray", lambda: False),
     "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
 }
@@ -40,7 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if not marked or is_there():
             continue
         for item in marked:
-            item.add_marker(pytest.mark.skip(reason=reason) if name not in required or name == "gpu" else pytest.mark.usefixtures("missing_tool"))
+            item.add_marker(
+                pytest.mark.skip(reason=reason)
+                if name not in required or name == "gpu"
+                else pytest.mark.usefixtures("missing_tool")
+            )
 
 
 @pytest.fixture
@@ -65,7 +87,12 @@ def command() -> list[str]:
 
 @pytest.fixture(scope="session")
 def usual_signals() -> Callable[[], None]:
-    """What a process that is sent signals does before it becomes the program: tests that a plain shell has put in the background ignore some, and what they start inherits that."""
+    """What a process that is sent signals does before it becomes the program.
+
+    Tests that a plain shell has put in the background ignore some, and what they start inherits
+    that.
+    """
+
     def restore() -> None:
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, signal.SIG_DFL)

@@ -1,6 +1,9 @@
-r"""Texts that attack whoever shows them, by kind: they are planted wherever text of a log can come from.
+r"""Texts that attack whoever shows them, by kind.
 
-In: nothing. Out: names and texts. Not here: where they are planted, what must not happen (`test_injection`).
+They are planted wherever text of a log can come from.
+
+In: nothing. Out: names and texts. Not here: where they are planted, what must not happen
+(`test_injection`).
 """
 
 from typing import Final

@@ -33,7 +33,17 @@ def _drawn(shape: str, chance: random.Random) -> str:
         return str(uuid.UUID(int=chance.getrandbits(128), version=4))
     kind, length = shape[1], int(shape[2:-1])
     first = chance.choice([char for char in _CHARACTERS[kind] if char.isalnum() and char != "0"])
-    return first + "".join(chance.choice(_CHARACTERS[kind]) for _ in range(length - 2)) + (chance.choice("3456789") if length > 1 and kind != "a" else chance.choice("xyz") if length > 1 else "")
+    return (
+        first
+        + "".join(chance.choice(_CHARACTERS[kind]) for _ in range(length - 2))
+        + (
+            chance.choice("3456789")
+            if length > 1 and kind != "a"
+            else chance.choice("xyz")
+            if length > 1
+            else ""
+        )
+    )
 
 
 def _lines(name: str) -> Iterator[str]:
@@ -45,7 +55,9 @@ def _lines(name: str) -> Iterator[str]:
 
 def planted(name: str = "planted.txt") -> list[Planted]:
     """Give the lines with secrets, or with names (`named.txt`)."""
-    return [Planted(_MARKED.sub(r"\1", line), tuple(_MARKED.findall(line))) for line in _lines(name)]
+    return [
+        Planted(_MARKED.sub(r"\1", line), tuple(_MARKED.findall(line))) for line in _lines(name)
+    ]
 
 
 def look_alikes() -> list[str]:

@@ -39,7 +39,7 @@ def test_reading_is_linear(kind: str, tmp_path: Path) -> None:
     for size in (60_000, 120_000):
         logs.append(tmp_path / f"{size}.log")
         hostile.write(logs[-1], kind, size)
-        read(logs[-1])      # rules are compiled when their first candidate comes
+        read(logs[-1])  # rules are compiled when their first candidate comes
     half, whole = (seconds(lambda log=log: read(log)) for log in logs)  # type: ignore[misc]
     assert whole < max(ENOUGH, GROWTH * half)
 
@@ -75,12 +75,18 @@ def gathered(text: str) -> Gathered:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("".join(f"[rank{number % 1000}]: {HEADER}\n" for number in range(4000)), id="headers of other processes"),
+        pytest.param(
+            "".join(f"[rank{number % 1000}]: {HEADER}\n" for number in range(4000)),
+            id="headers of other processes",
+        ),
         pytest.param(f"╭─── {HEADER[:-1]} ───╮\n" * 4000, id="boxes that never close"),
     ],
 )
 def test_what_is_passed_over_is_counted(text: str) -> None:
-    """Headers without a traceback, thousands of them in a row, are not all followed; the report says so."""
+    """Headers without a traceback, thousands of them in a row, are not all followed.
+
+    The report says so.
+    """
     assert gathered(text).passed_over > 0
 
 
@@ -88,22 +94,41 @@ def test_a_traceback_behind_many_headers_is_read() -> None:
     """Once a log goes on as logs do, tracebacks are followed again."""
     noise = "".join(f"[rank{number % 1000}]: {HEADER}\n" for number in range(4000))
     ordinary = "an ordinary line of a log that goes on\n" * 400
-    found = gathered(f'{noise}{ordinary}{HEADER}\n  File "train.py", line 3, in main\n    run()\nValueError: batch 7 is empty\n')
+    found = gathered(
+        f'{noise}{ordinary}{HEADER}\n  File "train.py", line 3, in main\n    run()\nValueError: batch 7 is empty\n'
+    )
     assert found.passed_over
     assert found.tracebacks[-1][0].exception == "ValueError"
 
 
 def test_a_thousand_ranks_that_fail_together_are_all_read() -> None:
     """Real tracebacks of a thousand processes, one line of each in turn, are within the allowance."""
-    rows = (HEADER, '  File "train.py", line 3, in main', "    run()", "ValueError: batch 7 is empty")
-    found = gathered("".join(f"[rank{rank}]: {row}\n" for start in range(0, 1024, 64) for row in rows for rank in range(start, start + 64)))
+    rows = (
+        HEADER,
+        '  File "train.py", line 3, in main',
+        "    run()",
+        "ValueError: batch 7 is empty",
+    )
+    found = gathered(
+        "".join(
+            f"[rank{rank}]: {row}\n"
+            for start in range(0, 1024, 64)
+            for row in rows
+            for rank in range(start, start + 64)
+        )
+    )
     assert (found.traceback_count, found.passed_over) == (1024, 0)
 
 
 def test_long_lines_of_a_real_log_are_all_looked_at() -> None:
-    """Configurations in one line of some kilobytes do not come near the allowance; a line of megabytes full of literals does."""
+    """Configurations in one line of some kilobytes do not come near the allowance.
+
+    A line of megabytes full of literals does.
+    """
     machine = machine_for(())
-    words = b" ".join(literal for literal in machine.literals if b"\n" not in literal and b"\r" not in literal).decode("utf-8", "replace")
+    words = b" ".join(
+        literal for literal in machine.literals if b"\n" not in literal and b"\r" not in literal
+    ).decode("utf-8", "replace")
     assert gathered((words[:4000] + "\n") * 5).passed_over == 0
     assert gathered(words * 20).passed_over > 0
 
@@ -111,18 +136,43 @@ def test_long_lines_of_a_real_log_are_all_looked_at() -> None:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        pytest.param(["2024-05-01 12:00:00 a", "b", "needle"], "2024-05-01T12:00:00", id="two lines before"),
-        pytest.param(["2024-05-01 12:00:00 a", *["b"] * 118, "needle"], "2024-05-01T12:00:00", id="as far as is looked"),
-        pytest.param(["2024-05-01 12:00:00 a", *["b"] * 119, "needle"], None, id="further than is looked"),
-        pytest.param(["2024-05-01 12:00:00 a", "x" * (REACH + 1), "needle"], None, id="beyond the window"),
-        pytest.param(["2024-05-01 12:00:00 a", "needle", "b", "2024-05-01 12:00:07 needle"], "2024-05-01T12:00:07", id="in the line itself"),
-        pytest.param(["2024-05-01 12:00:00 a", "needle", "b", "needle", "c", "needle"], "2024-05-01T12:00:00", id="found before, from there"),
-        pytest.param(["2024-05-01 12:00:00 a", *["b"] * 60, "needle", *["b"] * 59, "needle"], None, id="found before, too far from here"),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", "b", "needle"], "2024-05-01T12:00:00", id="two lines before"
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", *["b"] * 118, "needle"],
+            "2024-05-01T12:00:00",
+            id="as far as is looked",
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", *["b"] * 119, "needle"], None, id="further than is looked"
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", "x" * (REACH + 1), "needle"], None, id="beyond the window"
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", "needle", "b", "2024-05-01 12:00:07 needle"],
+            "2024-05-01T12:00:07",
+            id="in the line itself",
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", "needle", "b", "needle", "c", "needle"],
+            "2024-05-01T12:00:00",
+            id="found before, from there",
+        ),
+        pytest.param(
+            ["2024-05-01 12:00:00 a", *["b"] * 60, "needle", *["b"] * 59, "needle"],
+            None,
+            id="found before, too far from here",
+        ),
         pytest.param(["needle", *["b"] * 200, "needle"], None, id="nowhere"),
     ],
 )
 def test_the_nearest_printed_time(lines: list[str], expected: str | None) -> None:
-    """It is that of the line or of one of 119 before it, within the window; what an earlier look has found is used again."""
+    """It is that of the line or of one of 119 before it, within the window.
+
+    What an earlier look has found is used again.
+    """
     data = "\n".join(lines).encode()
     sight, position, found = Sight(srun=False), -1, None
     while (position := data.find(b"needle", position + 1)) >= 0:
@@ -136,7 +186,9 @@ def test_a_line_is_cleaned_once() -> None:
     """Views of one block share what they have cleaned."""
     data = b"one here\ntwo here\nthree here\n"
     known: dict[tuple[int, int], object] = {}
-    first, second = (View(data, data.index(word), 1, srun=False, known=known) for word in (b"one", b"two"))  # type: ignore[arg-type]
+    first, second = (
+        View(data, data.index(word), 1, srun=False, known=known) for word in (b"one", b"two")
+    )  # type: ignore[arg-type]
     assert first.following(3) == ["one here", "two here", "three here"]
     before = dict(known)
     assert second.following(2) == ["two here", "three here"]

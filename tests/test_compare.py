@@ -1,4 +1,7 @@
-"""Two runs side by side: settings, environment, curves, lines; in every form, with nothing given away."""
+"""Two runs side by side: settings, environment, curves, lines.
+
+In every form, with nothing given away.
+"""
 
 import json
 import math
@@ -19,20 +22,40 @@ HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} 
 def curve(values: Sequence[float], *, first: int = 1) -> SeriesView:
     """A loss with a value a step."""
     samples = tuple((float(step), value, step + 10) for step, value in enumerate(values, first))
-    return SeriesView("loss", "pytorch", 0, NOWHERE, "", len(values), 0, (samples[0][0], samples[0][1]), (samples[-1][0], samples[-1][1]), min(values), max(values), None, interleaved=False, samples=samples)
+    return SeriesView(
+        "loss",
+        "pytorch",
+        0,
+        NOWHERE,
+        "",
+        len(values),
+        0,
+        (samples[0][0], samples[0][1]),
+        (samples[-1][0], samples[-1][1]),
+        min(values),
+        max(values),
+        None,
+        interleaved=False,
+        samples=samples,
+    )
 
 
 SMOOTH = [3.0 * 0.97**step for step in range(60)]
 NOISY = [value * (1.02 if step % 2 else 0.98) for step, value in enumerate(SMOOTH)]
 
 
-@pytest.mark.parametrize(("good", "bad", "step"), [
-    pytest.param(SMOOTH, NOISY, None, id="another seed"),
-    pytest.param(SMOOTH, [*NOISY[:30], *(5.0 + step / 10 for step in range(30))], 31, id="a divergence"),
-    pytest.param(SMOOTH, [*NOISY[:30], 9.0, *NOISY[31:]], None, id="a spike that is over"),
-    pytest.param(SMOOTH, [*NOISY[:20], *[math.nan] * 40], 21, id="NaN"),
-    pytest.param(SMOOTH, SMOOTH, None, id="the same"),
-])
+@pytest.mark.parametrize(
+    ("good", "bad", "step"),
+    [
+        pytest.param(SMOOTH, NOISY, None, id="another seed"),
+        pytest.param(
+            SMOOTH, [*NOISY[:30], *(5.0 + step / 10 for step in range(30))], 31, id="a divergence"
+        ),
+        pytest.param(SMOOTH, [*NOISY[:30], 9.0, *NOISY[31:]], None, id="a spike that is over"),
+        pytest.param(SMOOTH, [*NOISY[:20], *[math.nan] * 40], 21, id="NaN"),
+        pytest.param(SMOOTH, SMOOTH, None, id="the same"),
+    ],
+)
 def test_where_curves_part(good: list[float], bad: list[float], step: float | None) -> None:
     """Where their distance leaves what it was and stays away; a NaN at once."""
     found = parted(curve(good), curve(bad))
@@ -51,17 +74,39 @@ def test_curves_without_a_common_step_are_not_compared() -> None:
 def runs(tmp_path: Path) -> tuple[Path, Path]:
     """Two runs with another rate, another torch, and a warning of the bad one."""
     paths = tmp_path / "good.log", tmp_path / "bad.log"
-    for path, values, rate, torch, extra in ((paths[0], SMOOTH, "2e-5", "2.4.1", "cache warm after 12 s\n"), (paths[1], [*NOISY[:30], *[9.0] * 30], "2e-2", "2.5.0", "WARNING data at /home/dave/set is 7 days old\n")):
-        path.write_text(HEAD.format(torch=torch, rate=rate) + extra + "loading shard 1\n" + "".join(f"step {step} loss {value:.4f} lr {rate}\n" for step, value in enumerate(values, 1)))
+    for path, values, rate, torch, extra in (
+        (paths[0], SMOOTH, "2e-5", "2.4.1", "cache warm after 12 s\n"),
+        (
+            paths[1],
+            [*NOISY[:30], *[9.0] * 30],
+            "2e-2",
+            "2.5.0",
+            "WARNING data at /home/dave/set is 7 days old\n",
+        ),
+    ):
+        path.write_text(
+            HEAD.format(torch=torch, rate=rate)
+            + extra
+            + "loading shard 1\n"
+            + "".join(
+                f"step {step} loss {value:.4f} lr {rate}\n" for step, value in enumerate(values, 1)
+            )
+        )
     return paths
 
 
 def test_what_differs_is_found(runs: tuple[Path, Path]) -> None:
     """Settings and versions by name, the curve's step, the lines of one run only."""
     found = compare([runs[0]], [runs[1]])
-    assert ("learning_rate", "2e-05", "0.02") in found.settings or ("learning_rate", "2e-5", "2e-2") in found.settings
+    assert ("learning_rate", "2e-05", "0.02") in found.settings or (
+        "learning_rate",
+        "2e-5",
+        "2e-2",
+    ) in found.settings
     assert [(one.name, one.step) for one in found.curves if one.name == "loss"] == [("loss", 31)]
-    assert [(one.text, one.line) for one in found.only_bad] == [("WARNING data at /home/dave/set is 7 days old", 4)]
+    assert [(one.text, one.line) for one in found.only_bad] == [
+        ("WARNING data at /home/dave/set is 7 days old", 4)
+    ]
     assert [one.text for one in found.only_good] == ["cache warm after 12 s"]
 
 

@@ -1,6 +1,9 @@
-"""A short fuzz: a few hundred broken logs through everything, the same in each run; `python tools/fuzz.py --minutes 60` is the long one.
+"""A short fuzz: a few hundred broken logs through everything, the same in each run.
 
-Which input is made of what, and what is held against an answer, is told in `tools/mutations.py` and `tools/fuzz.py`.
+`python tools/fuzz.py --minutes 60` is the long one.
+
+Which input is made of what, and what is held against an answer, is told in `tools/mutations.py` and
+`tools/fuzz.py`.
 """
 
 from pathlib import Path
@@ -18,12 +21,18 @@ BATCHES = 11
 def test_nothing_breaks(batch: int) -> None:
     """No crash, no input that takes long, no text that its schema or parser refuses, no planted secret."""
     tried = {number: fuzz.tried(1, number) for number in range(batch, INPUTS, BATCHES)}
-    assert {f"--seed 1 --first {number}": trial.findings for number, trial in tried.items() if trial.findings} == {}
+    assert {
+        f"--seed 1 --first {number}": trial.findings
+        for number, trial in tried.items()
+        if trial.findings
+    } == {}
 
 
 def test_an_input_is_the_same_again() -> None:
     """A seed and a number are enough to make it."""
-    assert [mutations.make(3, number) for number in range(20)] == [mutations.make(3, number) for number in range(20)]
+    assert [mutations.make(3, number) for number in range(20)] == [
+        mutations.make(3, number) for number in range(20)
+    ]
     assert mutations.make(3, 0) != mutations.make(4, 0)
 
 
@@ -35,7 +44,12 @@ def test_an_input_is_the_same_again() -> None:
         pytest.param("sarif", '{"version": "1"}', "schema", id="another SARIF"),
         pytest.param("html", "<p><b>x</p></b>", "closes nothing", id="crossed elements"),
         pytest.param("html", "<p>", "not closed", id="an open element"),
-        pytest.param("html", '<script type="application/json">{"x": NaN}</script>', "NaN", id="NaN in the page's figures"),
+        pytest.param(
+            "html",
+            '<script type="application/json">{"x": NaN}</script>',
+            "NaN",
+            id="NaN in the page's figures",
+        ),
         pytest.param("markdown", "x" * 70_000, "more than", id="a comment too long"),
         pytest.param("markdown", "<details>", "not closed", id="an open fold"),
         pytest.param("terminal", "a\x1b[2Jb", "0x1b", id="a terminal's command"),
@@ -57,7 +71,10 @@ def test_a_crash_and_a_secret_are_findings(tmp_path: Path) -> None:
     trial.timed("analyze", lambda: 1 / 0)
     trial.timed("analyze", lambda: fuzz.postmortem.analyze(tmp_path / "none.log"))
     trial.hidden("json", "x hunter2hunter2")
-    assert [one.what for one in trial.findings] == ["ZeroDivisionError: division by zero", "secret: password {}"]
+    assert [one.what for one in trial.findings] == [
+        "ZeroDivisionError: division by zero",
+        "secret: password {}",
+    ]
 
 
 def test_an_input_is_made_small() -> None:
@@ -66,7 +83,9 @@ def test_an_input_is_made_small() -> None:
     assert fuzz._reduced(b"abXcd", b"", lambda data: b"X" in data) == b"X"
 
 
-def test_a_run_tells_its_rate_and_goes_on_behind_a_dead_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_tells_its_rate_and_goes_on_behind_a_dead_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An input that ends the interpreter is a finding with its files, and the next child begins behind it."""
     child = tmp_path / "child.py"
     child.write_text(

@@ -1,6 +1,9 @@
-"""No pattern is slow on a text made to be slow: not of the rules, not in the code, and the code around them neither.
+"""No pattern is slow on a text made to be slow.
 
-The attacks are those of `patterns check` (`postmortem.knowledge.attack`). Times are CPU times, and the best of several.
+Not of the rules, not in the code, and the code around them neither.
+
+The attacks are those of `patterns check` (`postmortem.knowledge.attack`). Times are CPU times, and
+the best of several.
 """
 
 import ast
@@ -27,9 +30,15 @@ from postmortem.reading.windows import View
 from postmortem.signatures import traceback
 
 PACKAGE: Final = Path(traceback.__file__).parents[1]
-SEARCHES: Final = frozenset({"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"})
+SEARCHES: Final = frozenset(
+    {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
+)
 COMPILED_RULES: Final = compile_folders([resources.folder("patterns")])
-RULES: Final = [rule for kind in ("signatures", "formats", "causes", "fixes", "advisories") for rule in COMPILED_RULES[kind]]
+RULES: Final = [
+    rule
+    for kind in ("signatures", "formats", "causes", "fixes", "advisories")
+    for rule in COMPILED_RULES[kind]
+]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["id"])
@@ -44,9 +53,14 @@ def of(pattern: str) -> dict[str, Any]:
 
 
 SLOW: Final = (
-    pytest.param(r"(?=error)error: .* end", id="two ways to pass over what is between, from every beginning"),
+    pytest.param(
+        r"(?=error)error: .* end", id="two ways to pass over what is between, from every beginning"
+    ),
     pytest.param(r"(?=e)error:(?:\w+\s?)*!", id="a repetition of repetitions"),
-    pytest.param(r"(?=\{)\{(?:'\w': (?:tensor\(\d\)|[^{}]{1,200}),? ?)*\}", id="alternatives that take the same"),
+    pytest.param(
+        r"(?=\{)\{(?:'\w': (?:tensor\(\d\)|[^{}]{1,200}),? ?)*\}",
+        id="alternatives that take the same",
+    ),
     pytest.param(r"(?<!old(?:.{0,40} ){0,9})error: \d+x", id="a look back in many ways"),
     pytest.param(r"(?=\d)\d+(?:\.\d+)*!", id="digits from every digit on"),
 )
@@ -58,21 +72,39 @@ def test_a_slow_rule_is_seen(pattern: str) -> None:
     assert len(list(check.slow_patterns(of(pattern)))) == 1
 
 
-@pytest.mark.parametrize("pattern", [r"error: (?P<figure>\d{1,9}) end", r"error:.{0,80}value.{0,80}end", r"(?!warning)error: \w{1,40}(?= end)", *(one.values[0].replace("(?=error)", "") for one in SLOW[:1])])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"error: (?P<figure>\d{1,9}) end",
+        r"error:.{0,80}value.{0,80}end",
+        r"(?!warning)error: \w{1,40}(?= end)",
+        *(one.values[0].replace("(?=error)", "") for one in SLOW[:1]),
+    ],
+)
 def test_a_fast_rule_is_none(pattern: str) -> None:
     """What a linear engine runs, or what is bounded, is let be."""
     assert list(check.slow_patterns(of(pattern))) == []
 
 
 def uses() -> dict[str, set[str]]:
-    """By which methods the patterns of the code search: by module and name, by name alone where others import it, and by module for those that a loop takes from a collection."""
+    """By which methods the patterns of the code search.
+
+    By module and name, by name alone where others import it, and by module for those that a loop
+    takes from a collection.
+    """
     found: dict[str, set[str]] = {}
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Attribute) and node.attr in SEARCHES and isinstance(node.value, ast.Name | ast.Attribute):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in SEARCHES
+                and isinstance(node.value, ast.Name | ast.Attribute)
+            ):
                 name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
-                found.setdefault(f"{module}.{name}" if name.startswith("_") else name, set()).add(node.attr)
+                found.setdefault(f"{module}.{name}" if name.startswith("_") else name, set()).add(
+                    node.attr
+                )
                 if name.islower() and name not in {"re", "self"} and not name.startswith("_"):
                     found.setdefault(module, set()).add(node.attr)
     return found
@@ -106,7 +138,12 @@ COMPILED: Final = dict(compiled())
 def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
     """The worst of a pattern of the code, by the methods that the code calls."""
     is_bytes = isinstance(pattern.pattern, bytes)
-    methods = USES.get(name) or USES.get(name.rpartition(".")[2]) or USES.get(name.partition("[")[0].rpartition(".")[0]) or {"finditer"}
+    methods = (
+        USES.get(name)
+        or USES.get(name.rpartition(".")[2])
+        or USES.get(name.partition("[")[0].rpartition(".")[0])
+        or {"finditer"}
+    )
 
     def search(text: str) -> None:
         searched: Any = text.encode() if is_bytes else text
@@ -117,7 +154,10 @@ def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
                 collections.deque(pattern.finditer(searched), maxlen=0)
 
     source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
-    return attack.worst(search, attack.attacks(source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags))
+    return attack.worst(
+        search,
+        attack.attacks(source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags),
+    )
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -128,18 +168,58 @@ def test_a_pattern_of_the_code_is_fast_on_hostile_texts(name: str) -> None:
 
 
 PLAIN: Final[dict[str, Callable[[str], object]]] = {
-    "clean": clean, "clean with srun": lambda text: clean(text, srun=True), "generic": lambda text: GenericReader().read(text[:4000], NOWHERE, 1), "bar": draw,
-    "state": lambda text: list(records(blocks(io.BytesIO(('{"log_history"' + text).encode())))), "traceback": lambda text: traceback.read(View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0),
+    "clean": clean,
+    "clean with srun": lambda text: clean(text, srun=True),
+    "generic": lambda text: GenericReader().read(text[:4000], NOWHERE, 1),
+    "bar": draw,
+    "state": lambda text: list(records(blocks(io.BytesIO(('{"log_history"' + text).encode())))),
+    "traceback": lambda text: traceback.read(
+        View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0
+    ),
 }
 UNITS: Final = (
-    "[rank3]: ", "2024-05-01 12:00:00", "[2024-05-01 12:00:00,123] [INFO] ", "loss: ", "train loss 0.5 ", "loss ", "nan", "1,", "epoch", "|", "10%|##| 1/2 [", "━", "{", "{}", '{"step": 1}', '  File "a.py", line 1, in f\n', "a.b.", "│ /a.py:1 in f │\n",
-    "/torch/", "\x1b[", "\x1b]0;", "[E", " ", "\t", "a", "1", "(", "[", "worker-1: ", "INFO:a.", "]\n", "ValueError: x\n", "╰\n",
+    "[rank3]: ",
+    "2024-05-01 12:00:00",
+    "[2024-05-01 12:00:00,123] [INFO] ",
+    "loss: ",
+    "train loss 0.5 ",
+    "loss ",
+    "nan",
+    "1,",
+    "epoch",
+    "|",
+    "10%|##| 1/2 [",
+    "━",
+    "{",
+    "{}",
+    '{"step": 1}',
+    '  File "a.py", line 1, in f\n',
+    "a.b.",
+    "│ /a.py:1 in f │\n",
+    "/torch/",
+    "\x1b[",
+    "\x1b]0;",
+    "[E",
+    " ",
+    "\t",
+    "a",
+    "1",
+    "(",
+    "[",
+    "worker-1: ",
+    "INFO:a.",
+    "]\n",
+    "ValueError: x\n",
+    "╰\n",
 )
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_code_is_linear_on_hostile_lines(name: str) -> None:
-    """What is made of several patterns grows as the text does, too; how long it takes depends on what it makes."""
+    """What is made of several patterns grows as the text does, too.
+
+    How long it takes depends on what it makes.
+    """
     for unit in UNITS:
         for filler in ("", " ", "1", "x", "\n"):
             outcome = attack.worst(PLAIN[name], [attack.Attack("", unit + filler)])

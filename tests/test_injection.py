@@ -1,7 +1,11 @@
-"""Hostile text is inert in every form: a page runs nothing of it, a terminal obeys nothing, a comment links and notifies nobody, a runner takes no command from it.
+"""Hostile text is inert in every form.
 
-Each text of `hostile_texts` stands in every free field of a diagnosis, and in a log and its names wherever a log can say something. What is written is read back by
-parsers: html.parser, GitHub's own cmark-gfm, json. There is no form of comma-separated values.
+A page runs nothing of it, a terminal obeys nothing, a comment links and notifies nobody, a runner
+takes no command from it.
+
+Each text of `hostile_texts` stands in every free field of a diagnosis, and in a log and its names
+wherever a log can say something. What is written is read back by parsers: html.parser, GitHub's own
+cmark-gfm, json. There is no form of comma-separated values.
 """
 
 import base64
@@ -38,17 +42,48 @@ RUNNER = re.compile(
     r"^\s*::(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)(?: |::)"
     r"|##(?:\[|vso\[|teamcity\[)", re.IGNORECASE | re.MULTILINE,
 )  # fmt: skip
-COMMAND = re.compile(r"::(?:error|warning|notice) [a-z]+=[^:,\r\n]*(?:,[a-z]+=[^:,\r\n]*)*::[^\r\n]*")
+COMMAND = re.compile(
+    r"::(?:error|warning|notice) [a-z]+=[^:,\r\n]*(?:,[a-z]+=[^:,\r\n]*)*::[^\r\n]*"
+)
 EMOJI = re.compile("(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
 UNSEEN_LETTERS = frozenset("\u034f\u115f\u1160\u3164\uffa0")
-COMMENT_TAGS = frozenset({"h3", "p", "strong", "em", "br", "code", "pre", "ol", "ul", "li", "details", "summary", "blockquote", "sub"})
-REFERENCE = re.compile(r"@\w|#\d|\bGH-\d|://|\bwww\.\w|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b", re.IGNORECASE)
+COMMENT_TAGS = frozenset(
+    {
+        "h3",
+        "p",
+        "strong",
+        "em",
+        "br",
+        "code",
+        "pre",
+        "ol",
+        "ul",
+        "li",
+        "details",
+        "summary",
+        "blockquote",
+        "sub",
+    }
+)
+REFERENCE = re.compile(
+    r"@\w|#\d|\bGH-\d|://|\bwww\.\w|\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}\b", re.IGNORECASE
+)
 
 
 def steering(text: str, allowed: str = "\n") -> list[str]:
     """The characters that a terminal obeys, that reorder or break lines, or that nobody sees."""
     left = EMOJI.sub("", text)
-    return [hex(ord(char)) for char in left if char not in allowed and (unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or char in UNSEEN_LETTERS or ord(char) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(char) <= 0xFDEF)]
+    return [
+        hex(ord(char))
+        for char in left
+        if char not in allowed
+        and (
+            unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+            or char in UNSEEN_LETTERS
+            or ord(char) & 0xFFFE == 0xFFFE
+            or 0xFDD0 <= ord(char) <= 0xFDEF
+        )
+    ]
 
 
 def check_terminal(text: str, *, color: bool = False) -> None:
@@ -104,8 +139,15 @@ class Elements(HTMLParser):
 
 @pytest.fixture(scope="module")
 def own() -> set[tuple[str, str]]:
-    """The elements and attributes of pages that hold nothing hostile; a list that goes on has a start."""
-    return {("ol", "start")} | {kind for one in (rich(), rich("zh"), hostile("plain"), hostile("plain", "zh")) for kind in Elements(render(one, "html")).kinds}
+    """The elements and attributes of pages that hold nothing hostile.
+
+    A list that goes on has a start.
+    """
+    return {("ol", "start")} | {
+        kind
+        for one in (rich(), rich("zh"), hostile("plain"), hostile("plain", "zh"))
+        for kind in Elements(render(one, "html")).kinds
+    }
 
 
 def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> None:
@@ -113,21 +155,40 @@ def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> No
     page = Elements(text)
     assert page.kinds - own == set()
     assert page.others == []
-    assert [attrs.get("type") for tag, attrs in page.tags if tag == "script"] in ([None], ["application/json", None])
-    policy = next(attrs["content"] for _, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
+    assert [attrs.get("type") for tag, attrs in page.tags if tag == "script"] in (
+        [None],
+        ["application/json", None],
+    )
+    policy = next(
+        attrs["content"]
+        for _, attrs in page.tags
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
     for tag in ("script", "style"):
         told = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        assert [f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" in policy for one in told] == [True]
+        assert [
+            f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" in policy
+            for one in told
+        ] == [True]
     for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL):
         json.loads(data)
     links = {attrs["href"] for _, attrs in page.tags if "href" in attrs}
-    assert {link for link in links if not link.startswith("#")} <= {link for link in references if link.startswith("https://")}
+    assert {link for link in links if not link.startswith("#")} <= {
+        link for link in references if link.startswith("https://")
+    }
     assert steering(text) == []
 
 
 def check_comment(text: str) -> None:
-    """Only our own elements, no link, no picture; outside code nothing that GitHub makes a reference of."""
-    comment = Elements(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_HARDBREAKS))
+    """Only our own elements, no link, no picture.
+
+    Outside code nothing that GitHub makes a reference of.
+    """
+    comment = Elements(
+        cmarkgfm.github_flavored_markdown_to_html(
+            text, Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_HARDBREAKS
+        )
+    )
     assert {tag for tag, _ in comment.tags} <= COMMENT_TAGS
     assert {name for _, attrs in comment.tags for name in attrs} <= {"lang", "start"}
     assert comment.others == []
@@ -147,18 +208,31 @@ def check_json(text: str) -> object:
 def messages(value: object) -> Iterator[str]:
     """The texts of SARIF that a viewer reads for links and placeholders."""
     if isinstance(value, dict):
-        yield from (one["text"] for name, one in value.items() if name == "message" and "text" in one)
+        yield from (
+            one["text"] for name, one in value.items() if name == "message" and "text" in one
+        )
         yield from (said for one in value.values() for said in messages(one))
     elif isinstance(value, list):
         yield from (said for one in value for said in messages(one))
 
 
-def check(form: str, diagnosis: Diagnosis, own: set[tuple[str, str]], hidden: tuple[bool, ...] = (False,)) -> None:
+def check(
+    form: str, diagnosis: Diagnosis, own: set[tuple[str, str]], hidden: tuple[bool, ...] = (False,)
+) -> None:
     """Render one form and read it back."""
     for redact in hidden:
         text = render(diagnosis, form, redact=redact)
         if form == "html":
-            check_page(text, own, {reference for cause in diagnosis.causes for fix in cause.fixes for reference in fix.references})
+            check_page(
+                text,
+                own,
+                {
+                    reference
+                    for cause in diagnosis.causes
+                    for fix in cause.fixes
+                    for reference in fix.references
+                },
+            )
         elif form == "markdown":
             check_comment(text)
         elif form == "github":
@@ -171,10 +245,16 @@ def check(form: str, diagnosis: Diagnosis, own: set[tuple[str, str]], hidden: tu
             assert form == "json" or text.count("\n") == 1
         elif form == "sarif":
             check_json(text)
-            assert [said for said in messages(json.loads(text)) if "](" in said or re.search(r"(?<!\{)\{\d+\}", said)] == []
+            assert [
+                said
+                for said in messages(json.loads(text))
+                if "](" in said or re.search(r"(?<!\{)\{\d+\}", said)
+            ] == []
         else:
             check_terminal(text)
-            check_terminal(render(diagnosis, form, width=40, full=True, color=True, redact=redact), color=True)
+            check_terminal(
+                render(diagnosis, form, width=40, full=True, color=True, redact=redact), color=True
+            )
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -184,23 +264,63 @@ def test_a_hostile_field_is_text(form: str, name: str, own: set[tuple[str, str]]
     check(form, hostile(TEXTS[name], "zh" if len(name) % 2 else "en"), own)
 
 
-@pytest.mark.parametrize("name", ["handler", "link", "late error", "image", "commit", "override", "surrogate", "fence lines"])
+@pytest.mark.parametrize(
+    "name",
+    ["handler", "link", "late error", "image", "commit", "override", "surrogate", "fence lines"],
+)
 @pytest.mark.parametrize("form", FORMS)
-def test_it_is_text_where_secrets_are_hidden(form: str, name: str, own: set[tuple[str, str]]) -> None:
+def test_it_is_text_where_secrets_are_hidden(
+    form: str, name: str, own: set[tuple[str, str]]
+) -> None:
     """Hiding gives nothing its power back."""
     check(form, hostile(TEXTS[name]), own, (True,))
 
 
 def planted(text: str) -> str:
     """A log in which a text stands wherever a log can say something."""
-    return "\n".join((
-        text, f"[rank0]: {text}", f"[default1]:{text}", f"worker-{text}: hello", f"3: {text}", f"2026-01-02 03:04:05,678 - {text} - INFO - {text}", f"[2026-01-02 03:04:05,678] [INFO] [{text}:1:{text}] {text}",
-        f"python train.py --run_name {text} --output_dir {text} --{text} 3 --fp16 True", f"run_name: {text}", f"{text}: 3", f"{text}={text}", f"[pip3] torch=={text}", f"[pip3] {text}==1.0", f"transformers version: {text}",
-        f"GPU 0: {text} (UUID: GPU-1)", f"HF_HOME={text}", f"MASTER_ADDR={text}", f"host: {text}", f"Saving model checkpoint to {text}/checkpoint-5", f"Saving checkpoint at {text} iterations",
-        *(f"{{'loss': {2.5 - step / 10}, '{text}': {step}.5, 'learning_rate': 1e-05, 'epoch': 0.{step}}}" for step in range(1, 8)), f"step: 8 {text}: 1.5 loss: nan", "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.9}",
-        "Traceback (most recent call last):", f'  File "{text}", line 3, in {text}', f"    {text}", f"ModuleNotFoundError: No module named '{text}'", f"FileNotFoundError: [Errno 2] No such file or directory: '{text}'", f"KeyError: '{text}'",
-        f"RuntimeError: CUDA error: an illegal memory access was encountered {text}", f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. {text}", f"{text}Error: {text}", text,
-    )) + "\n"
+    return (
+        "\n".join(
+            (
+                text,
+                f"[rank0]: {text}",
+                f"[default1]:{text}",
+                f"worker-{text}: hello",
+                f"3: {text}",
+                f"2026-01-02 03:04:05,678 - {text} - INFO - {text}",
+                f"[2026-01-02 03:04:05,678] [INFO] [{text}:1:{text}] {text}",
+                f"python train.py --run_name {text} --output_dir {text} --{text} 3 --fp16 True",
+                f"run_name: {text}",
+                f"{text}: 3",
+                f"{text}={text}",
+                f"[pip3] torch=={text}",
+                f"[pip3] {text}==1.0",
+                f"transformers version: {text}",
+                f"GPU 0: {text} (UUID: GPU-1)",
+                f"HF_HOME={text}",
+                f"MASTER_ADDR={text}",
+                f"host: {text}",
+                f"Saving model checkpoint to {text}/checkpoint-5",
+                f"Saving checkpoint at {text} iterations",
+                *(
+                    f"{{'loss': {2.5 - step / 10}, '{text}': {step}.5, 'learning_rate': 1e-05, 'epoch': 0.{step}}}"
+                    for step in range(1, 8)
+                ),
+                f"step: 8 {text}: 1.5 loss: nan",
+                "{'loss': nan, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.9}",
+                "Traceback (most recent call last):",
+                f'  File "{text}", line 3, in {text}',
+                f"    {text}",
+                f"ModuleNotFoundError: No module named '{text}'",
+                f"FileNotFoundError: [Errno 2] No such file or directory: '{text}'",
+                f"KeyError: '{text}'",
+                f"RuntimeError: CUDA error: an illegal memory access was encountered {text}",
+                f"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. {text}",
+                f"{text}Error: {text}",
+                text,
+            )
+        )
+        + "\n"
+    )
 
 
 def bytes_of(text: str) -> bytes:
@@ -221,8 +341,15 @@ def test_a_hostile_log_is_text(name: str, own: set[tuple[str, str]], tmp_path: P
     folder.mkdir()
     log, dump = folder / f"r{name_of(text)}.log", folder / f"e{name_of(text)}.txt"
     log.write_bytes(bytes_of(planted(text)))
-    dump.write_bytes(bytes_of(f"PyTorch version: {text}\nPython version: {text}\nOS: {text}\nGPU 0: {text}\n[pip3] torch=={text}\nNvidia driver version: {text}\n" + "CUDA used to build PyTorch: 12.1\n" * 60))
-    diagnosis = postmortem.analyze(log, env=[dump], language="zh" if len(name) % 2 else "en").diagnosis
+    dump.write_bytes(
+        bytes_of(
+            f"PyTorch version: {text}\nPython version: {text}\nOS: {text}\nGPU 0: {text}\n[pip3] torch=={text}\nNvidia driver version: {text}\n"
+            + "CUDA used to build PyTorch: 12.1\n" * 60
+        )
+    )
+    diagnosis = postmortem.analyze(
+        log, env=[dump], language="zh" if len(name) % 2 else "en"
+    ).diagnosis
     for form in ("terminal", "html", "json", "sarif", "github", "markdown"):
         check(form, diagnosis, own)
     check_commands(diagnosis, text)
@@ -230,7 +357,9 @@ def test_a_hostile_log_is_text(name: str, own: set[tuple[str, str]], tmp_path: P
 
 def check_commands(diagnosis: Diagnosis, text: str) -> None:
     """A snippet holds nothing of the log but plain words: what a shell acts on in it is our own."""
-    commands = [fix.snippet for cause in diagnosis.causes for fix in cause.fixes] + [need.command for need in diagnosis.verdict.need]
+    commands = [fix.snippet for cause in diagnosis.causes for fix in cause.fixes] + [
+        need.command for need in diagnosis.verdict.need
+    ]
     for word in {text, text.strip(), *text.split()}:
         if not re.fullmatch(r"[\w./~:=+,@-]*", word) or word.startswith("-"):
             assert [command for command in commands if word in command and len(word) > 3] == []
@@ -244,8 +373,14 @@ HOSTILE_LINES = "\n".join(planted(text[:300]) for text in TEXTS.values())
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A good log of one hostile name, a bad one that holds everything."""
     folder = tmp_path_factory.mktemp("pair")
-    good, bad = folder / "![x](y)\x1b]0;z\x07\n::error::x ```.log", folder / "<script>alert(1)</script> @alice\u202e.log".replace("/", "_")
-    good.write_text("{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\nlearning_rate: 3\nall is well\n" * 3, encoding="utf-8")
+    good, bad = (
+        folder / "![x](y)\x1b]0;z\x07\n::error::x ```.log",
+        folder / "<script>alert(1)</script> @alice\u202e.log".replace("/", "_"),
+    )
+    good.write_text(
+        "{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\nlearning_rate: 3\nall is well\n" * 3,
+        encoding="utf-8",
+    )
     bad.write_bytes(bytes_of(HOSTILE_LINES))
     return good, bad
 
@@ -259,7 +394,22 @@ def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> Non
             {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
 
 
-@pytest.mark.parametrize("name", ["script", "clear", "error", "old", "fence lines", "long fence", "image", "mention", "override", "undecodable", "details"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "script",
+        "clear",
+        "error",
+        "old",
+        "fence lines",
+        "long fence",
+        "image",
+        "mention",
+        "override",
+        "undecodable",
+        "details",
+    ],
+)
 def test_what_is_shared_is_text(name: str, tmp_path: Path) -> None:
     """The log's lines stand in fences that they cannot leave."""
     log = tmp_path / f"r{name_of(TEXTS[name])}.log"
@@ -282,13 +432,37 @@ def arguments(text: str, folder: Path) -> Iterator[list[str]]:
     yield [f"x{word}"]
     bad = folder / "rules" / "signatures"
     bad.mkdir(parents=True, exist_ok=True)
-    (bad / "x.yaml").write_text(json.dumps({"id": word, word: word}), encoding="utf-8", errors="replace")
+    (bad / "x.yaml").write_text(
+        json.dumps({"id": word, word: word}), encoding="utf-8", errors="replace"
+    )
     yield ["analyze", "--patterns", str(folder / "rules"), __file__]
     yield ["patterns", "check", str(folder / "rules")]
 
 
-@pytest.mark.parametrize("name", ["colour", "clear", "link", "clipboard", "c1", "return", "newline", "error", "old", "override", "breaks", "zero width", "surrogate", "undecodable", "backspace", "long"])
-def test_a_message_is_one_line_of_text(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "colour",
+        "clear",
+        "link",
+        "clipboard",
+        "c1",
+        "return",
+        "newline",
+        "error",
+        "old",
+        "override",
+        "breaks",
+        "zero width",
+        "surrogate",
+        "undecodable",
+        "backspace",
+        "long",
+    ],
+)
+def test_a_message_is_one_line_of_text(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An error that quotes an argument, a path or a rule."""
     monkeypatch.chdir(tmp_path)
     for call in arguments(TEXTS[name], tmp_path):
@@ -302,11 +476,20 @@ def test_a_message_is_one_line_of_text(name: str, tmp_path: Path, capfd: pytest.
         assert told.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["colour", "clear", "link", "return", "newline", "error", "override", "undecodable"])
-def test_what_run_says_is_text(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name of the log and the report; what the command itself prints is passed through as it is."""
+@pytest.mark.parametrize(
+    "name", ["colour", "clear", "link", "return", "newline", "error", "override", "undecodable"]
+)
+def test_what_run_says_is_text(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of the log and the report.
+
+    What the command itself prints is passed through as it is.
+    """
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "fails.py").write_text(f"import pathlib\nraise KeyError({TEXTS[name].encode('utf-8', 'replace').decode()!a})\n")
+    (tmp_path / "fails.py").write_text(
+        f"import pathlib\nraise KeyError({TEXTS[name].encode('utf-8', 'replace').decode()!a})\n"
+    )
     with pytest.raises(SystemExit) as done:
         cli.main(["run", "--log", f"{name_of(TEXTS[name])}.log", "--", sys.executable, "fails.py"])
     assert done.value.code == 1
@@ -314,7 +497,9 @@ def test_what_run_says_is_text(name: str, tmp_path: Path, capfd: pytest.CaptureF
     check_terminal(told[told.index("postmortem: ") :])
 
 
-def test_what_is_drawn_while_reading_is_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_drawn_while_reading_is_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The line of progress returns to its own start and does nothing else."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("postmortem.cli.progress._FIRST_AFTER", -1.0)
@@ -330,7 +515,9 @@ def test_what_is_drawn_while_reading_is_text(capsys: pytest.CaptureFixture[str],
 def test_an_environment_dump_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable moves no cursor, adds no line that another variable could have written, and brings no password."""
     for number, text in enumerate(TEXTS.values()):
-        monkeypatch.setenv(f"NCCL_X{number}", text.replace("\0", "").encode("utf-8", "replace").decode())
+        monkeypatch.setenv(
+            f"NCCL_X{number}", text.replace("\0", "").encode("utf-8", "replace").decode()
+        )
     monkeypatch.setenv("HF_ENDPOINT", "https://bob:s3cr3t@mirror.example")
     before = environment_dump()
     monkeypatch.setenv("NCCL_FORGED", "x\nPyTorch version: 9.9\r[pip3] torch==9.9")
@@ -346,8 +533,18 @@ def test_prose_never_turns_into_anything() -> None:
         for frame in ("{}", "- {}", "> {}", "### {}", "1. **{}**", "word {}", "{} word"):
             if not prose(text):
                 continue
-            html = cmarkgfm.github_flavored_markdown_to_html(frame.replace("{}", prose(text)), Options.CMARK_OPT_UNSAFE)
-            assert {tag for tag, _ in Elements(html).tags} <= {"p", "ul", "ol", "li", "blockquote", "h3", "strong"}, (frame, text)
+            html = cmarkgfm.github_flavored_markdown_to_html(
+                frame.replace("{}", prose(text)), Options.CMARK_OPT_UNSAFE
+            )
+            assert {tag for tag, _ in Elements(html).tags} <= {
+                "p",
+                "ul",
+                "ol",
+                "li",
+                "blockquote",
+                "h3",
+                "strong",
+            }, (frame, text)
 
 
 def test_commands_for_a_path_of_any_kind_can_be_parsed(tmp_path: Path) -> None:
@@ -355,9 +552,22 @@ def test_commands_for_a_path_of_any_kind_can_be_parsed(tmp_path: Path) -> None:
     for folder in ("a b", "it's", "$(id)", "-rf", "a\nb", 'x"y', "`id`"):
         log = tmp_path / folder / "train.log"
         log.parent.mkdir()
-        log.write_text(f"[pip3] torch==2.4.0\nSaving model checkpoint to {log.parent}/checkpoint-5\n" + planted("x"))
-        for fix in (fix for cause in postmortem.analyze(log).causes for fix in cause.fixes if fix.language in {"sh", "shell", "bash"}):
+        log.write_text(
+            f"[pip3] torch==2.4.0\nSaving model checkpoint to {log.parent}/checkpoint-5\n"
+            + planted("x")
+        )
+        for fix in (
+            fix
+            for cause in postmortem.analyze(log).causes
+            for fix in cause.fixes
+            if fix.language in {"sh", "shell", "bash"}
+        ):
             assert folder not in fix.snippet
             for line in fix.snippet.split("\n"):
-                if "<<" not in fix.snippet and not line.endswith("\\") and line.count("'") % 2 == 0 and line.count('"') % 2 == 0:
+                if (
+                    "<<" not in fix.snippet
+                    and not line.endswith("\\")
+                    and line.count("'") % 2 == 0
+                    and line.count('"') % 2 == 0
+                ):
                     shlex.split(line, comments=True)

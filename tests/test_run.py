@@ -1,4 +1,7 @@
-"""`postmortem run` under faults: the command goes on undisturbed, its status is ours, its output is kept wherever there is room."""
+"""`postmortem run` under faults.
+
+The command goes on undisturbed, its status is ours, its output is kept wherever there is room.
+"""
 
 import json
 import os
@@ -25,16 +28,32 @@ PATIENCE = 120
 class Run:
     """A running `postmortem run`, with signals as a terminal's shell leaves them."""
 
-    def __init__(self, folder: Path, words: list[str], usual_signals: Callable[[], None], *, prepare: str = "", **streams: object) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        words: list[str],
+        usual_signals: Callable[[], None],
+        *,
+        prepare: str = "",
+        **streams: object,
+    ) -> None:
         """Start it; `prepare` is shell, run before, in which `$@` is the program."""
         self.folder = folder
         (folder / "elsewhere").mkdir()
         program = [sys.executable, "-m", "postmortem", "run", *words]
         self.process = subprocess.Popen(
-            ["sh", "-c", prepare or 'exec "$@"', "sh", *program], cwd=folder, start_new_session=True,
-            env={**os.environ, "TMPDIR": str(folder / "elsewhere"), "PYTHONDONTWRITEBYTECODE": "1"},    # a full disk would cut it short
+            ["sh", "-c", prepare or 'exec "$@"', "sh", *program],
+            cwd=folder,
+            start_new_session=True,
+            # a full disk would cut it short
+            env={**os.environ, "TMPDIR": str(folder / "elsewhere"), "PYTHONDONTWRITEBYTECODE": "1"},
             preexec_fn=usual_signals,  # noqa: PLW1509 -- it takes no lock
-            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},  # type: ignore[call-overload]
+            **{
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                **streams,
+            },  # type: ignore[call-overload]
         )
 
     def wait_for(self, word: bytes) -> None:
@@ -53,7 +72,9 @@ class Run:
 
     def kept(self) -> list[Path]:
         """The logs, the one beside the command first."""
-        return sorted(self.folder.glob("postmortem-run-*.log")) + sorted(self.folder.glob("elsewhere/*.log"))
+        return sorted(self.folder.glob("postmortem-run-*.log")) + sorted(
+            self.folder.glob("elsewhere/*.log")
+        )
 
 
 Start = Callable[..., Run]
@@ -85,15 +106,33 @@ def until(is_so: Callable[[], bool]) -> None:
 WHOLE = "".join(f"line {number}\n" for number in range(20000)) + ENDING
 
 
-@pytest.mark.parametrize(("prepare", "out", "errors"), [
-    pytest.param('exec "$@" >/dev/full', "", "standard output did not take all of the output: No space left on device", id="standard output is full"),
-    pytest.param('exec "$@" >&-', "", "standard output did not take all of the output: it is closed", id="standard output is closed"),
-    pytest.param('{ { "$@"; echo $? >status; } | head -1; } ; exit $(cat status)', "line 0\n", "standard output did not take all of the output: Broken pipe", id="its reader has seen enough"),
-    pytest.param('exec "$@" 2>/dev/full', WHOLE, "", id="standard error is full"),
-    pytest.param('exec "$@" 2>&-', WHOLE, "", id="standard error is closed"),
-    pytest.param('exec "$@" <&- >&- 2>&-', "", "", id="all three are closed"),
-    pytest.param('exec "$@" >same 2>&1', "", "", id="both are one file"),
-])
+@pytest.mark.parametrize(
+    ("prepare", "out", "errors"),
+    [
+        pytest.param(
+            'exec "$@" >/dev/full',
+            "",
+            "standard output did not take all of the output: No space left on device",
+            id="standard output is full",
+        ),
+        pytest.param(
+            'exec "$@" >&-',
+            "",
+            "standard output did not take all of the output: it is closed",
+            id="standard output is closed",
+        ),
+        pytest.param(
+            '{ { "$@"; echo $? >status; } | head -1; } ; exit $(cat status)',
+            "line 0\n",
+            "standard output did not take all of the output: Broken pipe",
+            id="its reader has seen enough",
+        ),
+        pytest.param('exec "$@" 2>/dev/full', WHOLE, "", id="standard error is full"),
+        pytest.param('exec "$@" 2>&-', WHOLE, "", id="standard error is closed"),
+        pytest.param('exec "$@" <&- >&- 2>&-', "", "", id="all three are closed"),
+        pytest.param('exec "$@" >same 2>&1', "", "", id="both are one file"),
+    ],
+)
 def test_streams_that_take_nothing(start: Start, prepare: str, out: str, errors: str) -> None:
     """The status is the command's, the log holds all, what was not passed on is said in one line."""
     run = start("--", sys.executable, "-c", TALKATIVE, prepare=prepare)
@@ -125,7 +164,10 @@ def test_no_room_anywhere(start: Start) -> None:
 
 
 def test_a_log_that_may_not_grow(start: Start) -> None:
-    """Both ends of the output are kept, in as many files as it takes; the last lines, which say why it ended, are analysed."""
+    """Both ends of the output are kept, in as many files as it takes.
+
+    The last lines, which say why it ended, are analysed.
+    """
     run = start("--", sys.executable, "-c", TALKATIVE, prepare='ulimit -f 16; exec "$@"')
     status, said, told = run.end()
     assert (status, said.decode()) == (5, WHOLE)
@@ -137,19 +179,27 @@ def test_a_log_that_may_not_grow(start: Start) -> None:
     assert "File too large" in told
     assert "cuda.device-side-assert" in told
     for path in told.partition("its end is in ")[2].partition(";")[0].split(" and "):
-        Path(path).unlink()     # one may be in memory
+        Path(path).unlink()  # one may be in memory
 
 
 def _may_mount() -> bool:
     """Whether this machine lets a test have a small disk of its own."""
-    return shutil.which("unshare") is not None and subprocess.run(["unshare", "--mount", "--map-root-user", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, check=False).returncode == 0
+    return (
+        shutil.which("unshare") is not None
+        and subprocess.run(
+            ["unshare", "--mount", "--map-root-user", "mount", "-t", "tmpfs", "tmpfs", "/mnt"],
+            capture_output=True,
+            check=False,
+        ).returncode
+        == 0
+    )
 
 
 @pytest.mark.skipif(not _may_mount(), reason="needs to mount a small disk (unshare --mount)")
 def test_a_full_disk_under_the_log(start: Start, tmp_path: Path) -> None:
     """What does not fit is kept elsewhere: not a byte is lost, and none is deleted."""
     (tmp_path / "small").mkdir()
-    prepare = "exec unshare --mount --map-root-user sh -c 'mount -t tmpfs -o size=64k tmpfs small && cd small && { \"$@\"; status=$?; cp *.log ..; exit $status; }' sh \"$@\""
+    prepare = 'exec unshare --mount --map-root-user sh -c \'mount -t tmpfs -o size=64k tmpfs small && cd small && { "$@"; status=$?; cp *.log ..; exit $status; }\' sh "$@"'
     run = start("--", sys.executable, "-c", TALKATIVE, prepare=prepare)
     status, said, told = run.end()
     assert (status, said.decode()) == (5, WHOLE)
@@ -160,7 +210,13 @@ def test_a_full_disk_under_the_log(start: Start, tmp_path: Path) -> None:
 def test_a_log_that_is_removed_with_its_folder(start: Start, tmp_path: Path) -> None:
     """What was written is taken back and kept elsewhere."""
     (tmp_path / "folder").mkdir()
-    run = start("--", "sh", "-c", f"echo one; sleep 0.1; rm -r {tmp_path / 'folder'}; echo two; exit 7", prepare='cd folder && exec "$@"')
+    run = start(
+        "--",
+        "sh",
+        "-c",
+        f"echo one; sleep 0.1; rm -r {tmp_path / 'folder'}; echo two; exit 7",
+        prepare='cd folder && exec "$@"',
+    )
     status, said, told = run.end()
     assert (status, said) == (7, b"one\ntwo\n")
     assert [log.read_text() for log in run.kept()] == ["one\ntwo\n"]
@@ -168,14 +224,21 @@ def test_a_log_that_is_removed_with_its_folder(start: Start, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"])
-@pytest.mark.parametrize(("does", "status"), [
-    pytest.param("", 0, id="dies of it"),
-    pytest.param("signal.signal(signal.{0}, lambda *_: (print('saved', flush=True), sys.exit(7)))", 7, id="saves and ends with its own status"),
-])
+@pytest.mark.parametrize(
+    ("does", "status"),
+    [
+        pytest.param("", 0, id="dies of it"),
+        pytest.param(
+            "signal.signal(signal.{0}, lambda *_: (print('saved', flush=True), sys.exit(7)))",
+            7,
+            id="saves and ends with its own status",
+        ),
+    ],
+)
 def test_a_signal_is_the_commands(start: Start, name: str, does: str, status: int) -> None:
     """It is passed on; the status is the command's, and what it printed last is kept."""
     number = signal.Signals[name]
-    dies = "signal.signal(signal.SIGINT, signal.SIG_DFL)"      # as most programs do, unlike Python
+    dies = "signal.signal(signal.SIGINT, signal.SIG_DFL)"  # as most programs do, unlike Python
     run = start("--", sys.executable, "-c", WAITING.format(does.format(name) or dies))
     run.wait_for(b"ready\n")
     run.process.send_signal(number)
@@ -187,7 +250,14 @@ def test_a_signal_is_the_commands(start: Start, name: str, does: str, status: in
 
 def test_a_second_signal_changes_nothing(start: Start) -> None:
     """A command that needs a second interrupt gets it; we outlive both."""
-    run = start("--", sys.executable, "-c", WAITING.format("seen = []\nsignal.signal(signal.SIGINT, lambda *_: (seen.append(1), print('seen', flush=True), len(seen) > 1 and sys.exit(9)))"))
+    run = start(
+        "--",
+        sys.executable,
+        "-c",
+        WAITING.format(
+            "seen = []\nsignal.signal(signal.SIGINT, lambda *_: (seen.append(1), print('seen', flush=True), len(seen) > 1 and sys.exit(9)))"
+        ),
+    )
     for word in (b"ready\n", b"seen\n"):
         run.wait_for(word)
         run.process.send_signal(signal.SIGINT)
@@ -196,26 +266,41 @@ def test_a_second_signal_changes_nothing(start: Start) -> None:
 
 def test_signals_that_were_ignored_stay_ignored(start: Start) -> None:
     """Under nohup, and in the background of a shell without job control, neither we nor the command hear them."""
-    run = start("--", sys.executable, "-c", WAITING.format("print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.getsignal(signal.SIGHUP) is signal.SIG_IGN)"), prepare="trap '' INT HUP; exec \"$@\"")
+    run = start(
+        "--",
+        sys.executable,
+        "-c",
+        WAITING.format(
+            "print(signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.getsignal(signal.SIGHUP) is signal.SIG_IGN)"
+        ),
+        prepare="trap '' INT HUP; exec \"$@\"",
+    )
     run.wait_for(b"True True\nready\n")
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         run.process.send_signal(number)
     assert run.end()[0] == 128 + signal.SIGTERM
 
 
-def test_an_interrupt_from_the_terminal_comes_once(tmp_path: Path, usual_signals: Callable[[], None]) -> None:
+def test_an_interrupt_from_the_terminal_comes_once(
+    tmp_path: Path, usual_signals: Callable[[], None]
+) -> None:
     """The terminal gives it to the command itself; a second one would cut short how it ends."""
-    script = WAITING.format("seen = []\ndef take(*_):\n    seen.append(1)\n    print('seen', len(seen), flush=True)\n    time.sleep(1)\n    sys.exit(6)\nsignal.signal(signal.SIGINT, take)")
+    script = WAITING.format(
+        "seen = []\ndef take(*_):\n    seen.append(1)\n    print('seen', len(seen), flush=True)\n    time.sleep(1)\n    sys.exit(6)\nsignal.signal(signal.SIGINT, take)"
+    )
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(tmp_path)
         usual_signals()
-        os.execv(sys.executable, [sys.executable, "-m", "postmortem", "run", "--", sys.executable, "-c", script])  # noqa: S606 -- the terminal is this process's own
+        os.execv(  # noqa: S606 -- the terminal is this process's own
+            sys.executable,
+            [sys.executable, "-m", "postmortem", "run", "--", sys.executable, "-c", script],
+        )
     said, is_sent = b"", False
     while True:
         try:
             piece = os.read(terminal, 4096)
-        except OSError:     # how a terminal ends
+        except OSError:  # how a terminal ends
             break
         said += piece
         if b"ready" in said and not is_sent:
@@ -242,15 +327,22 @@ assert not signal.pthread_sigmask(signal.SIG_BLOCK, []) & set(meant)
 
 
 def test_signals_are_given_back() -> None:
-    """Whoever calls the program from Python has its signals as before; in a process of its own, since a thread of another test would take the signal."""
-    done = subprocess.run([sys.executable, "-c", GIVEN_BACK], check=False, capture_output=True, timeout=PATIENCE)
+    """Whoever calls the program from Python has its signals as before.
+
+    In a process of its own, since a thread of another test would take the signal.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", GIVEN_BACK], check=False, capture_output=True, timeout=PATIENCE
+    )
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 def _hanging_python(folder: Path) -> Path:
     """An interpreter that hangs when it is asked for the environment."""
     python = folder / "python"
-    python.write_text('#!/bin/sh\nif [ "$1" = -I ]; then exec sleep 600; fi\necho "RuntimeError: CUDA error: device-side assert triggered"\nexit 3\n')
+    python.write_text(
+        '#!/bin/sh\nif [ "$1" = -I ]; then exec sleep 600; fi\necho "RuntimeError: CUDA error: device-side assert triggered"\nexit 3\n'
+    )
     python.chmod(0o755)
     return python
 
@@ -270,7 +362,7 @@ def test_a_signal_ends_the_analysis(start: Start, tmp_path: Path) -> None:
     told = b""
     while b"its output is kept" not in told:
         told += os.read(run.process.stderr.fileno(), 1000)
-    while run.process.poll() is None:       # until there is an analysis to end
+    while run.process.poll() is None:  # until there is an analysis to end
         run.process.send_signal(signal.SIGTERM)
         time.sleep(0.2)
     status, _, more = run.end()
@@ -280,7 +372,12 @@ def test_a_signal_ends_the_analysis(start: Start, tmp_path: Path) -> None:
 
 def test_what_the_command_leaves_behind_lives_on(start: Start, tmp_path: Path) -> None:
     """It writes into a pipe that is still read, and its words are in the log."""
-    run = start("--", "sh", "-c", "(while [ ! -e go ]; do sleep 0.1; done; echo late; echo later; echo alive >alive) & exit 5")
+    run = start(
+        "--",
+        "sh",
+        "-c",
+        "(while [ ! -e go ]; do sleep 0.1; done; echo late; echo later; echo alive >alive) & exit 5",
+    )
     status, _, _ = run.end()
     assert status == 5
     (tmp_path / "go").touch()
@@ -290,7 +387,14 @@ def test_what_the_command_leaves_behind_lives_on(start: Start, tmp_path: Path) -
 
 def test_what_the_command_leaves_behind_may_write_for_ever(start: Start, tmp_path: Path) -> None:
     """The report does not wait for it."""
-    run = start("--log", "kept.log", "--", "sh", "-c", "(while sleep 0.02; do echo on; done) & echo $! >pid; exit 5")
+    run = start(
+        "--log",
+        "kept.log",
+        "--",
+        "sh",
+        "-c",
+        "(while sleep 0.02; do echo on; done) & echo $! >pid; exit 5",
+    )
     assert run.end()[0] == 5
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
@@ -321,9 +425,22 @@ def test_a_stream_that_does_not_wait(start: Start) -> None:
     assert "did not take" not in told
 
 
-@pytest.mark.parametrize("error", [ValueError("odd"), RecursionError("deep"), MemoryError(), OSError(28, "No space left on device"), KeyError("x")], ids=lambda error: type(error).__name__)
-def test_any_error_of_the_analysis_is_one_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("odd"),
+        RecursionError("deep"),
+        MemoryError(),
+        OSError(28, "No space left on device"),
+        KeyError("x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_any_error_of_the_analysis_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: Exception
+) -> None:
     """Whatever it is."""
+
     def fail(_: object) -> None:
         raise error
 
@@ -344,18 +461,37 @@ class Plain:
         return subprocess.Popen(words, **options)  # type: ignore[call-overload, no-any-return]
 
 
-@pytest.mark.parametrize(("code", "says"), [
-    pytest.param("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV", id="it crashes"),
-    pytest.param("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "was ended by SIGKILL", id="it is killed for its memory"),
-    pytest.param("import sys, time; sys.stdin.read(); time.sleep(600)", "took longer than", id="it hangs"),
-    pytest.param("import time; time.sleep(600)", "took longer than", id="it does not even listen"),
-    pytest.param("", "", id="all is well"),
-])
-def test_the_analysis_takes_nobody_along(monkeypatch: pytest.MonkeyPatch, code: str, says: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        pytest.param(
+            "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+            "was ended by SIGSEGV",
+            id="it crashes",
+        ),
+        pytest.param(
+            "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+            "was ended by SIGKILL",
+            id="it is killed for its memory",
+        ),
+        pytest.param(
+            "import sys, time; sys.stdin.read(); time.sleep(600)", "took longer than", id="it hangs"
+        ),
+        pytest.param(
+            "import time; time.sleep(600)", "took longer than", id="it does not even listen"
+        ),
+        pytest.param("", "", id="all is well"),
+    ],
+)
+def test_the_analysis_takes_nobody_along(
+    monkeypatch: pytest.MonkeyPatch, code: str, says: str
+) -> None:
     """However it ends, that is a line, which names the command that does it again."""
     monkeypatch.setattr(afterwards, "_START", code)
     monkeypatch.setattr(afterwards, "_LONGEST", 2.0 if says.startswith("took") else PATIENCE)
-    wanted = afterwards.Wanted("terminal", None, "en", full=False, open_=False, redact=None, patterns=())
+    wanted = afterwards.Wanted(
+        "terminal", None, "en", full=False, open_=False, redact=None, patterns=()
+    )
     said = afterwards.analyse([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]
     assert says in said
     assert bool(said) == bool(says)
@@ -364,6 +500,7 @@ def test_the_analysis_takes_nobody_along(monkeypatch: pytest.MonkeyPatch, code: 
 
 def test_a_command_runs_where_no_folder_takes_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is kept then but what waits in memory."""
+
     def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -378,7 +515,13 @@ def test_a_command_runs_where_no_folder_takes_a_log(monkeypatch: pytest.MonkeyPa
 def test_neither_log_nor_report_takes_the_others_place(start: Start, tmp_path: Path) -> None:
     """One name for both is refused before the command is run; so is a log that is no file."""
     for words in (["--log", "a.log", "-o", "./a.log"], ["--log", "/dev/null"], ["--log", ""]):
-        done = subprocess.run([sys.executable, "-m", "postmortem", "run", *words, "--", "touch", "trained"], cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE)
+        done = subprocess.run(
+            [sys.executable, "-m", "postmortem", "run", *words, "--", "touch", "trained"],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
+        )
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
     assert not (tmp_path / "trained").exists()
 
@@ -388,6 +531,27 @@ def test_the_analysis_finds_its_own_modules(start: Start, tmp_path: Path) -> Non
     for name in ("click.py", "json.py", "regex.py", "postmortem.py"):
         (tmp_path / name).write_text("raise SystemExit('the wrong module')\n")
     program = f"import sys; sys.path[:] = {[path for path in sys.path if path]!r}; from postmortem.cli import main; main()"
-    done = subprocess.run([sys.executable, "-I", "-c", program, "run", "--format", "json", "--", "sh", "-c", "echo 'RuntimeError: CUDA error: device-side assert triggered'; exit 1"], cwd=tmp_path, capture_output=True, check=False, timeout=PATIENCE)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            program,
+            "run",
+            "--format",
+            "json",
+            "--",
+            "sh",
+            "-c",
+            "echo 'RuntimeError: CUDA error: device-side assert triggered'; exit 1",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
     assert done.returncode == 1
-    assert json.loads(done.stderr[done.stderr.index(b"{"):])["verdict"]["cause"] == "cuda.device-side-assert"
+    assert (
+        json.loads(done.stderr[done.stderr.index(b"{") :])["verdict"]["cause"]
+        == "cuda.device-side-assert"
+    )

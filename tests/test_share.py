@@ -10,14 +10,19 @@ from postmortem.errors import InputError
 from postmortem.share import share
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
-OOM = ('Traceback (most recent call last):\n  File "/home/carol/train.py", line 90, in <module>\n    loss.backward()\n'
-       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 22.40 GiB memory in use."
-       " Of the allocated memory 21.90 GiB is allocated by PyTorch, and 290.00 MiB is reserved by PyTorch but unallocated.\n")
+OOM = (
+    'Traceback (most recent call last):\n  File "/home/carol/train.py", line 90, in <module>\n    loss.backward()\n'
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 22.40 GiB memory in use."
+    " Of the allocated memory 21.90 GiB is allocated by PyTorch, and 290.00 MiB is reserved by PyTorch but unallocated.\n"
+)
 
 
 @pytest.mark.parametrize("label", LABELS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_text_is_judged_as_the_job_was(tmp_path: Path, label: Path) -> None:
-    """Read back as whoever receives it would, it gives the same cause; where it does not, it says so."""
+    """Read back as whoever receives it would, it gives the same cause.
+
+    Where it does not, it says so.
+    """
     dump = [path for path in [label.with_suffix(".env")] if path.exists()]
     made = share([samples.input_of(label)], env=dump)
     (tmp_path / "issue.md").write_text(made.text, encoding="utf-8")

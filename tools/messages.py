@@ -1,9 +1,12 @@
-"""Writes docs/messages.md: which of the messages that programs print the rules know, and what they make of them.
+"""Writes docs/messages.md.
+
+Which of the messages that programs print the rules know, and what they make of them.
 
     python tools/messages.py
 
-In: `tests/data/messages/<program>.yaml`, lists of messages as the programs' sources print them (fields: `Message`). Out: the page.
-Not here: the rules (`patterns/`); that the page is up to date and every message is known is held by tests/contracts/test_messages.py.
+In: `tests/data/messages/<program>.yaml`, lists of messages as the programs' sources print them
+(fields: `Message`). Out: the page. Not here: the rules (`patterns/`); that the page is up to date
+and every message is known is held by tests/contracts/test_messages.py.
 """
 
 import collections
@@ -59,7 +62,11 @@ class Judged:
 
 def messages() -> list[Message]:
     """Read all messages, program by program."""
-    return [Message(path.stem, **entry) for path in sorted(FOLDER.glob("*.yaml")) for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return [
+        Message(path.stem, **entry)
+        for path in sorted(FOLDER.glob("*.yaml"))
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
+    ]
 
 
 def judged(message: Message) -> Judged:
@@ -69,13 +76,17 @@ def judged(message: Message) -> Judged:
         log.write_text(message.text + "\n", encoding="utf-8")
         found = pipeline.analyze(log)
     rules = pipeline.machine_for(()).knowledge.by_id
-    return Judged({hit.id: rules[hit.id].role for hit in found.signatures}, found.causes[0].id, is_verdict=found.verdict.cause is not None)
+    return Judged(
+        {hit.id: rules[hit.id].role for hit in found.signatures},
+        found.causes[0].id,
+        is_verdict=found.verdict.cause is not None,
+    )
 
 
 def _code(text: str) -> str:
     """The beginning of a message as code in a table's cell."""
     line = " ⏎ ".join(part.strip() for part in text.strip().splitlines())
-    line = line if len(line) <= _MOST_TEXT else line[:_MOST_TEXT - 1] + "…"
+    line = line if len(line) <= _MOST_TEXT else line[: _MOST_TEXT - 1] + "…"
     escaped = line.replace("|", "\\|")
     return f"`` {escaped} ``" if "`" in escaped else f"`{escaped}`"
 
@@ -83,8 +94,22 @@ def _code(text: str) -> str:
 def _row(message: Message) -> str:
     """A message's line of the table."""
     found = judged(message)
-    signatures = ", ".join(f"{name} ({role})" if role != "cause" else name for name, role in found.signatures.items() if role in message.roles)
-    cause = f"left out: {message.left_out}" if message.left_out else "" if message.role in {"harmless", "context"} else found.cause if found.is_verdict else f"({found.cause})"
+    signatures = ", ".join(
+        f"{name} ({role})" if role != "cause" else name
+        for name, role in found.signatures.items()
+        if role in message.roles
+    )
+    cause = (
+        f"left out: {message.left_out}"
+        if message.left_out
+        else (
+            ""
+            if message.role in {"harmless", "context"}
+            else found.cause
+            if found.is_verdict
+            else f"({found.cause})"
+        )
+    )
     return f"| {_code(message.text)} | {signatures} | {cause} |"
 
 
@@ -93,16 +118,34 @@ def page() -> str:
     programs: dict[str, list[Message]] = collections.defaultdict(list)
     for message in messages():
         programs[message.program].append(message)
-    count, left = sum(map(len, programs.values())), sum(bool(message.left_out) for rows in programs.values() for message in rows)
+    count, left = (
+        sum(map(len, programs.values())),
+        sum(bool(message.left_out) for rows in programs.values() for message in rows),
+    )
     parts = [
-        "# Messages that are known", "",
-        "Written by `python tools/messages.py` from `tests/data/messages/`; do not edit.", "",
-        "What the program makes of a message that is the whole log: the signatures that fire, and the cause that stands first; in brackets where one line is too little and it abstains.", "",
-        f"{count} messages of {len(programs)} programs: {count - left} known, {left} left out.", "",
+        "# Messages that are known",
+        "",
+        "Written by `python tools/messages.py` from `tests/data/messages/`; do not edit.",
+        "",
+        (
+            "What the program makes of a message that is the whole log: the signatures that fire,"
+            " and the cause that stands first; in brackets where one line is too little and it"
+            " abstains."
+        ),
+        "",
+        f"{count} messages of {len(programs)} programs: {count - left} known, {left} left out.",
+        "",
     ]
     for program, rows in programs.items():
         known = sum(not message.left_out for message in rows)
-        parts += [f"## {program}: {known} of {len(rows)}", "", "| message | signatures | cause |", "|---|---|---|", *map(_row, rows), ""]
+        parts += [
+            f"## {program}: {known} of {len(rows)}",
+            "",
+            "| message | signatures | cause |",
+            "|---|---|---|",
+            *map(_row, rows),
+            "",
+        ]
     return "\n".join(parts)
 
 

@@ -1,4 +1,6 @@
-"""The command line: thin shells over the library; the one place where an error becomes a line and exit status 2.
+"""The command line: thin shells over the library.
+
+The one place where an error becomes a line and exit status 2.
 
 In: arguments. Out: the report on standard output, everything else on standard error.
 Not here: anything that could be wanted from Python.
@@ -66,7 +68,11 @@ def main(arguments: list[str] | None = None) -> None:
     fault = settle()
     if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
         status = _refused(f"standard output cannot be written: {why(fault)}")
-    if arguments is not None:       # called from Python; a program that ends holds on to its signals, since one that came now would change its status
+    if (
+        arguments is not None
+        # called from Python; a program that ends holds on to its signals, since one that came now would
+        # change its status
+    ):
         held.close()
     sys.exit(status)
 
@@ -76,21 +82,34 @@ def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
         result: Any = cli.main(args=arguments, standalone_mode=False, obj=held)
     except (PostmortemError, click.Abort) as error:
         return _refused(str(error) or "interrupted")
-    except (click.exceptions.Exit, SystemExit) as done:     # the latter is click's answer to a reader of a manual page who has seen enough
+    except (
+        click.exceptions.Exit,
+        SystemExit,
+    ) as done:  # the latter is click's answer to a reader of a manual page who has seen enough
         return done.exit_code if isinstance(done, click.exceptions.Exit) else 0
     except click.ClickException as error:
         return _refused(error.format_message() + _hint(error))
     except OSError as error:
-        return _refused(f"{why(error)}{f' ({error.filename})' if error.filename else ''}; make room, or see to its permissions")
+        return _refused(
+            f"{why(error)}{f' ({error.filename})' if error.filename else ''}; make room, or see to"
+            " its permissions"
+        )
     except Exception as error:
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise
-        return _refused(f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the traceback and report it")
+        return _refused(
+            f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the"
+            " traceback and report it"
+        )
     return result if isinstance(result, int) else 0
 
 
 def _hint(error: click.ClickException) -> str:
-    return f"; see: {error.ctx.command_path} --help" if isinstance(error, click.UsageError) and error.ctx else ""
+    return (
+        f"; see: {error.ctx.command_path} --help"
+        if isinstance(error, click.UsageError) and error.ctx
+        else ""
+    )
 
 
 def _refused(message: str) -> int:

@@ -1,8 +1,12 @@
-"""What follows a command that has failed under `run`: its output is analysed, in a process of its own.
+"""What follows a command that has failed under `run`.
 
-In: what there is to analyse and how the report is wanted. Out: the report on standard error or in a file; one line for whatever goes wrong. Not here: running the command.
+Its output is analysed, in a process of its own.
 
-A process of its own, since the exit status is the command's whatever happens: an analysis that crashes, is killed for its memory, hangs or is interrupted takes nobody along.
+In: what there is to analyse and how the report is wanted. Out: the report on standard error or in a
+file; one line for whatever goes wrong. Not here: running the command.
+
+A process of its own, since the exit status is the command's whatever happens: an analysis that
+crashes, is killed for its memory, hangs or is interrupted takes nobody along.
 """
 
 import json
@@ -29,7 +33,10 @@ _LONGEST: Final = 1800.0
 _GRACE: Final = 5.0
 """Seconds for which one that has been killed is waited for."""
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- there may be room where no disk has any
-_START: Final = "import json, sys; asked = json.load(sys.stdin); sys.path[:] = asked['modules']; from postmortem.cli import afterwards; afterwards.main(asked)"
+_START: Final = (
+    "import json, sys; asked = json.load(sys.stdin); sys.path[:] = asked['modules']; from"
+    " postmortem.cli import afterwards; afterwards.main(asked)"
+)
 """The modules are found where this process finds them, not in the folder of the training, which may hold any name. No bytecode is written (-B): on a full disk
 it would be cut short, and read again."""
 
@@ -46,11 +53,31 @@ class Wanted(NamedTuple):
     patterns: tuple[Path, ...]
 
 
-def analyse(logs: Sequence[Path], command: Sequence[str], facts: Mapping[str, str], wanted: Wanted, signals: Signals) -> str:
-    """Analyse what a command printed; gives what went wrong with it as a whole, or an empty string. A signal that comes meanwhile ends the analysis."""
-    asked = {"modules": sys.path, "logs": list(map(str, logs)), "command": list(command), "facts": dict(facts)} | wanted._asdict() | {
-        "output": str(wanted.output) if wanted.output else None, "patterns": list(map(str, wanted.patterns)),
-    }
+def analyse(
+    logs: Sequence[Path],
+    command: Sequence[str],
+    facts: Mapping[str, str],
+    wanted: Wanted,
+    signals: Signals,
+) -> str:
+    """Analyse what a command printed.
+
+    Gives what went wrong with it as a whole, or an empty string. A signal that comes meanwhile ends
+    the analysis.
+    """
+    asked = (
+        {
+            "modules": sys.path,
+            "logs": list(map(str, logs)),
+            "command": list(command),
+            "facts": dict(facts),
+        }
+        | wanted._asdict()
+        | {
+            "output": str(wanted.output) if wanted.output else None,
+            "patterns": list(map(str, wanted.patterns)),
+        }
+    )
     again = f"; postmortem analyze {logs[0]} does it again"
     try:
         process = signals.start([sys.executable, "-I", "-B", "-c", _START], stdin=subprocess.PIPE)
@@ -63,13 +90,19 @@ def analyse(logs: Sequence[Path], command: Sequence[str], facts: Mapping[str, st
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=_GRACE)
         return f"the analysis took longer than {_LONGEST / 60:.0f} minutes and was stopped{again}"
-    return f"the analysis was ended by {signal.Signals(-process.returncode).name}{again}" if process.returncode < 0 else ""
+    return (
+        f"the analysis was ended by {signal.Signals(-process.returncode).name}{again}"
+        if process.returncode < 0
+        else ""
+    )
 
 
 def main(asked: Mapping[str, Any]) -> None:
     """Analyse, in the process that `analyse` has started."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)    # Python's own waits for the end of a long match
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # Python's own waits for the end of a long match
     hold_places()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
@@ -80,7 +113,10 @@ def main(asked: Mapping[str, Any]) -> None:
     except Exception as error:
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise
-        tell(f"the analysis failed: {type(error).__name__}: {error}; postmortem analyze {asked['logs'][0]} may tell more")
+        tell(
+            f"the analysis failed: {type(error).__name__}: {error}; postmortem analyze"
+            f" {asked['logs'][0]} may tell more"
+        )
     settle()
 
 
@@ -89,18 +125,40 @@ def _report(asked: Mapping[str, Any]) -> None:
     if dump.problem:
         tell(dump.problem)
     with _written(dump.text) as dumps:
-        report = analyze(asked["logs"], env=dumps, language=asked["language"], patterns=asked["patterns"], facts=asked["facts"])
+        report = analyze(
+            asked["logs"],
+            env=dumps,
+            language=asked["language"],
+            patterns=asked["patterns"],
+            facts=asked["facts"],
+        )
     output = Path(asked["output"]) if asked["output"] else None
-    deliver(report, form=asked["form"], output=output, redact=asked["redact"], full=asked["full"], open_=asked["open_"], to_stderr=True)
+    deliver(
+        report,
+        form=asked["form"],
+        output=output,
+        redact=asked["redact"],
+        full=asked["full"],
+        open_=asked["open_"],
+        to_stderr=True,
+    )
 
 
 @contextmanager
 def _written(text: str) -> Iterator[list[Path]]:
-    """Give a file with the text, for a while, where there is room; none if there is no room anywhere."""
+    """Give a file with the text, for a while, where there is room.
+
+    None if there is no room anywhere.
+    """
     with ExitStack() as folders:
         for place in (None, _MEMORY):
             with suppress(OSError):
-                file = Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="postmortem-", dir=place)), "environment.txt")
+                file = Path(
+                    folders.enter_context(
+                        tempfile.TemporaryDirectory(prefix="postmortem-", dir=place)
+                    ),
+                    "environment.txt",
+                )
                 file.write_text(text, encoding="utf-8")
                 yield [file]
                 return

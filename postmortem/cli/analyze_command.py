@@ -5,7 +5,15 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import SOURCE, check_output, check_sources, deliver, form_for, refuse_overwriting, report_options
+from postmortem.cli.options import (
+    SOURCE,
+    check_output,
+    check_sources,
+    deliver,
+    form_for,
+    refuse_overwriting,
+    report_options,
+)
 from postmortem.cli.progress import Progress
 from postmortem.cli.say import tell
 from postmortem.library import analyze
@@ -14,11 +22,34 @@ from postmortem.pipeline import machine_for
 
 @click.command("analyze")
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
-@click.option("--env", "env_files", multiple=True, type=SOURCE, help="An environment dump that is not in the log (collect_env, nvidia-smi, pip list, postmortem env).")
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if the run failed or stalled, or anything but health is found.")
+@click.option(
+    "--env",
+    "env_files",
+    multiple=True,
+    type=SOURCE,
+    help=(
+        "An environment dump that is not in the log (collect_env, nvidia-smi, pip list, postmortem"
+        " env)."
+    ),
+)
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 1 if the run failed or stalled, or anything but health is found.",
+)
 @report_options
 def command(
-    paths: tuple[str, ...], env_files: tuple[str, ...], *, exit_code: bool, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+    paths: tuple[str, ...],
+    env_files: tuple[str, ...],
+    *,
+    exit_code: bool,
+    form: str | None,
+    output: Path | None,
+    language: str,
+    full: bool,
+    open_: bool,
+    redact: bool | None,
+    patterns: tuple[Path, ...],
 ) -> int:
     """Name the cause of a failed training run from its log.
 
@@ -27,9 +58,18 @@ def command(
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
     with closing(Progress()) as progress:
-        report = analyze(list(paths), env=env_files, language=language, patterns=patterns, progress=progress)
+        report = analyze(
+            list(paths), env=env_files, language=language, patterns=patterns, progress=progress
+        )
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
-    deliver(report, form=form_for(form, output, open_=open_), output=output, redact=redact, full=full, open_=open_)
+    deliver(
+        report,
+        form=form_for(form, output, open_=open_),
+        output=output,
+        redact=redact,
+        full=full,
+        open_=open_,
+    )
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
     return 1 if exit_code and report.is_alarming else 0

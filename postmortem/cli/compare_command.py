@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources, refuse_overwriting, require_folder, write
+from postmortem.cli.options import (
+    FOLDER,
+    OUTPUT,
+    SOURCE,
+    check_sources,
+    refuse_overwriting,
+    require_folder,
+    write,
+)
 from postmortem.compare import compare
 from postmortem.names import LANGUAGES
 from postmortem.report.comparison import FORMS, render
@@ -13,23 +21,66 @@ from postmortem.report.comparison import FORMS, render
 @click.command("compare")
 @click.argument("good", type=SOURCE)
 @click.argument("bad", type=SOURCE)
-@click.option("--good-env", multiple=True, type=SOURCE, help="An environment dump of the good run that is not in its log.")
+@click.option(
+    "--good-env",
+    multiple=True,
+    type=SOURCE,
+    help="An environment dump of the good run that is not in its log.",
+)
 @click.option("--bad-env", multiple=True, type=SOURCE, help="An environment dump of the bad run.")
-@click.option("--format", "form", type=click.Choice(FORMS), default="terminal", show_default=True, help="Format of the comparison.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default="terminal",
+    show_default=True,
+    help="Format of the comparison.",
+)
 @click.option("-o", "--output", type=OUTPUT, help="Write it to a file.")
-@click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the comparison.")
-@click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in every format but terminal).")
-@click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
+@click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="Language of the comparison.",
+)
+@click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, host and user names (default: in every format but terminal).",
+)
+@click.option(
+    "--patterns",
+    "patterns",
+    multiple=True,
+    type=FOLDER,
+    envvar="POSTMORTEM_PATTERNS",
+    help="A further folder of rules.",
+)
 def command(
-    good: str, bad: str, good_env: tuple[str, ...], bad_env: tuple[str, ...], *, form: str, output: Path | None, language: str, redact: bool | None, patterns: tuple[Path, ...],
+    good: str,
+    bad: str,
+    good_env: tuple[str, ...],
+    bad_env: tuple[str, ...],
+    *,
+    form: str,
+    output: Path | None,
+    language: str,
+    redact: bool | None,
+    patterns: tuple[Path, ...],
 ) -> None:
-    """Show what differs between a run that went well and one that did not: settings, environment, curves, lines.
+    """Show what differs between a run that went well and one that did not.
+
+    Settings, environment, curves, lines.
 
     GOOD and BAD are each a file or a folder.
     """
     require_folder(output, "comparison")
     check_sources(good, bad, *good_env, *bad_env)
     refuse_overwriting(output, (good, bad, *good_env, *bad_env))
-    found = compare([good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns)
+    found = compare(
+        [good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns
+    )
     text = render(found, form, redact=form != "terminal" if redact is None else redact)
     write(text, output, "comparison")

@@ -1,6 +1,7 @@
 """Options and output that several commands share.
 
-In: click parameters. Out: decorators, and `deliver`, which puts a report where it was asked for. Not here: the report itself.
+In: click parameters. Out: decorators, and `deliver`, which puts a report where it was asked for.
+Not here: the report itself.
 """
 
 import os
@@ -21,12 +22,27 @@ from postmortem.names import LANGUAGES
 from postmortem.reading.opener import STDIN
 from postmortem.report import FORMS
 
-_SUFFIXES = {".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl", ".sarif": "sarif", ".md": "markdown", ".markdown": "markdown", ".txt": "terminal", ".log": "terminal", "": "terminal"}
+_SUFFIXES = {
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".sarif": "sarif",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "terminal",
+    ".log": "terminal",
+    "": "terminal",
+}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class _Named(click.Path):
-    """A path that is not empty: an empty one, as an unset variable of a script leaves it, would be the folder that the user happens to be in."""
+    """A path that is not empty.
+
+    An empty one, as an unset variable of a script leaves it, would be the folder that the user
+    happens to be in.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse nothing at all."""
@@ -48,19 +64,55 @@ def check_sources(*paths: str) -> None:
         UsageError: it is named more than once.
     """
     if paths.count(STDIN) > 1:
-        raise UsageError("standard input is named more than once", STDIN, "it can be read once only")
+        raise UsageError(
+            "standard input is named more than once", STDIN, "it can be read once only"
+        )
 
 
 def report_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
     for option in (
-        click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS", help="A further folder of rules."),
-        click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in every format but terminal)."),
-        click.option("--full", is_flag=True, help="All of the terminal report, not one screen of it (a file gets all of it anyway)."),
-        click.option("--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."),
-        click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the report."),
-        click.option("-o", "--output", type=OUTPUT, help="Write the report to a file; its suffix tells the format."),
-        click.option("--format", "form", type=click.Choice(FORMS), help="Format of the report (default: terminal; plain text into a pipe)."),
+        click.option(
+            "--patterns",
+            "patterns",
+            multiple=True,
+            type=FOLDER,
+            envvar="POSTMORTEM_PATTERNS",
+            help="A further folder of rules.",
+        ),
+        click.option(
+            "--redact/--no-redact",
+            default=None,
+            help="Replace secrets, host and user names (default: in every format but terminal).",
+        ),
+        click.option(
+            "--full",
+            is_flag=True,
+            help="All of the terminal report, not one screen of it (a file gets all of it anyway).",
+        ),
+        click.option(
+            "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
+        ),
+        click.option(
+            "--lang",
+            "language",
+            type=click.Choice(LANGUAGES),
+            default="en",
+            show_default=True,
+            help="Language of the report.",
+        ),
+        click.option(
+            "-o",
+            "--output",
+            type=OUTPUT,
+            help="Write the report to a file; its suffix tells the format.",
+        ),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(FORMS),
+            help="Format of the report (default: terminal; plain text into a pipe).",
+        ),
     ):
         function = option(function)
     return function
@@ -84,7 +136,11 @@ def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
     if output is None:
         return
     if form is None and output.suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"the suffix {output.suffix!r} names no format", output, f"one of {', '.join(filter(None, _SUFFIXES))}, or say --format")
+        raise UsageError(
+            f"the suffix {output.suffix!r} names no format",
+            output,
+            f"one of {', '.join(filter(None, _SUFFIXES))}, or say --format",
+        )
     if open_ and form in {None, "html"} and output.suffix.lower() not in {".html", ".htm"}:
         raise UsageError("--open shows the page, and this is no page", output, "name a .html file")
     require_folder(output, "report")
@@ -102,7 +158,11 @@ def write(text: str, output: Path | None, what: str) -> None:
     try:
         replace(output, text.encode("utf-8", "replace"))
     except OSError as error:
-        raise UsageError(f"the {what} cannot be written: {error.strerror or error}", output, "choose another file with -o") from error
+        raise UsageError(
+            f"the {what} cannot be written: {error.strerror or error}",
+            output,
+            "choose another file with -o",
+        ) from error
     tell(f"wrote {output}")
 
 
@@ -113,7 +173,9 @@ def require_folder(output: Path | None, what: str) -> None:
         UsageError: no such folder.
     """
     if output is not None and not output.parent.is_dir():
-        raise UsageError(f"the {what} cannot be written: no such folder", output, "choose another file with -o")
+        raise UsageError(
+            f"the {what} cannot be written: no such folder", output, "choose another file with -o"
+        )
 
 
 def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
@@ -122,11 +184,26 @@ def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
     Raises:
         UsageError: the output is one of these files.
     """
-    if output is not None and output.is_file() and any(Path(path).exists() and output.samefile(path) for path in read):
-        raise UsageError("the report would overwrite a log that was read", output, "choose another file with -o")
+    if (
+        output is not None
+        and output.is_file()
+        and any(Path(path).exists() and output.samefile(path) for path in read)
+    ):
+        raise UsageError(
+            "the report would overwrite a log that was read", output, "choose another file with -o"
+        )
 
 
-def deliver(report: Report, *, form: str, output: Path | None, redact: bool | None, full: bool, open_: bool, to_stderr: bool = False) -> None:
+def deliver(
+    report: Report,
+    *,
+    form: str,
+    output: Path | None,
+    redact: bool | None,
+    full: bool,
+    open_: bool,
+    to_stderr: bool = False,
+) -> None:
     """Print the report, or write it to a file; open the page if asked.
 
     Raises:
@@ -134,7 +211,13 @@ def deliver(report: Report, *, form: str, output: Path | None, redact: bool | No
     """
     stream = sys.stderr if to_stderr else sys.stdout
     is_screen = output is None and stream.isatty()
-    text = report.render(form, width=max(40, shutil.get_terminal_size((80, 24)).columns), color=is_screen and not os.environ.get("NO_COLOR"), full=full or output is not None, redact=redact)
+    text = report.render(
+        form,
+        width=max(40, shutil.get_terminal_size((80, 24)).columns),
+        color=is_screen and not os.environ.get("NO_COLOR"),
+        full=full or output is not None,
+        redact=redact,
+    )
     if open_ and output is None:
         output = Path.cwd() / "postmortem-report.html"
     text = text if text.endswith("\n") else text + "\n"

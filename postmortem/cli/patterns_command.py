@@ -24,7 +24,12 @@ def command() -> None:
 
 @command.command("check")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--attack/--no-attack", "attacks", default=True, help="Time every pattern on texts made to be slow (half a minute for the built-in rules).")
+@click.option(
+    "--attack/--no-attack",
+    "attacks",
+    default=True,
+    help="Time every pattern on texts made to be slow (half a minute for the built-in rules).",
+)
 def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     """Check every file of FOLDERS (default: the built-in rules), prove every rule on its own examples, time its patterns, look for its anchors in healthy logs."""
     built_in = resources.folder("patterns")
@@ -36,9 +41,16 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     for fault in faults:
         show(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}") + "\n")
     if faults:
-        raise PatternError(f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again")
-    count = sum(len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats"))
-    show(f"{count} rules, all well formed and proved on their examples{', none slow' if attacks else ''}\n")
+        raise PatternError(
+            f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again"
+        )
+    count = sum(
+        len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats")
+    )
+    show(
+        f"{count} rules, all well formed and proved on their"
+        f" examples{', none slow' if attacks else ''}\n"
+    )
     return 0
 
 
@@ -52,7 +64,10 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     try:
         samples = resources.folder("sample_logs")
     except PostmortemError:
-        tell("healthy sample logs lie in a checkout only: whether an anchor stands in ordinary lines was not looked at")
+        tell(
+            "healthy sample logs lie in a checkout only: whether an anchor stands in ordinary lines"
+            " was not looked at"
+        )
         return
     yield from frequency.faults(matching, frequency.healthy(samples))
 
@@ -62,4 +77,13 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
 @click.option("--lang", "language", type=click.Choice(("en", "zh")), default="en")
 def list_(patterns: tuple[Path, ...], language: str) -> None:
     """List all signatures: id, role, the causes they suggest, title."""
-    show("".join(safe(f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60} {rule.title(language)}") + "\n" for rule in load(patterns).signatures))
+    show(
+        "".join(
+            safe(
+                f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60}"
+                f" {rule.title(language)}"
+            )
+            + "\n"
+            for rule in load(patterns).signatures
+        )
+    )

@@ -1,7 +1,9 @@
-"""What a reading that takes time says on standard error: how far it is, and at the end what was read.
+"""What a reading that takes time says on standard error.
 
-In: the sources as they are read. Out: one line that is drawn again on a terminal, one line at the end.
-Not here: the report, which alone goes to standard output.
+How far it is, and at the end what was read.
+
+In: the sources as they are read. Out: one line that is drawn again on a terminal, one line at the
+end. Not here: the report, which alone goes to standard output.
 """
 
 import sys
@@ -37,7 +39,10 @@ class Progress:
             return
         self._drawn = now
         name = one_line(path, 4096)[-_NAME:]
-        text = f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines, {size / 1e6 / (now - self._start):,.0f} MB/s"
+        text = (
+            f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines,"
+            f" {size / 1e6 / (now - self._start):,.0f} MB/s"
+        )
         note("\r" + text.ljust(self._width))
         self._width = len(text)
 
@@ -52,4 +57,7 @@ class Progress:
         if not self._is_terminal and seconds < _LONG:
             return ""
         read = [source for source in report.diagnosis.sources if source.kind != "ignored"]
-        return f"{sum(one.bytes for one in read) / 1e6:,.1f} MB, {sum(one.lines for one in read):,} lines, {rules:,} rules, {seconds:.2f} s"
+        return (
+            f"{sum(one.bytes for one in read) / 1e6:,.1f} MB, {sum(one.lines for one in read):,}"
+            f" lines, {rules:,} rules, {seconds:.2f} s"
+        )

@@ -19,12 +19,32 @@ from postmortem.machine.signals import Signals
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
-@click.argument("command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-@click.option("--log", "log", type=OUTPUT, help="Keep the command's output in this new file (default: kept only if it fails, in postmortem-run-<time>.log).")
+@click.argument(
+    "command_line", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND..."
+)
+@click.option(
+    "--log",
+    "log",
+    type=OUTPUT,
+    help=(
+        "Keep the command's output in this new file (default: kept only if it fails, in"
+        " postmortem-run-<time>.log)."
+    ),
+)
 @report_options
 @click.pass_obj
 def command(
-    held: ExitStack, command_line: tuple[str, ...], *, log: Path | None, form: str | None, output: Path | None, language: str, full: bool, open_: bool, redact: bool | None, patterns: tuple[Path, ...],
+    held: ExitStack,
+    command_line: tuple[str, ...],
+    *,
+    log: Path | None,
+    form: str | None,
+    output: Path | None,
+    language: str,
+    full: bool,
+    open_: bool,
+    redact: bool | None,
+    patterns: tuple[Path, ...],
 ) -> int:
     """Run COMMAND, pass its output through, and analyse it if it fails.
 
@@ -32,9 +52,11 @@ def command(
     """
     check_output(output, form, open_=open_)
     if patterns:
-        load(patterns)      # a wrong folder is found before hours of training, not after
+        load(patterns)  # a wrong folder is found before hours of training, not after
     kept = _kept(log, output)
-    wanted = Wanted(form_for(form, output, open_=open_), output, language, full, open_, redact, patterns)
+    wanted = Wanted(
+        form_for(form, output, open_=open_), output, language, full, open_, redact, patterns
+    )
     signals = Signals()
     held.callback(signals.close)
     try:
@@ -42,7 +64,7 @@ def command(
     except UsageError:
         kept.close()
         if log is None:
-            kept.remove()       # nothing has been run, so it is empty
+            kept.remove()  # nothing has been run, so it is empty
         raise
     try:
         _conclude(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
@@ -51,7 +73,15 @@ def command(
     return done.status
 
 
-def _conclude(done: Done, kept: Kept, command_line: tuple[str, ...], wanted: Wanted, signals: Signals, *, is_asked_for: bool) -> None:
+def _conclude(
+    done: Done,
+    kept: Kept,
+    command_line: tuple[str, ...],
+    wanted: Wanted,
+    signals: Signals,
+    *,
+    is_asked_for: bool,
+) -> None:
     """Say what was not passed on or kept, delete a log that nobody wants, analyse what failed."""
     kept.close()
     problems = [problem for problem in (*done.problems, kept.problem()) if problem]
@@ -59,14 +89,22 @@ def _conclude(done: Done, kept: Kept, command_line: tuple[str, ...], wanted: Wan
         if not is_asked_for:
             kept.remove()
         return
-    note("\n")      # the command may have ended within a line
+    note("\n")  # the command may have ended within a line
     for problem in problems:
         tell(problem)
-    where = f"its output is kept in {kept.paths[0]}" if kept.paths else "none of its output could be kept"
+    where = (
+        f"its output is kept in {kept.paths[0]}"
+        if kept.paths
+        else "none of its output could be kept"
+    )
     tell(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
     if done.status and kept.paths and signals.unheard.is_set():
         tell(f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it")
-    elif done.status and kept.paths and (problem := analyse(kept.paths, command_line, _facts(done), wanted, signals)):
+    elif (
+        done.status
+        and kept.paths
+        and (problem := analyse(kept.paths, command_line, _facts(done), wanted, signals))
+    ):
         tell(problem)
 
 
@@ -75,17 +113,26 @@ def _kept(log: Path | None, output: Path | None) -> Kept:
     if log is None:
         return _new_log()
     if log.exists() and (not log.is_file() or log.stat().st_size):
-        raise UsageError("the log is there already", log, "choose a new file with --log, or remove it")
+        raise UsageError(
+            "the log is there already", log, "choose a new file with --log, or remove it"
+        )
     if output is not None and output.resolve() == log.resolve():
-        raise UsageError("the report would overwrite the log", output, "choose another file with -o")
+        raise UsageError(
+            "the report would overwrite the log", output, "choose another file with -o"
+        )
     try:
         return Kept(log)
     except OSError as error:
-        raise UsageError(f"the log cannot be written: {error.strerror}", log, "choose another file with --log") from error
+        raise UsageError(
+            f"the log cannot be written: {error.strerror}", log, "choose another file with --log"
+        ) from error
 
 
 def _new_log() -> Kept:
-    """Make a log in this folder, else among the temporary files; a command runs even where neither takes one."""
+    """Make a log in this folder, else among the temporary files.
+
+    A command runs even where neither takes one.
+    """
     name = f"postmortem-run-{time.strftime('%Y%m%d-%H%M%S')}-"
     for folder in (Path.cwd, tempfile.gettempdir):
         with suppress(OSError):
@@ -96,4 +143,6 @@ def _new_log() -> Kept:
 
 
 def _facts(done: Done) -> dict[str, str]:
-    return {"env_exit_status": str(done.status)} | ({"env_signal": done.signal} if done.signal else {})
+    return {"env_exit_status": str(done.status)} | (
+        {"env_signal": done.signal} if done.signal else {}
+    )

@@ -1,7 +1,10 @@
-"""What the program writes on its standard streams: the report on one, all else on the other, one line that no file name or argument can steer.
+"""What the program writes on its standard streams.
 
-In: a message, a text. Out: a line, the text as it is. Not here: the report.
-A standard error that takes nothing is no reason to end; a standard output that takes nothing is an error, unless its reader has had enough.
+The report on one, all else on the other, one line that no file name or argument can steer.
+
+In: a message, a text. Out: a line, the text as it is. Not here: the report. A standard error that
+takes nothing is no reason to end; a standard output that takes nothing is an error, unless its
+reader has had enough.
 """
 
 import sys
@@ -37,7 +40,11 @@ def show(text: str) -> bool:
     except BrokenPipeError:
         return False
     except OSError as error:
-        raise UsageError(f"standard output cannot be written: {why(error)}", "", "write to a file, or to another place") from error
+        raise UsageError(
+            f"standard output cannot be written: {why(error)}",
+            "",
+            "write to a file, or to another place",
+        ) from error
     return True
 
 
@@ -45,7 +52,7 @@ def _put(stream: TextIO, text: str) -> None:
     stream.flush()
     try:
         number = stream.fileno()
-    except (OSError, ValueError):       # a stand-in within this process
+    except (OSError, ValueError):  # a stand-in within this process
         stream.write(text)
         return
     _, error = write_all(number, text.encode(stream.encoding or "utf-8", "replace"))

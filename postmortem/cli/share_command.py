@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources, refuse_overwriting, require_folder, write
+from postmortem.cli.options import (
+    FOLDER,
+    OUTPUT,
+    SOURCE,
+    check_sources,
+    refuse_overwriting,
+    require_folder,
+    write,
+)
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown import LONGEST, units
@@ -13,12 +21,45 @@ from postmortem.share import share
 
 @click.command("share")
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
-@click.option("--env", "env_files", multiple=True, type=SOURCE, help="An environment dump that is not in the log.")
+@click.option(
+    "--env",
+    "env_files",
+    multiple=True,
+    type=SOURCE,
+    help="An environment dump that is not in the log.",
+)
 @click.option("-o", "--output", type=OUTPUT, help="Write the text to a file.")
-@click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the verdict.")
-@click.option("--redact/--no-redact", default=True, show_default=True, help="Replace secrets, host and user names.")
-@click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
-def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path | None, language: str, redact: bool, patterns: tuple[Path, ...]) -> None:
+@click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="Language of the verdict.",
+)
+@click.option(
+    "--redact/--no-redact",
+    default=True,
+    show_default=True,
+    help="Replace secrets, host and user names.",
+)
+@click.option(
+    "--patterns",
+    "patterns",
+    multiple=True,
+    type=FOLDER,
+    envvar="POSTMORTEM_PATTERNS",
+    help="A further folder of rules.",
+)
+def command(
+    paths: tuple[str, ...],
+    env_files: tuple[str, ...],
+    *,
+    output: Path | None,
+    language: str,
+    redact: bool,
+    patterns: tuple[Path, ...],
+) -> None:
     """Write the smallest redacted part of a log that still tells the same, with the verdict, to paste into an issue."""
     require_folder(output, "text")
     check_sources(*paths, *env_files)
@@ -26,5 +67,9 @@ def command(paths: tuple[str, ...], env_files: tuple[str, ...], *, output: Path 
     made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
-    long = f"; longer than an issue can be ({LONGEST:,} characters): attach it as a file" if units(made.text) > LONGEST else ""
+    long = (
+        f"; longer than an issue can be ({LONGEST:,} characters): attach it as a file"
+        if units(made.text) > LONGEST
+        else ""
+    )
     tell(f"{made.lines} of {made.of} lines{note}{long}")

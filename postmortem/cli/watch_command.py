@@ -23,30 +23,120 @@ from postmortem.watch.web import Address
 
 @click.command("watch")
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
-@click.option("--interval", type=float, default=2.0, show_default=True, help="Seconds between two looks at the log.")
-@click.option("--stall", type=float, default=None, help="Seconds of silence that are too many, 0 for any (default: by the run's own pace, at least 480; 3600 before that is known).")
-@click.option("--until-warning", is_flag=True, help="Stop at the first warning (default: go on until the run is over).")
-@click.option("--once", is_flag=True, help="Judge what is in the log now, as far as it goes, and stop.")
-@click.option("--exec", "command_text", metavar="COMMAND", help="Run this at each warning and when the run has failed; the event is on its standard input as JSON, and in POSTMORTEM_* variables. No shell.")
-@click.option("--webhook", metavar="URL", help="Post each warning, and the news that the run has failed, to this address as JSON.")
-@click.option("--webhook-link-local", is_flag=True, help="Let the webhook lead to a link-local address (169.254.0.0/16, fe80::/10).")
-@click.option("--format", "form", type=click.Choice(FORMS), default="terminal", show_default=True, help="Format of what is written to standard output: jsonl as it comes, json when the watch ends.")
-@click.option("--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the warnings.")
-@click.option("--redact/--no-redact", default=None, help="Replace secrets, host and user names (default: in all but the terminal).")
-@click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS", help="A further folder of rules.")
+@click.option(
+    "--interval",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="Seconds between two looks at the log.",
+)
+@click.option(
+    "--stall",
+    type=float,
+    default=None,
+    help=(
+        "Seconds of silence that are too many, 0 for any (default: by the run's own pace, at least"
+        " 480; 3600 before that is known)."
+    ),
+)
+@click.option(
+    "--until-warning",
+    is_flag=True,
+    help="Stop at the first warning (default: go on until the run is over).",
+)
+@click.option(
+    "--once", is_flag=True, help="Judge what is in the log now, as far as it goes, and stop."
+)
+@click.option(
+    "--exec",
+    "command_text",
+    metavar="COMMAND",
+    help=(
+        "Run this at each warning and when the run has failed; the event is on its standard input"
+        " as JSON, and in POSTMORTEM_* variables. No shell."
+    ),
+)
+@click.option(
+    "--webhook",
+    metavar="URL",
+    help="Post each warning, and the news that the run has failed, to this address as JSON.",
+)
+@click.option(
+    "--webhook-link-local",
+    is_flag=True,
+    help="Let the webhook lead to a link-local address (169.254.0.0/16, fe80::/10).",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    default="terminal",
+    show_default=True,
+    help=(
+        "Format of what is written to standard output: jsonl as it comes, json when the watch ends."
+    ),
+)
+@click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="Language of the warnings.",
+)
+@click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, host and user names (default: in all but the terminal).",
+)
+@click.option(
+    "--patterns",
+    "patterns",
+    multiple=True,
+    type=FOLDER,
+    envvar="POSTMORTEM_PATTERNS",
+    help="A further folder of rules.",
+)
 def command(
-    paths: tuple[str, ...], *, interval: float, stall: float | None, until_warning: bool, once: bool, command_text: str | None, webhook: str | None, webhook_link_local: bool, form: str, language: str, redact: bool | None,
+    paths: tuple[str, ...],
+    *,
+    interval: float,
+    stall: float | None,
+    until_warning: bool,
+    once: bool,
+    command_text: str | None,
+    webhook: str | None,
+    webhook_link_local: bool,
+    form: str,
+    language: str,
+    redact: bool | None,
     patterns: tuple[Path, ...],
 ) -> int:
     """Follow the log of a running job and warn before the job itself stops.
 
-    All PATHs are one job: files that may not be there yet, grow, are emptied or replaced, or folders. Each kind of warning is told once.
-    Exit status: 0 no warning, 1 a warning or a failed run, 2 the log cannot be watched.
+    All PATHs are one job: files that may not be there yet, grow, are emptied or replaced, or
+    folders. Each kind of warning is told once. Exit status: 0 no warning, 1 a warning or a failed
+    run, 2 the log cannot be watched.
     """
     words = tell.command_line(command_text) if command_text is not None else []
-    address = Address(webhook, allows_link_local=webhook_link_local) if webhook is not None else None
-    watcher = Watcher(paths, Settings(interval, stall, once, until_warning, language, patterns), time.time, time.sleep)
-    out = _Output(Teller(paths, language, Redactor() if (form != "terminal" if redact is None else redact) else None), form, is_alone=not words and address is None)
+    address = (
+        Address(webhook, allows_link_local=webhook_link_local) if webhook is not None else None
+    )
+    watcher = Watcher(
+        paths,
+        Settings(interval, stall, once, until_warning, language, patterns),
+        time.time,
+        time.sleep,
+    )
+    out = _Output(
+        Teller(
+            paths,
+            language,
+            Redactor() if (form != "terminal" if redact is None else redact) else None,
+        ),
+        form,
+        is_alone=not words and address is None,
+    )
     abroad = Teller(paths, language, None if redact is False else Redactor())
     last: Ended | None = None
     try:
@@ -73,7 +163,9 @@ class _Output:
         self._teller, self._form, self._is_alone = teller, form, is_alone
         self._has_reader = True
         self._events: list[dict[str, Any]] = []
-        self._has_color = form == "terminal" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        self._has_color = (
+            form == "terminal" and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        )
 
     @property
     def is_over(self) -> bool:
@@ -111,8 +203,22 @@ def _tell(values: dict[str, Any], words: list[str], address: Address | None) -> 
     """Tell others; what goes wrong with it is said and no more."""
     text = jsonl(values)
     if words:
-        told = {"EVENT": values["event"], "KIND": values["kind"], "TEXT": values["text"], "PATH": values.get("path"), "STEP": values.get("step"), "LINE": values.get("line"), "CHECKPOINT": values.get("checkpoint")}
-        variables = {f"POSTMORTEM_{name}": f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "") for name, value in told.items() if value is not None}
+        told = {
+            "EVENT": values["event"],
+            "KIND": values["kind"],
+            "TEXT": values["text"],
+            "PATH": values.get("path"),
+            "STEP": values.get("step"),
+            "LINE": values.get("line"),
+            "CHECKPOINT": values.get("checkpoint"),
+        }
+        variables = {
+            f"POSTMORTEM_{name}": (
+                f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "")
+            )
+            for name, value in told.items()
+            if value is not None
+        }
         if problem := tell.run(words, text, variables):
             say.tell(problem)
     if address is not None and (problem := tell.post(address, text, time.sleep)):

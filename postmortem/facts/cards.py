@@ -1,9 +1,11 @@
 """The GPUs of a job: names, how many of each, memory and compute capability, as printed one after the other.
 
-In: facts `gpu_name`, `gpu_count`, `gpu_memory_mib`, `gpu_memory_gib`, `gpu_capability` in the order of their lines. Out: `Gpu`s.
-Not here: the rules that read them (`patterns/formats`), the table of known GPUs (`patterns/gpus.yaml`).
+In: facts `gpu_name`, `gpu_count`, `gpu_memory_mib`, `gpu_memory_gib`, `gpu_capability` in the order
+of their lines. Out: `Gpu`s. Not here: the rules that read them (`patterns/formats`), the table of
+known GPUs (`patterns/gpus.yaml`).
 
-A figure belongs to the name that stands last before it in the same list; one without a name holds for all.
+A figure belongs to the name that stands last before it in the same list; one without a name holds
+for all.
 """
 
 import re
@@ -85,7 +87,13 @@ class Cards:
             self._announced = (count, here)
 
     def _owner(self, here: Sighting) -> str:
-        return self._last[0] if self._last is not None and _is_near(self._last[1], here, _SAME_CARD) and here.strength >= self._last[1].strength else ""
+        return (
+            self._last[0]
+            if self._last is not None
+            and _is_near(self._last[1], here, _SAME_CARD)
+            and here.strength >= self._last[1].strength
+            else ""
+        )
 
     def largest_gib(self) -> float | None:
         """Give the printed memory of the largest GPU."""
@@ -103,16 +111,38 @@ class Cards:
             self.capability.setdefault(name, capability)
 
     def models(self, table: Sequence[Mapping[str, Any]]) -> tuple[Gpu, ...]:
-        """Look the printed names up in the table; one entry a model, of the most surely printed names only."""
+        """Look the printed names up in the table.
+
+        One entry a model, of the most surely printed names only.
+        """
         found: dict[str, Gpu] = {}
         strongest = max((one.strength for one in self.names.values()), default=0)
         names = [name for name, one in self.names.items() if one.strength == strongest]
         for name in names:
-            entry = next((row for row in table if re.search(row["match"], name, re.IGNORECASE)), None) or {"name": name, "memory_gib": None, "capability": None}
+            entry = next(
+                (row for row in table if re.search(row["match"], name, re.IGNORECASE)), None
+            ) or {"name": name, "memory_gib": None, "capability": None}
             label = entry["name"]
-            memory = self.memory.get(name) or (self.memory.get("") if len(names) == 1 or not set(names) & set(self.memory) else None) or entry["memory_gib"]
-            capability = self.capability.get(name) or entry["capability"] or (self.capability.get("") if len(names) == 1 else None)
-            found[label] = Gpu(label, max(self.counts.get(name, 1), found[label].count if label in found else 0), memory, capability)
+            memory = (
+                self.memory.get(name)
+                or (
+                    self.memory.get("")
+                    if len(names) == 1 or not set(names) & set(self.memory)
+                    else None
+                )
+                or entry["memory_gib"]
+            )
+            capability = (
+                self.capability.get(name)
+                or entry["capability"]
+                or (self.capability.get("") if len(names) == 1 else None)
+            )
+            found[label] = Gpu(
+                label,
+                max(self.counts.get(name, 1), found[label].count if label in found else 0),
+                memory,
+                capability,
+            )
         if not found and "" in self.capability:
             return (Gpu("GPU", 1, self.memory.get(""), self.capability[""]),)
         return tuple(found.values())

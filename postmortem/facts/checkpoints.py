@@ -1,7 +1,8 @@
 """Saved checkpoints: the step in a name, and which of them stand before a given place of the run.
 
-In: facts `checkpoint` as printed (a path, `500 iterations`, a number), with their lines and printed times. Out: `Saved`, `standing`.
-Not here: the wordings (`patterns/formats/launch.yaml`), where the run went wrong (`progress`).
+In: facts `checkpoint` as printed (a path, `500 iterations`, a number), with their lines and printed
+times. Out: `Saved`, `standing`. Not here: the wordings (`patterns/formats/launch.yaml`), where the
+run went wrong (`progress`).
 
 A path that says no step is written over each time it is saved: only its last saving counts.
 """
@@ -17,8 +18,8 @@ _STEP: Final = re.compile(
     r"global_?step[-_=]?(\d+)"
     r"|(?<![a-z])(?:step|iter|iteration)s?[-_= ]?(\d+)"
     r"|(?<![a-z])checkpoint-(\d+)(?![\d.]*\.(?:pth|pt|tar)\b)"
-    r"|(?<![a-z])checkpoint_\d+_(\d+)\.pt\b"            # fairseq: epoch and updates
-    r"|(?<![a-z])model_(\d{7})\.pth\b"                  # detectron2
+    r"|(?<![a-z])checkpoint_\d+_(\d+)\.pt\b"  # fairseq: epoch and updates
+    r"|(?<![a-z])model_(\d{7})\.pth\b"  # detectron2
     r"|^(\d+)(?: (?:iterations|iters))?$",
     re.IGNORECASE,
 )
@@ -41,7 +42,10 @@ class Saved(NamedTuple):
 
 
 def step_of(value: str) -> float | None:
-    """Read the step off a checkpoint's name; None for an epoch, an ordinal, or a name without a number."""
+    """Read the step off a checkpoint's name.
+
+    None for an epoch, an ordinal, or a name without a number.
+    """
     found = [next(filter(None, match.groups())) for match in _STEP.finditer(value)]
     return float(found[-1]) if found else None
 
@@ -51,7 +55,7 @@ def saved(facts: Iterable[Fact]) -> list[Saved]:
     found: dict[str, Saved] = {}
     for fact in facts:
         step = step_of(fact.value)
-        if step is not None and fact.value in found:    # named again: listed, or loaded
+        if step is not None and fact.value in found:  # named again: listed, or loaded
             continue
         found.pop(fact.value, None)
         found[fact.value] = Saved(fact.value, Place(fact.source, fact.line, fact.time, step))
@@ -59,7 +63,10 @@ def saved(facts: Iterable[Fact]) -> list[Saved]:
 
 
 def is_before(one: Place, other: Place) -> bool | None:
-    """Say whether a place stands before another: by line in one file, else by full printed times, else by steps; None if none of them tells."""
+    """Say whether a place stands before another.
+
+    By line in one file, else by full printed times, else by steps; None if none of them tells.
+    """
     if one.source == other.source:
         return one.line < other.line
     if one.time and other.time and time_basis(one.time) == time_basis(other.time) == "full":

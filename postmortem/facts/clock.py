@@ -1,7 +1,8 @@
 """The printed clock of a log: when a line was printed, and how long the log went on behind it.
 
-In: raw lines with their numbers. Out: `Stamp`s, seconds. Not here: which line is the failure, the form of prefixes (`reading.prefixes`).
-A log may print several clocks (with and without a year); two times are compared only on the same one.
+In: raw lines with their numbers. Out: `Stamp`s, seconds. Not here: which line is the failure, the
+form of prefixes (`reading.prefixes`). A log may print several clocks (with and without a year); two
+times are compared only on the same one.
 """
 
 import math
@@ -26,7 +27,11 @@ class Stamp(NamedTuple):
 
 def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
     """Read the clocks of consecutive raw lines, the first of which has the number `first`."""
-    return [Stamp(number, time) for number, line in enumerate(lines, first) if (time := time_of(line)) is not None]
+    return [
+        Stamp(number, time)
+        for number, line in enumerate(lines, first)
+        if (time := time_of(line)) is not None
+    ]
 
 
 def time_of(line: str) -> str | None:
@@ -45,20 +50,34 @@ def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> flo
 
     Args:
         near: clocks of lines around it, in any order.
-        line: raw line number; if it prints no clock of its own, its neighbours must agree within a minute or a tenth of the answer.
+        line: raw line number; if it prints no clock of its own, its neighbours must agree within a
+            minute or a tenth of the answer.
         ends: the last clocks of the log, and of other files of the job.
 
     Returns:
         Seconds to the latest end on the same clock; None where the clocks do not tell.
     """
-    answers = [answer for basis in ("full", "no-year", "no-date", "uptime") if (answer := _behind([one for one in near if time_basis(one.time) == basis], line, [end for end in ends if time_basis(end) == basis])) is not None]
+    answers = [
+        answer
+        for basis in ("full", "no-year", "no-date", "uptime")
+        if (
+            answer := _behind(
+                [one for one in near if time_basis(one.time) == basis],
+                line,
+                [end for end in ends if time_basis(end) == basis],
+            )
+        )
+        is not None
+    ]
     return answers[0] if answers else None
 
 
 def _behind(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
     before = max((stamp for stamp in near if stamp.line <= line), default=None)
     after = min((stamp for stamp in near if stamp.line > line), default=None)
-    spans = [span for end in ends if before is not None and (span := _span(before.time, end)) is not None]
+    spans = [
+        span for end in ends if before is not None and (span := _span(before.time, end)) is not None
+    ]
     if before is None or not spans:
         return None
     longest = max(spans)

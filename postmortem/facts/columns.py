@@ -1,7 +1,7 @@
 """Rows of figures on their way into series, a whole batch at a time.
 
-In: rows (step, values, raw line) of one learnt template. Out: the series, the same as if each figure had been appended alone.
-Not here: templates (`formats.records`).
+In: rows (step, values, raw line) of one learnt template. Out: the series, the same as if each
+figure had been appended alone. Not here: templates (`formats.records`).
 """
 
 from array import array
@@ -14,10 +14,26 @@ from postmortem.model.lines import Where
 class Columns:
     """The waiting rows of one template; a column without a series is dropped."""
 
-    __slots__ = ("_lines", "_steps", "_values", "first", "framework", "is_waiting", "last", "series", "unkept", "where")
+    __slots__ = (
+        "_lines",
+        "_steps",
+        "_values",
+        "first",
+        "framework",
+        "is_waiting",
+        "last",
+        "series",
+        "unkept",
+        "where",
+    )
 
-    def __init__(self, series: Sequence[Series | None], framework: str, where: Where, unkept: int = 0) -> None:
-        """One series for each column; the framework and the process that print the rows, and how many columns had to be left out."""
+    def __init__(
+        self, series: Sequence[Series | None], framework: str, where: Where, unkept: int = 0
+    ) -> None:
+        """One series for each column.
+
+        The framework and the process that print the rows, and how many columns had to be left out.
+        """
         self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
         self.is_waiting = False
         """True from the first row until they are flushed."""

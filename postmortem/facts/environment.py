@@ -1,7 +1,9 @@
-"""Environment and settings as printed: the stronger statement beats the weaker, the later one the earlier.
+"""Environment and settings as printed.
 
-In: (name, value) pairs with the line and strength of the rule that read them.
-Out: `FactStore`; `environment()` gives the typed view. Not here: the rules themselves (`patterns/formats`).
+The stronger statement beats the weaker, the later one the earlier.
+
+In: (name, value) pairs with the line and strength of the rule that read them. Out: `FactStore`;
+`environment()` gives the typed view. Not here: the rules themselves (`patterns/formats`).
 """
 
 import re
@@ -33,7 +35,10 @@ class Fact(NamedTuple):
 
 
 class FactStore:
-    """What is known about the run, by name: `package.torch`, `setting.learning_rate`, `env.python`, `framework.deepspeed` and so on."""
+    """What is known about the run, by name.
+
+    `package.torch`, `setting.learning_rate`, `env.python`, `framework.deepspeed` and so on.
+    """
 
     def __init__(self) -> None:
         """Start empty."""
@@ -42,8 +47,14 @@ class FactStore:
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
 
-    def add(self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None) -> None:
-        """Take one captured group; names are those of `patterns/README.md`, value an arbitrary printed text, time that of its line."""
+    def add(
+        self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
+    ) -> None:
+        """Take one captured group.
+
+        Names are those of `patterns/README.md`, value an arbitrary printed text, time that of its
+        line.
+        """
         value = value.strip().strip("'\"`,;")
         if not value or len(self.facts) > _MOST:
             return
@@ -54,7 +65,7 @@ class FactStore:
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
-                del self.checkpoints[1:_MOST_CHECKPOINTS // 2:2]     # the older ones are thinned
+                del self.checkpoints[1 : _MOST_CHECKPOINTS // 2 : 2]  # the older ones are thinned
         elif name == "checkpoint_deleted":
             self.checkpoints = [one for one in self.checkpoints if one.value != fact.value]
         elif kind in {"package", "setting", "env", "framework"}:
@@ -64,8 +75,15 @@ class FactStore:
 
     def _put(self, key: str, fact: Fact) -> None:
         known = self.facts.get(key)
-        is_shorter = known is not None and fact.strength == known.strength and key.startswith("package.") and known.value.startswith(f"{fact.value}+")
-        if known is None or (fact.strength >= known.strength and not is_shorter):    # "2.4.1" takes nothing back of "2.4.1+cpu"
+        is_shorter = (
+            known is not None
+            and fact.strength == known.strength
+            and key.startswith("package.")
+            and known.value.startswith(f"{fact.value}+")
+        )
+        if known is None or (
+            fact.strength >= known.strength and not is_shorter
+        ):  # "2.4.1" takes nothing back of "2.4.1+cpu"
             self.facts[key] = fact
 
     def merge(self, other: "FactStore") -> None:
@@ -84,7 +102,11 @@ class FactStore:
 
     def settings(self) -> dict[str, Setting]:
         """Give the settings with typed values."""
-        return {key.removeprefix("setting."): Setting(typed(fact.value), fact.source, fact.line) for key, fact in self.facts.items() if key.startswith("setting.")}
+        return {
+            key.removeprefix("setting."): Setting(typed(fact.value), fact.source, fact.line)
+            for key, fact in self.facts.items()
+            if key.startswith("setting.")
+        }
 
 
 def typed(text: str) -> Any:
@@ -100,10 +122,21 @@ def environment(store: FactStore, table: Sequence[Mapping[str, Any]]) -> Environ
     """Give the typed view; `table` is the list of known GPUs."""
     get = store.get
     return Environment(
-        packages={key.removeprefix("package."): fact.value for key, fact in sorted(store.facts.items()) if key.startswith("package.")},
-        python=get("env.python"), os=get("env.os"), cuda=get("env.cuda") or _cuda_of(get("package.torch")), driver=get("env.driver"), gpus=store.cards.models(table),
-        precision=precision(store), world_size=_whole(get("env.world_size")), launcher=get("env.launcher"),
-        exit_status=_whole(get("env.exit_status")), signal=get("env.signal"),
+        packages={
+            key.removeprefix("package."): fact.value
+            for key, fact in sorted(store.facts.items())
+            if key.startswith("package.")
+        },
+        python=get("env.python"),
+        os=get("env.os"),
+        cuda=get("env.cuda") or _cuda_of(get("package.torch")),
+        driver=get("env.driver"),
+        gpus=store.cards.models(table),
+        precision=precision(store),
+        world_size=_whole(get("env.world_size")),
+        launcher=get("env.launcher"),
+        exit_status=_whole(get("env.exit_status")),
+        signal=get("env.signal"),
     )
 
 
@@ -121,7 +154,11 @@ def _whole(text: str | None) -> int | None:
 def precision(store: FactStore) -> str | None:
     """Tell the training precision from what is printed; None where nothing says so."""
     said = store.get("env.precision")
-    truths = {name: typed(value) for name in ("fp16", "bf16") if (value := store.get(f"setting.{name}")) is not None}
+    truths = {
+        name: typed(value)
+        for name in ("fp16", "bf16")
+        if (value := store.get(f"setting.{name}")) is not None
+    }
     for name, value in truths.items():
         if value is True:
             return name
@@ -138,5 +175,15 @@ def precision(store: FactStore) -> str | None:
 
 def _short(text: str) -> str:
     lowered = text.lower().removeprefix("torch.").strip()
-    names = {"float16": "fp16", "half": "fp16", "16": "fp16", "16-mixed": "fp16", "bfloat16": "bf16", "bf16-mixed": "bf16", "float32": "fp32", "32": "fp32", "float": "fp32"}
+    names = {
+        "float16": "fp16",
+        "half": "fp16",
+        "16": "fp16",
+        "16-mixed": "fp16",
+        "bfloat16": "bf16",
+        "bf16-mixed": "bf16",
+        "float32": "fp32",
+        "32": "fp32",
+        "float": "fp32",
+    }
     return names.get(lowered, lowered)

@@ -1,9 +1,12 @@
-"""What a process says last when nothing else explains its end: an exception without its traceback, a fatal error, a line logged as an error.
+"""What a process says last when nothing else explains its end.
+
+An exception without its traceback, a fatal error, a line logged as an error.
 
 In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
 Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`signatures.traceback`).
 
-Only the last few lines behind the last record count. A line is passed over if its figures make it a metric, if it says that the run goes on, or if it does.
+Only the last few lines behind the last record count. A line is passed over if its figures make it a
+metric, if it says that the run goes on, or if it does.
 """
 
 import re
@@ -18,12 +21,21 @@ _MOST_TEXT: Final = 2000
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 _EXCEPTION: Final = re.compile(
-    r"(?:uncaught (?:exception:? )?)?(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))(?::\s?(?P<message>.*))?$",
+    r"(?:uncaught (?:exception:?"
+    r" )?)?(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))(?::\s?(?P<message>.*))?$",
 )
-_SAID: Final = re.compile(r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical) error\b)(?P<message>.*)", re.IGNORECASE)
-_FIGURE: Final = re.compile(r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE)
+_SAID: Final = re.compile(
+    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical)"
+    r" error\b)(?P<message>.*)",
+    re.IGNORECASE,
+)
+_FIGURE: Final = re.compile(
+    r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
+)
 _GOES_ON: Final = re.compile(
-    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)|recovered|non-fatal|not fatal|harmless)\b"
+    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?|continu(?:e|es|ing)|falling"
+    r" back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)|recovered|non-fatal|not"
+    r" fatal|harmless)\b"
     r"|\b(?:0|no) errors?\b",
     re.IGNORECASE,
 )
@@ -41,7 +53,14 @@ class LastWords(NamedTuple):
     """True if whoever prints such a line last has ended; a line that a logger calls an error may have been survived."""
 
 
-def last_words(tail: tuple[int, str], source: int, last_record: int, known: Container[int], *, srun: bool = False) -> LastWords | None:
+def last_words(
+    tail: tuple[int, str],
+    source: int,
+    last_record: int,
+    known: Container[int],
+    *,
+    srun: bool = False,
+) -> LastWords | None:
     """Find an error that nothing explains in the last lines of a source, behind its last metric record: an exception if there is one, else the first line.
 
     Args:
@@ -52,11 +71,15 @@ def last_words(tail: tuple[int, str], source: int, last_record: int, known: Cont
         srun: the file carries task numbers of `srun --label`.
     """
     first, text = tail
-    lines = [(number, line.rstrip("\r")) for number, line in enumerate(text.split("\n"), first) if number > last_record and line.strip()][-_MOST_LINES:]
+    lines = [
+        (number, line.rstrip("\r"))
+        for number, line in enumerate(text.split("\n"), first)
+        if number > last_record and line.strip()
+    ][-_MOST_LINES:]
     found: list[LastWords] = []
     for number, line in lines:
         if _MOVES.search(line.rsplit("\r", 1)[-1]):
-            found.clear()      # a bar drawn behind the line: the run went on
+            found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
             found += _read(clean(line.rsplit("\r", 1)[-1][:_MOST_TEXT], srun=srun), source, number)
     return next((one for one in found if one.said.exception), next(iter(found), None))
@@ -68,7 +91,12 @@ def _read(one: Cleaned, source: int, line: int) -> Iterator[LastWords]:
         return
     exception, said = _EXCEPTION.match(text), _SAID.match(text)
     if exception is not None and not _is_figure(exception["message"]):
-        yield LastWords(_as_exception(one, source, line, exception["name"], (exception["message"] or "").strip()), is_end=True)
+        yield LastWords(
+            _as_exception(
+                one, source, line, exception["name"], (exception["message"] or "").strip()
+            ),
+            is_end=True,
+        )
     elif said is not None and not _is_figure(said["message"]):
         yield LastWords(_as_exception(one, source, line, "", text), is_end=True)
     elif one.level in _LOUD and not _is_figure(text):
@@ -81,4 +109,17 @@ def _is_figure(text: str | None) -> bool:
 
 
 def _as_exception(one: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
-    return Traceback(exception=name, message=message, frames=(), source=source, where=one.where, line=line, end_line=line, exception_line=line, offset=_END, end_offset=_END, time=one.time, level=one.level)
+    return Traceback(
+        exception=name,
+        message=message,
+        frames=(),
+        source=source,
+        where=one.where,
+        line=line,
+        end_line=line,
+        exception_line=line,
+        offset=_END,
+        end_offset=_END,
+        time=one.time,
+        level=one.level,
+    )

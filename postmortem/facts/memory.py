@@ -1,12 +1,14 @@
 """The arithmetic of a CUDA out-of-memory line.
 
-In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood before, and the size of the card where another line
-tells it.
-Out: shapes `oom-fragmented` or `oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`, `oom-stray-contexts`,
-`oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
-Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in `patterns/causes/memory`).
+In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood
+before, and the size of the card where another line tells it. Out: shapes `oom-fragmented` or
+`oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`,
+`oom-stray-contexts`, `oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
+Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in
+`patterns/causes/memory`).
 
-    total - free - (allocated + reserved by this process)    held by others, and the context of this process
+    total - free - (allocated + reserved by this process)    held by others, and the context of this
+    process
     reserved - allocated, against the request               fragmentation
 The max_split_size / expandable_segments hint stands in every such line and is no evidence.
 """
@@ -20,7 +22,9 @@ from postmortem.model.findings import Finding
 from postmortem.model.said import Said, listed, quote, say
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = re.compile(r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE)
+_SIZE: Final = re.compile(
+    r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE
+)
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _PROCESS: Final = re.compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1
@@ -48,7 +52,11 @@ class Account(NamedTuple):
     @property
     def others(self) -> float | None:
         """What is neither free nor held by this process."""
-        return None if self.total is None or self.free is None or self.own is None else self.total - self.free - self.own
+        return (
+            None
+            if self.total is None or self.free is None or self.own is None
+            else self.total - self.free - self.own
+        )
 
 
 def gib(text: str | None) -> float | None:
@@ -59,7 +67,9 @@ def gib(text: str | None) -> float | None:
 
 def account(finding: Finding) -> Account:
     """Read the figures of a line."""
-    asked, total, free, allocated, reserved = (gib(finding.capture(name)) for name in ("asked", "total", "free", "allocated", "reserved"))
+    asked, total, free, allocated, reserved = (
+        gib(finding.capture(name)) for name in ("asked", "total", "free", "allocated", "reserved")
+    )
     asked = asked if asked is not None else gib(finding.capture("asked2"))
     spare = gib(finding.capture("unallocated"))
     if spare is None and reserved is not None and allocated is not None:
@@ -67,10 +77,25 @@ def account(finding: Finding) -> Account:
     if reserved is None and allocated is not None:
         reserved = allocated + (spare or 0.0)
     mine = gib(finding.capture("process_in_use"))
-    if mine is not None and total is not None and mine > _ROUNDING * total:    # a counter that the driver does not keep (2**64 bytes)
+    if (
+        mine is not None and total is not None and mine > _ROUNDING * total
+    ):  # a counter that the driver does not keep (2**64 bytes)
         mine = None
-    processes = tuple((pid, size) for pid, text in _PROCESS.findall(finding.text) if (size := gib(text)) is not None)
-    return Account(asked, total, free, allocated, spare, mine if mine is not None else reserved, processes, mine is not None)
+    processes = tuple(
+        (pid, size)
+        for pid, text in _PROCESS.findall(finding.text)
+        if (size := gib(text)) is not None
+    )
+    return Account(
+        asked,
+        total,
+        free,
+        allocated,
+        spare,
+        mine if mine is not None else reserved,
+        processes,
+        mine is not None,
+    )
 
 
 def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = None) -> list[Shape]:
@@ -86,15 +111,35 @@ def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = Non
         told = (bool(records_before), finding.text, finding.captures)
         if not finding.signature.startswith(FAMILY) or told in read:
             continue
-        read.add(told)      # what a thousand processes say alike gives the same shapes
+        read.add(told)  # what a thousand processes say alike gives the same shapes
         name = "oom-after-steps" if records_before else "oom-before-steps"
-        found.setdefault(name, _shape(name, say("{count} metric records before the first out-of-memory line", "第一条显存不足的报错之前有 {count} 条指标记录", count=records_before), finding))
+        found.setdefault(
+            name,
+            _shape(
+                name,
+                say(
+                    "{count} metric records before the first out-of-memory line",
+                    "第一条显存不足的报错之前有 {count} 条指标记录",
+                    count=records_before,
+                ),
+                finding,
+            ),
+        )
         figures = account(finding)
-        for one in (_spare(figures), _others(figures), _stray(figures), _too_large(figures, gib(finding.capture("needed")), card_gib), _capped(figures, gib(finding.capture("allowed")))):
+        for one in (
+            _spare(figures),
+            _others(figures),
+            _stray(figures),
+            _too_large(figures, gib(finding.capture("needed")), card_gib),
+            _capped(figures, gib(finding.capture("allowed"))),
+        ):
             if one is not None:
                 found.setdefault(one[0], _shape(*one, finding))
-    for present, absent in (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own")):
-        if present in found:    # on any rank
+    for present, absent in (
+        ("oom-fragmented", "oom-little-spare"),
+        ("oom-other-process", "oom-all-own"),
+    ):
+        if present in found:  # on any rank
             found.pop(absent, None)
     return list(found.values())
 
@@ -104,50 +149,111 @@ def _spare(one: Account) -> tuple[str, Said] | None:
         return None
     reserved = quote("")
     if one.allocated is not None:
-        reserved = say("{reserved:.2f} reserved - {allocated:.2f} allocated = ", "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ", reserved=one.allocated + one.spare, allocated=one.allocated)
+        reserved = say(
+            "{reserved:.2f} reserved - {allocated:.2f} allocated = ",
+            "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ",
+            reserved=one.allocated + one.spare,
+            allocated=one.allocated,
+        )
     is_enough = one.spare > max(1.2 * one.asked, 0.5)
-    said = say("{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked", "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB", sum=reserved, spare=one.spare, asked=one.asked)
+    said = say(
+        "{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked",
+        "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",
+        sum=reserved,
+        spare=one.spare,
+        asked=one.asked,
+    )
     return ("oom-fragmented" if is_enough else "oom-little-spare", said)
 
 
 def _others(one: Account) -> tuple[str, Said] | None:
     others = one.others
-    if one.total is None or one.free is None or one.own is None or others is None or one.own > _ROUNDING * one.total:
+    if (
+        one.total is None
+        or one.free is None
+        or one.own is None
+        or others is None
+        or one.own > _ROUNDING * one.total
+    ):
         return None
     total = say(
-        "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB", "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
-        total=one.total, free=one.free, own=one.own, others=max(0.0, others),
+        "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB",
+        "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
+        total=one.total,
+        free=one.free,
+        own=one.own,
+        others=max(0.0, others),
     )
     if others < max(_OTHERS_SHARE * one.total, _OTHERS_GIB):
         return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
-    held = [say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size) for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4] if one.is_own_named or abs(size - one.own) > _CONTEXT_GIB]
+    held = [
+        say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
+        for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4]
+        if one.is_own_named or abs(size - one.own) > _CONTEXT_GIB
+    ]
     by_whom = say(" ({held})", "（{held}）", held=listed(held)) if held else quote("")
-    return ("oom-other-process", say("{sum} held elsewhere{by_whom}", "{sum} 被其他进程占用{by_whom}", sum=total, by_whom=by_whom))
+    return (
+        "oom-other-process",
+        say(
+            "{sum} held elsewhere{by_whom}",
+            "{sum} 被其他进程占用{by_whom}",
+            sum=total,
+            by_whom=by_whom,
+        ),
+    )
 
 
 def _stray(one: Account) -> tuple[str, Said] | None:
-    """Several processes with hardly more than a context each: ranks of one job that opened one on the wrong card."""
+    """Several processes with hardly more than a context each.
+
+    Ranks of one job that opened one on the wrong card.
+    """
     small = [size for _, size in one.processes if size <= _CONTEXT_GIB]
     if len(small) < 2:
         return None
     said = say(
-        "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU", "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB", count=len(small), low=min(small), high=max(small),
+        "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU",
+        "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB",
+        count=len(small),
+        low=min(small),
+        high=max(small),
     )
     return ("oom-stray-contexts", said)
 
 
-def _too_large(one: Account, needed: float | None, card_gib: float | None) -> tuple[str, Said] | None:
+def _too_large(
+    one: Account, needed: float | None, card_gib: float | None
+) -> tuple[str, Said] | None:
     """One request, or one compiled program, that no empty card could hold."""
-    total, asked = one.total if one.total is not None else card_gib, needed if needed is not None else one.asked
+    total, asked = (
+        one.total if one.total is not None else card_gib,
+        (needed if needed is not None else one.asked),
+    )
     if asked is None or total is None or asked <= total:
         return None
-    return ("oom-larger-than-card", say("{asked:.2f} GiB asked at once, the card has {total:.2f} GiB", "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB", asked=asked, total=total))
+    return (
+        "oom-larger-than-card",
+        say(
+            "{asked:.2f} GiB asked at once, the card has {total:.2f} GiB",
+            "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB",
+            asked=asked,
+            total=total,
+        ),
+    )
 
 
 def _capped(one: Account, allowed: float | None) -> tuple[str, Said] | None:
     if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
         return None
-    return ("oom-capped", say("{allowed:.2f} of {total:.2f} GiB allowed to this process", "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB", allowed=allowed, total=one.total))
+    return (
+        "oom-capped",
+        say(
+            "{allowed:.2f} of {total:.2f} GiB allowed to this process",
+            "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB",
+            allowed=allowed,
+            total=one.total,
+        ),
+    )
 
 
 def _shape(name: str, said: Said, finding: Finding) -> Shape:

@@ -13,7 +13,9 @@ _LAST_STEP: Final = 1e15
 
 def number(text: str) -> float | None:
     """Read a finite number as programs print them (thousands commas, exponents), or None."""
-    if not re.fullmatch(r"[+-]?(?:\d[\d,_]*)?\.?\d*(?:[eE][+-]?\d+)?", text) or not any(char.isdigit() for char in text):
+    if not re.fullmatch(r"[+-]?(?:\d[\d,_]*)?\.?\d*(?:[eE][+-]?\d+)?", text) or not any(
+        char.isdigit() for char in text
+    ):
         return None
     try:
         value = float(text.replace(",", "").replace("_", ""))
@@ -23,7 +25,10 @@ def number(text: str) -> float | None:
 
 
 def whole(step: float | None) -> float | None:
-    """Give a step as it is counted, an integer if it is one; None if it is not known (NaN) or cannot be one (infinite, too large to count to)."""
+    """Give a step as it is counted, an integer if it is one.
+
+    None if it is not known (NaN) or cannot be one (infinite, too large to count to).
+    """
     if step is None or not abs(step) < _LAST_STEP:
         return None
     return int(step) if float(step).is_integer() else step

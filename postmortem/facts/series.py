@@ -4,9 +4,11 @@ In: points (step, value, raw line), one by one, in the order of the log.
 Out: `Series`: count, first, last, extremes, every change of finiteness, samples.
 Not here: what a curve means (`facts.shapes`).
 
-Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of neighbours the smallest, the largest and every
-change between finite and not. Count, ends, extremes and the first non-finite point stay exact. Samples are such an envelope too, and all points around
-the first non-finite one, a line that is asked for, and the largest changes: else the shape of a spike would be lost.
+Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of
+neighbours the smallest, the largest and every change between finite and not. Count, ends, extremes
+and the first non-finite point stay exact. Samples are such an envelope too, and all points around
+the first non-finite one, a line that is asked for, and the largest changes: else the shape of a
+spike would be lost.
 """
 
 import bisect
@@ -49,11 +51,36 @@ class Point(NamedTuple):
 class Series:
     """A growing series of one (source, process, producer, name)."""
 
-    __slots__ = ("_parts", "_settled", "first", "first_nonfinite", "interleaved", "last", "lines", "max", "min", "name", "nonfinite", "points", "producer", "source", "steps", "unit", "values", "where")
+    __slots__ = (
+        "_parts",
+        "_settled",
+        "first",
+        "first_nonfinite",
+        "interleaved",
+        "last",
+        "lines",
+        "max",
+        "min",
+        "name",
+        "nonfinite",
+        "points",
+        "producer",
+        "source",
+        "steps",
+        "unit",
+        "values",
+        "where",
+    )
 
     def __init__(self, name: str, producer: str, source: int, where: Where, unit: str = "") -> None:
         """Start empty."""
-        self.name, self.producer, self.source, self.where, self.unit = name, producer, source, where, unit
+        self.name, self.producer, self.source, self.where, self.unit = (
+            name,
+            producer,
+            source,
+            where,
+            unit,
+        )
         self.steps, self.values, self.lines = array("d"), array("d"), array("q")
         self.points = self.nonfinite = self._settled = 0
         self.min, self.max = math.inf, -math.inf
@@ -77,7 +104,9 @@ class Series:
         if unit != self.unit:
             self.unit = ""
 
-    def append_many(self, steps: "array[float]", values: "array[float]", lines: "array[int]") -> None:
+    def append_many(
+        self, steps: "array[float]", values: "array[float]", lines: "array[int]"
+    ) -> None:
         """Add points in order; the same as `append` for each."""
         start = 0
         while start < len(values):
@@ -94,12 +123,25 @@ class Series:
         values, fresh = self.values, len(self.values) - self._settled
         if not fresh:
             return
-        finite: Any = [value for value in values[self._settled:] if math.isfinite(value)] if fresh < LARGE else _finite(values, self._settled)
+        finite: Any = (
+            [value for value in values[self._settled :] if math.isfinite(value)]
+            if fresh < LARGE
+            else _finite(values, self._settled)
+        )
         if len(finite):
-            self.min, self.max = min(self.min, float(min(finite) if fresh < LARGE else finite.min())), max(self.max, float(max(finite) if fresh < LARGE else finite.max()))
+            self.min, self.max = (
+                min(self.min, float(min(finite) if fresh < LARGE else finite.min())),
+                max(self.max, float(max(finite) if fresh < LARGE else finite.max())),
+            )
         if len(finite) < fresh:
             self.nonfinite += fresh - len(finite)
-            self.first_nonfinite = self.first_nonfinite or self._at(next(index for index in range(self._settled, len(values)) if not math.isfinite(values[index])))
+            self.first_nonfinite = self.first_nonfinite or self._at(
+                next(
+                    index
+                    for index in range(self._settled, len(values))
+                    if not math.isfinite(values[index])
+                )
+            )
         if self._settled < _LOOKED_AT:
             self.interleaved = self.interleaved or _comes_again(self.steps[:_LOOKED_AT])
         self.first = self.first or self._at(0)
@@ -128,19 +170,47 @@ class Series:
             return list(self.kept())
         chosen = set(self._spread(most - (_TURNS + 2) * (2 * _AROUND + 1)))
         centres = turns(self.values, _TURNS)
-        centres += [index for index in [min((index for index in chosen if not math.isfinite(self.values[index])), default=None)] if index is not None]
-        centres += [min(bisect.bisect_left(self.lines, line), count - 1)] if line is not None else []
-        return [self._at(index) for index in sorted(chosen.union(*(range(max(0, centre - _AROUND), min(count, centre + _AROUND + 1)) for centre in centres)))]
+        centres += [
+            index
+            for index in [
+                min(
+                    (index for index in chosen if not math.isfinite(self.values[index])),
+                    default=None,
+                )
+            ]
+            if index is not None
+        ]
+        centres += (
+            [min(bisect.bisect_left(self.lines, line), count - 1)] if line is not None else []
+        )
+        return [
+            self._at(index)
+            for index in sorted(
+                chosen.union(
+                    *(
+                        range(max(0, centre - _AROUND), min(count, centre + _AROUND + 1))
+                        for centre in centres
+                    )
+                )
+            )
+        ]
 
     def _spread(self, most: int) -> list[int]:
-        """Choose indexes of about `most` kept points; of each thinned stretch as many as it stands for."""
+        """Choose indexes of about `most` kept points.
+
+        Of each thinned stretch as many as it stands for.
+        """
         dense = len(self.values) - sum(kept for kept, _ in self._parts)
         parts = [*self._parts, (dense, dense)]
         whole = sum(points for _, points in parts)
         chosen, start = [], 0
         for kept, points in parts:
-            part = self.values[start:start + kept] if len(parts) > 1 else self.values
-            chosen += [start + index for index in envelope(part, max(_FEWEST, most * points // whole))] if kept else []
+            part = self.values[start : start + kept] if len(parts) > 1 else self.values
+            chosen += (
+                [start + index for index in envelope(part, max(_FEWEST, most * points // whole))]
+                if kept
+                else []
+            )
             start += kept
         return chosen
 
@@ -148,10 +218,16 @@ class Series:
         """Add what another part of the same stream has gathered behind this one."""
         self.settle()
         other.settle()
-        if self._parts or other._parts:     # noqa: SLF001 -- of the same kind
+        if self._parts or other._parts:  # noqa: SLF001 -- of the same kind
             dense = len(self.values) - sum(kept for kept, _ in self._parts)
-            self._parts = [*self._parts, *([(dense, dense)] if dense else []), *other._parts]       # noqa: SLF001
-        counted = (self.points + other.points, self.nonfinite + other.nonfinite, min(self.min, other.min), max(self.max, other.max))
+            border = [(dense, dense)] if dense else []
+            self._parts = [*self._parts, *border, *other._parts]  # noqa: SLF001
+        counted = (
+            self.points + other.points,
+            self.nonfinite + other.nonfinite,
+            min(self.min, other.min),
+            max(self.max, other.max),
+        )
         bad = self.first_nonfinite or other.first_nonfinite
         first, last = self.first or other.first, other.last or self.last
         self.is_in(other.unit)
@@ -170,7 +246,10 @@ class Series:
 
 
 def _comes_again(steps: Sequence[float]) -> bool:
-    """Say whether most steps come again at once, and never later: copies of a run that the lines do not tell apart, not epochs that count anew."""
+    """Say whether most steps come again at once, and never later.
+
+    Copies of a run that the lines do not tell apart, not epochs that count anew.
+    """
     first: dict[float, int] = {}
     last: dict[float, int] = {}
     for index, step in enumerate(steps):
@@ -182,14 +261,20 @@ def _comes_again(steps: Sequence[float]) -> bool:
 
 
 def envelope(values: Sequence[float], most: int) -> list[int]:
-    """Choose indexes that keep the look of a curve: the ends, the extremes of each run of neighbours, changes of finiteness."""
+    """Choose indexes that keep the look of a curve.
+
+    The ends, the extremes of each run of neighbours, changes of finiteness.
+    """
     count = len(values)
     if count <= most:
         return list(range(count))
     width = max(1, math.ceil(count / (most / 2 - 2)))
     chosen, changes = (_chosen if count < LARGE else _chosen_by_numpy)(values, width)
-    if len(changes) > most:     # a curve that flickers: of each run the first and the last change
-        changes = [*{index // width: index for index in changes}.values(), *{index // width: index for index in reversed(changes)}.values()]
+    if len(changes) > most:  # a curve that flickers: of each run the first and the last change
+        changes = [
+            *{index // width: index for index in changes}.values(),
+            *{index // width: index for index in reversed(changes)}.values(),
+        ]
     return sorted({0, count - 1}.union(chosen, changes))
 
 
@@ -205,8 +290,15 @@ def turns(values: Sequence[float], most: int) -> list[int]:
 
 def _changes(values: Sequence[float]) -> list[int]:
     """Give the indexes behind the largest changes, the largest first."""
-    changes = [abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0 for one, two in pairwise(values)]
-    return [index + 1 for index in heapq.nlargest(_CANDIDATES, range(len(changes)), key=changes.__getitem__) if changes[index] > 0]
+    changes = [
+        abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0
+        for one, two in pairwise(values)
+    ]
+    return [
+        index + 1
+        for index in heapq.nlargest(_CANDIDATES, range(len(changes)), key=changes.__getitem__)
+        if changes[index] > 0
+    ]
 
 
 def _changes_by_numpy(values: Sequence[float]) -> list[int]:
@@ -222,7 +314,10 @@ def _changes_by_numpy(values: Sequence[float]) -> list[int]:
 
 
 def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
-    """Give of each run the smallest, the largest and the first non-finite index; and the places where finiteness changes."""
+    """Give of each run the smallest, the largest and the first non-finite index.
+
+    And the places where finiteness changes.
+    """
     chosen = []
     is_finite = [math.isfinite(value) for value in values]
     for start in range(0, len(values), width):
@@ -232,7 +327,9 @@ def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
             chosen += [min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)]
         if len(finite) < len(run):
             chosen.append(next(index for index in run if not is_finite[index]))
-    return chosen, [index for index in range(1, len(values)) if is_finite[index] != is_finite[index - 1]]
+    return chosen, [
+        index for index in range(1, len(values)) if is_finite[index] != is_finite[index - 1]
+    ]
 
 
 def _chosen_by_numpy(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
@@ -242,16 +339,18 @@ def _chosen_by_numpy(values: Sequence[float], width: int) -> tuple[list[int], li
     figures = np.asarray(values)
     rows = -(-len(figures) // width)
     padded = np.full(rows * width, np.nan)
-    padded[:len(figures)] = figures
+    padded[: len(figures)] = figures
     runs, offsets = padded.reshape(rows, width), np.arange(rows) * width
     is_finite = np.isfinite(runs)
     some, bad = is_finite.any(axis=1), ~is_finite
-    bad.reshape(-1)[len(figures):] = False
+    bad.reshape(-1)[len(figures) :] = False
     low = (np.where(is_finite, runs, np.inf).argmin(axis=1) + offsets)[some]
     high = (np.where(is_finite, runs, -np.inf).argmax(axis=1) + offsets)[some]
     first_bad = (bad.argmax(axis=1) + offsets)[bad.any(axis=1)]
     flags = np.isfinite(figures)
-    return [*low.tolist(), *high.tolist(), *first_bad.tolist()], (np.flatnonzero(flags[1:] != flags[:-1]) + 1).tolist()
+    return [*low.tolist(), *high.tolist(), *first_bad.tolist()], (
+        np.flatnonzero(flags[1:] != flags[:-1]) + 1
+    ).tolist()
 
 
 def _finite(values: "array[float]", start: int) -> Any:

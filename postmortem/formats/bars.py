@@ -1,11 +1,13 @@
 """Progress bars: the step that a record without one belongs to, and the metrics that a bar itself carries.
 
-In: the bytes behind a record; the draws of a bar. Out: the position of the bar where it is certain; of the draws at one position the last.
-Not here: what the metrics beside a bar are called (`formats.generic`, `patterns/formats`).
+In: the bytes behind a record; the draws of a bar. Out: the position of the bar where it is certain;
+of the draws at one position the last. Not here: what the metrics beside a bar are called
+(`formats.generic`, `patterns/formats`).
 
-`tqdm.write` clears the bar, prints the record and draws the bar again with its present position: the first bar behind a record is
-exact, the last one before it may lag behind (bars are drawn at most ten times a second). A bar with metrics of its own is drawn several
-times at one position, the first time still with the metrics of the position before: only the last draw counts.
+`tqdm.write` clears the bar, prints the record and draws the bar again with its present position:
+the first bar behind a record is exact, the last one before it may lag behind (bars are drawn at
+most ten times a second). A bar with metrics of its own is drawn several times at one position, the
+first time still with the metrics of the position before: only the last draw counts.
 """
 
 import math
@@ -16,7 +18,8 @@ from typing import Final, Generic, NamedTuple, TypeVar
 _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
 _DRAW: Final = re.compile(
-    r"(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it) \[(?P<inside>[^\]\n]{0,600})\]?"
+    r"(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it)"
+    r" \[(?P<inside>[^\]\n]{0,600})\]?"
     r"|(?<![━╸╺])[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",
 )
 _MOST_STREAMS: Final = 64
@@ -50,14 +53,16 @@ class RunBar:
             data: the block.
             end: where the record's line ends.
             total: the last step of the run where a line has named it, else NaN.
-            is_training: the record is one of training; the bar of an evaluation may follow any other.
+            is_training: the record is one of training; the bar of an evaluation may follow any
+                other.
 
         Returns:
-            The position, or NaN where it is not certain: no bar follows before the next record, or bars of different length do and none is known to be the run's.
+            The position, or NaN where it is not certain: no bar follows before the next record, or
+            bars of different length do and none is known to be the run's.
         """
-        if data.find(b"|", end, end + _NEAR) < 0:     # the usual case of a log without bars
+        if data.find(b"|", end, end + _NEAR) < 0:  # the usual case of a log without bars
             return math.nan
-        behind = data[end:end + _NEAR]
+        behind = data[end : end + _NEAR]
         next_record = behind.find(b"{'")
         found = _BAR.findall(behind if next_record < 0 else behind[:next_record])
         if not found:
@@ -66,7 +71,14 @@ class RunBar:
         if is_training and math.isnan(total) and is_one:
             self._length = float(found[0][1])
         run = self._length if math.isnan(total) else total
-        return next((float(now) for now, length in (found[:1] if is_one else found) if float(length) == run), math.nan)
+        return next(
+            (
+                float(now)
+                for now, length in (found[:1] if is_one else found)
+                if float(length) == run
+            ),
+            math.nan,
+        )
 
 
 def is_training(names: Iterable[str]) -> bool:
@@ -83,8 +95,11 @@ def draw(text: str) -> Draw | None:
         return None
     total = found["total"] or found["total2"]
     return Draw(
-        text[start:found.start()].strip().rstrip(":").rstrip(), int(found["now"] or found["count"] or found["now2"]),
-        int(total) if total and total != "?" else None, found["inside"] or found["inside2"] or "", text[found.end():],
+        text[start : found.start()].strip().rstrip(":").rstrip(),
+        int(found["now"] or found["count"] or found["now2"]),
+        int(total) if total and total != "?" else None,
+        found["inside"] or found["inside2"] or "",
+        text[found.end() :],
     )
 
 

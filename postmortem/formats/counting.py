@@ -1,10 +1,12 @@
 """Steps that a program counts anew in each epoch, told from steps that run on.
 
-In: the printed epoch, step and length of an epoch of one stream, in order. Out: the step of the run, or NaN where it is not certain.
-Not here: formats that say in their rule how they count (`formats.records`).
+In: the printed epoch, step and length of an epoch of one stream, in order. Out: the step of the
+run, or NaN where it is not certain. Not here: formats that say in their rule how they count
+(`formats.records`).
 
-Whether `batch 3/100` of the second epoch is the third step or the hundred and third shows at the first change of the epoch: a step that falls
-back is counted anew. Whether epochs are counted from 0 or from 1 is told by the first that is seen; a log that begins in the middle does not tell.
+Whether `batch 3/100` of the second epoch is the third step or the hundred and third shows at the
+first change of the epoch: a step that falls back is counted anew. Whether epochs are counted from 0
+or from 1 is told by the first that is seen; a log that begins in the middle does not tell.
 """
 
 import math
@@ -23,7 +25,9 @@ class Counting:
         self._last: dict[Hashable, tuple[int, float]] = {}
         self._anew: set[Hashable] = set()
 
-    def step(self, stream: Hashable, epoch: float, step: float, length: float, *, anew: bool = False) -> float:
+    def step(
+        self, stream: Hashable, epoch: float, step: float, length: float, *, anew: bool = False
+    ) -> float:
         """Give the step of the run.
 
         Args:
@@ -31,7 +35,8 @@ class Counting:
             epoch: as printed; NaN if none is.
             step: as printed; NaN if none is.
             length: steps of an epoch as printed; NaN if none are.
-            anew: it is known to be counted anew in each epoch, as the position of a bar is. Else the printed step stands until it falls back.
+            anew: it is known to be counted anew in each epoch, as the position of a bar is. Else
+                the printed step stands until it falls back.
         """
         if not math.isfinite(epoch) or math.isnan(step) or epoch != int(epoch):
             return step

@@ -1,4 +1,6 @@
-"""The error file of torchelastic: the exception that a worker decorated with `@record` has died of, as JSON on one line.
+"""The error file of torchelastic.
+
+The exception that a worker decorated with `@record` has died of, as JSON on one line.
 
 In: the text of the file. Out: the text of the exception as the worker would have printed it.
 Not here: its meaning; whether an agent's "root cause" is to be believed (`inference.order`).
@@ -20,10 +22,20 @@ def claims(head: str) -> bool:
 
 
 def text(raw: str) -> str | None:
-    """Give the call stack with the exception at its end; None if the JSON is cut off or has another shape."""
+    """Give the call stack with the exception at its end.
+
+    None if the JSON is cut off or has another shape.
+    """
     try:
         told: Any = json.loads(raw)["message"]
-        message, stack = str(told["message"]), str(told.get("extraInfo", {}).get("py_callstack", ""))
+        message, stack = (
+            str(told["message"]),
+            str(told.get("extraInfo", {}).get("py_callstack", "")),
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return f"{stack.rstrip()}\n" if message.split("\n", maxsplit=1)[0] in stack else f"{stack.rstrip()}\n{message}\n".lstrip()
+    return (
+        f"{stack.rstrip()}\n"
+        if message.split("\n", maxsplit=1)[0] in stack
+        else f"{stack.rstrip()}\n{message}\n".lstrip()
+    )

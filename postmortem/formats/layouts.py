@@ -1,10 +1,11 @@
 """Templates of lines of unknown layout, learnt by changing their numbers.
 
-In: a line that the generic reader has read. Out: a `Layout`, or None if its numbers do not keep apart.
-Not here: reading such a line for the first time (`formats.generic`, `formats.unknown`).
+In: a line that the generic reader has read. Out: a `Layout`, or None if its numbers do not keep
+apart. Not here: reading such a line for the first time (`formats.generic`, `formats.unknown`).
 
-The reader is a black box here: each number of the line is changed in turn, and what changes in the answer with it is what the number is. One
-that changes anything else stays a literal. Before a layout is believed, lines with all numbers changed at once are read both ways.
+The reader is a black box here: each number of the line is changed in turn, and what changes in the
+answer with it is what the number is. One that changes anything else stays a literal. Before a
+layout is believed, lines with all numbers changed at once are read both ways.
 """
 
 import itertools
@@ -26,17 +27,25 @@ _VALUE: Final = "@value "
 def learn(view: View) -> Layout | None:
     """Make a layout of a line that has been read as a metric line."""
     try:
-        raw = view.data[view.start:view.end].decode()
+        raw = view.data[view.start : view.end].decode()
     except UnicodeDecodeError:
         return None
     text = view.cleaned.text
     looked = look(text)
-    if looked is None or not looked.has_metrics() or not raw.endswith(text) or view.end - view.start > LONGEST:
+    if (
+        looked is None
+        or not looked.has_metrics()
+        or not raw.endswith(text)
+        or view.end - view.start > LONGEST
+    ):
         return None
     told = list(itertools.islice(_told(text, looked), MOST + 1))
     if len(told) > MOST:
         return None
-    is_plain = next((is_plain for is_plain in (False, True) if _holds(text, looked, told, is_plain=is_plain)), None)
+    is_plain = next(
+        (is_plain for is_plain in (False, True) if _holds(text, looked, told, is_plain=is_plain)),
+        None,
+    )
     return None if is_plain is None else _layout(view, raw, looked, told, is_plain=is_plain)
 
 
@@ -53,7 +62,9 @@ def _told(text: str, looked: Looked) -> Iterator[_Told]:
     for number in numbers(text):
         if graph is None or number.start >= graph.end() or number.end <= graph.start():
             other = number.changed()
-            yield _Told(number, _roles(before, replaced(text, [(number, other)]), number.text, other))
+            yield _Told(
+                number, _roles(before, replaced(text, [(number, other)]), number.text, other)
+            )
 
 
 def _roles(before: Mapping[str, str], line: str, number: str, other: str) -> tuple[str, ...] | None:
@@ -62,14 +73,17 @@ def _roles(before: Mapping[str, str], line: str, number: str, other: str) -> tup
         return None
     answer = _answer(after)
     roles = tuple(name for name, shown in before.items() if answer.get(name) != shown)
-    is_so = answer.keys() == before.keys() and all(name.startswith("@") and before[name] == _figure(number) and answer[name] == _figure(other) for name in roles)
+    is_so = answer.keys() == before.keys() and all(
+        name.startswith("@") and before[name] == _figure(number) and answer[name] == _figure(other)
+        for name in roles
+    )
     return roles if is_so else None
 
 
 def _figure(number: str) -> str | None:
     try:
         return repr(float(number))
-    except ValueError:      # with a comma in it
+    except ValueError:  # with a comma in it
         return None
 
 
@@ -77,26 +91,55 @@ def _answer(looked: Looked) -> dict[str, str]:
     """Give all that was found, figures under a name that begins with @."""
     found, bar = looked.found, looked.bar
     answer = {_VALUE + name: repr(value) for name, value in found.record.values}
-    answer |= {"@step": repr(float(found.record.step)), "@now": repr(float(bar.now)) if bar else "", "@epoch": repr(float(looked.epoch)) if looked.epoch else ""}
-    constant = (found.record.total, dict(found.record.units), found.printed, found.has_step, found.has_place, found.layout, found.length, found.is_numbered)
-    return answer | {"constant": repr(constant), "bar": repr((bar and bar.total, looked.stream, bool(bar and bar.behind.strip())))}
+    answer |= {
+        "@step": repr(float(found.record.step)),
+        "@now": repr(float(bar.now)) if bar else "",
+        "@epoch": repr(float(looked.epoch)) if looked.epoch else "",
+    }
+    constant = (
+        found.record.total,
+        dict(found.record.units),
+        found.printed,
+        found.has_step,
+        found.has_place,
+        found.layout,
+        found.length,
+        found.is_numbered,
+    )
+    return answer | {
+        "constant": repr(constant),
+        "bar": repr((bar and bar.total, looked.stream, bool(bar and bar.behind.strip()))),
+    }
 
 
 def _holds(text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool) -> bool:
     """Say whether lines with all open numbers changed at once give what is expected of them."""
     choice, answer = random.Random(0), _answer(looked)  # noqa: S311 -- the same trials each time
     named = {role for one in told for role in one.roles or ()}
-    if any(name.startswith("@") and name not in named and (name.startswith(_VALUE) or shown not in {"", "nan"}) for name, shown in answer.items()):
+    if any(
+        name.startswith("@")
+        and name not in named
+        and (name.startswith(_VALUE) or shown not in {"", "nan"})
+        for name, shown in answer.items()
+    ):
         return False
     for trial in range(TRIALS):
-        others = [(one, one.number.other(choice, trial, is_plain=is_plain)) for one in told if one.roles is not None]
+        others = [
+            (one, one.number.other(choice, trial, is_plain=is_plain))
+            for one in told
+            if one.roles is not None
+        ]
         after = look(replaced(text, [(one.number, other) for one, other in others]))
-        if after is None or _answer(after) != answer | {role: str(_figure(other)) for one, other in others for role in one.roles or ()}:
+        if after is None or _answer(after) != answer | {
+            role: str(_figure(other)) for one, other in others for role in one.roles or ()
+        }:
             return False
     return True
 
 
-def _layout(view: View, raw: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool) -> Layout:
+def _layout(
+    view: View, raw: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool
+) -> Layout:
     """Make the layout of a line whose numbers are known."""
     text = view.cleaned.text
     shift = len(raw) - len(text)
@@ -106,7 +149,14 @@ def _layout(view: View, raw: str, looked: Looked, told: Sequence[_Told], *, is_p
         if named is None:
             continue
         pattern = number.pattern(is_plain=is_plain)
-        spans.append(Span(number.start + shift, number.end + shift, "number" if named else "", (b"(" if named else b"(?:") + pattern + b")"))
+        spans.append(
+            Span(
+                number.start + shift,
+                number.end + shift,
+                "number" if named else "",
+                (b"(" if named else b"(?:") + pattern + b")",
+            )
+        )
         if named:
             roles |= dict.fromkeys(named, places)
             places += 1
@@ -114,4 +164,12 @@ def _layout(view: View, raw: str, looked: Looked, told: Sequence[_Told], *, is_p
         spans.append(Span(graph.start() + shift, graph.end() + shift, "", rb"[^|\r\n]{0,300}"))
     columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
     counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)
-    return Layout(template(raw, shift, sorted(spans), view.cleaned.where), looked, columns, roles.get("@step"), roles.get("@now") if looked.bar else None, roles.get("@epoch"), counted)
+    return Layout(
+        template(raw, shift, sorted(spans), view.cleaned.where),
+        looked,
+        columns,
+        roles.get("@step"),
+        roles.get("@now") if looked.bar else None,
+        roles.get("@epoch"),
+        counted,
+    )

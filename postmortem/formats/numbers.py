@@ -1,8 +1,10 @@
 """The numbers of a line, their spellings, and other numbers that are spelled so.
 
-In: a line. Out: `Number`s; for each the pattern of its spelling, and another number in its place. Not here: what the numbers mean.
+In: a line. Out: `Number`s; for each the pattern of its spelling, and another number in its place.
+Not here: what the numbers mean.
 
-What a number means is found out by changing it (`formats.layouts`, `formats.records`): whoever asks gives a reader and sees whether its answer is the same.
+What a number means is found out by changing it (`formats.layouts`, `formats.records`): whoever asks
+gives a reader and sees whether its answer is the same.
 """
 
 import random
@@ -39,16 +41,35 @@ class Number(NamedTuple):
         if self.kind == "bad":
             return re.escape(self.text.encode())
         if self.kind == "decimal":
-            return rb"\d{1,7}\.\d{1,20}" if is_plain else (rb"-?" if self.may_be_negative else b"") + rb"\d{1,7}(?:\.\d{1,20}(?:[eE][+-]?\d{1,3})?|[eE][+-]?\d{1,3})"
-        return {"clock": rb"\d{%d}" % len(self.text), "percent": rb"\d{1,3}", "grouped": rb"\d{1,3}(?:,\d{3})+"}.get(self.kind, rb"\d{1,%d}" % self.most())
+            return (
+                rb"\d{1,7}\.\d{1,20}"
+                if is_plain
+                else (rb"-?" if self.may_be_negative else b"")
+                + rb"\d{1,7}(?:\.\d{1,20}(?:[eE][+-]?\d{1,3})?|[eE][+-]?\d{1,3})"
+            )
+        return {
+            "clock": rb"\d{%d}" % len(self.text),
+            "percent": rb"\d{1,3}",
+            "grouped": rb"\d{1,3}(?:,\d{3})+",
+        }.get(self.kind, rb"\d{1,%d}" % self.most())
 
     def most(self) -> int:
         """Give how many digits it may have before the point."""
-        return 3 if self.kind == "percent" else max(_MOST_DIGITS, len(self.text)) if self.kind == "whole" else _MOST_DIGITS
+        return (
+            3
+            if self.kind == "percent"
+            else max(_MOST_DIGITS, len(self.text))
+            if self.kind == "whole"
+            else _MOST_DIGITS
+        )
 
     def changed(self) -> str:
         """Give one other number of the same length."""
-        return ("inf" if self.text.lower() == "nan" else "nan") if self.kind == "bad" else self.text.translate(_DIGITS)
+        return (
+            ("inf" if self.text.lower() == "nan" else "nan")
+            if self.kind == "bad"
+            else self.text.translate(_DIGITS)
+        )
 
     def other(self, choice: random.Random, trial: int, *, is_plain: bool) -> str:
         """Give another number of the same spelling; the shortest and a long one first."""
@@ -58,11 +79,21 @@ class Number(NamedTuple):
             return _digits(choice, len(self.text))
         if self.kind == "grouped":
             return f"{choice.randint(1, 999)},{_digits(choice, 3)}"
-        whole = _digits(choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most()))
+        whole = _digits(
+            choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most())
+        )
         if self.kind != "decimal":
             return whole
-        plain, power = f"{whole}.{_digits(choice, choice.randint(1, 20))}", f"e-{_digits(choice, 2)}"
-        return plain if is_plain else choice.choice(["", "-"] if self.may_be_negative else [""]) + choice.choice([plain, plain + power, whole + power])
+        plain, power = (
+            f"{whole}.{_digits(choice, choice.randint(1, 20))}",
+            f"e-{_digits(choice, 2)}",
+        )
+        return (
+            plain
+            if is_plain
+            else choice.choice(["", "-"] if self.may_be_negative else [""])
+            + choice.choice([plain, plain + power, whole + power])
+        )
 
 
 def _digits(choice: random.Random, count: int) -> str:
@@ -72,7 +103,9 @@ def _digits(choice: random.Random, count: int) -> str:
 def numbers(text: str) -> Iterator[Number]:
     """Find the numbers of a line."""
     for found in _NUMBER.finditer(text):
-        may_be_negative = found[0].startswith("-") or text[found.start() - 1:found.start()] in _BEFORE_SIGN
+        may_be_negative = (
+            found[0].startswith("-") or text[found.start() - 1 : found.start()] in _BEFORE_SIGN
+        )
         yield Number(found.start(), found.end(), str(found.lastgroup), found[0], may_be_negative)
 
 
@@ -80,16 +113,26 @@ def replaced(text: str, others: Sequence[tuple[Number, str]]) -> str:
     """Give the line with other numbers in the places of these."""
     parts, position = [], 0
     for number, other in others:
-        parts += [text[position:number.start], other]
+        parts += [text[position : number.start], other]
         position = number.end
     return "".join([*parts, text[position:]])
 
 
 def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool]) -> list[Span]:
     """Leave open the numbers beside those that are taken, where changing them leaves what is read of the line the same; none if that does not hold of all at once."""
-    beside = [one for one in numbers(text) if one.kind != "bad" and all(one.end <= span.start or span.end <= one.start for span in taken)]
+    beside = [
+        one
+        for one in numbers(text)
+        if one.kind != "bad"
+        and all(one.end <= span.start or span.end <= one.start for span in taken)
+    ]
     idle = [one for one in beside[:MOST] if is_same(replaced(text, [(one, one.changed())]))]
     choice = random.Random(0)  # noqa: S311 -- the same trials each time
-    if not all(is_same(replaced(text, [(one, one.other(choice, trial, is_plain=False)) for one in idle])) for trial in range(TRIALS)):
+    if not all(
+        is_same(replaced(text, [(one, one.other(choice, trial, is_plain=False)) for one in idle]))
+        for trial in range(TRIALS)
+    ):
         return []
-    return [Span(one.start, one.end, "", b"(?:" + one.pattern(is_plain=False) + b")") for one in idle]
+    return [
+        Span(one.start, one.end, "", b"(?:" + one.pattern(is_plain=False) + b")") for one in idle
+    ]

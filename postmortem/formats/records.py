@@ -1,9 +1,11 @@
 """Metric records as data describes them, and a learned fast path for logs made of little else.
 
-In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs under canonical names.
-Not here: series (`facts.series`), the formats themselves (`patterns/formats`).
+In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs
+under canonical names. Not here: series (`facts.series`), the formats themselves
+(`patterns/formats`).
 
-The slow path searches the cleaned line. From a line that it has read, `learn` makes a `Template` (`formats.templates`).
+The slow path searches the cleaned line. From a line that it has read, `learn` makes a `Template`
+(`formats.templates`).
 """
 
 import functools
@@ -22,13 +24,17 @@ from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import View
 
-_NUMBER: Final = re.compile(r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE)
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
+)
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
-_RESERVED: Final = frozenset({"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"})
+_RESERVED: Final = frozenset(
+    {"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
+)
 
 
 EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
@@ -53,7 +59,10 @@ class Record(NamedTuple):
 
 
 def value_of(text: str) -> float | None:
-    """Read a metric value in any spelling that programs print: nan, 1,234, '1.2', tensor(0.5, device=…), 412GiB; None if it is no number."""
+    """Read a metric value in any spelling that programs print.
+
+    Nan, 1,234, '1.2', tensor(0.5, device=…), 412GiB; None if it is no number.
+    """
     try:
         return float(text)
     except ValueError:
@@ -102,7 +111,11 @@ class MetricReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        return self._record(view.cleaned.text if self._lines == 1 else self._window(view), view.cleaned.where, budget)
+        return self._record(
+            view.cleaned.text if self._lines == 1 else self._window(view),
+            view.cleaned.where,
+            budget,
+        )
 
     def _record(self, text: str, where: Where, budget: Budget | None) -> Record | None:
         match = self.format.search(text, budget)
@@ -113,7 +126,11 @@ class MetricReader:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
-        values = [(name, value) for name, text in groups.items() if name not in _RESERVED and (value := value_of(text)) is not None]
+        values = [
+            (name, value)
+            for name, text in groups.items()
+            if name not in _RESERVED and (value := value_of(text)) is not None
+        ]
         for name, printed, _ in self._pairs(match, budget):
             value = value_of(printed)
             if name == "step":
@@ -121,25 +138,46 @@ class MetricReader:
             elif name and value is not None:
                 values.append((name, value))
         place = tuple(groups.get(name) for name in ("epoch_index", "epoch_now", "epoch", "step"))
-        return Record(step, _once(values), where, total, match[0].count("\n") + 1, place) if values else None
+        return (
+            Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
+            if values
+            else None
+        )
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
         count, window = 1, [view.cleaned.text]
-        while count < self._lines and len(window) == count and all(line.startswith((" ", "\t")) for line in window[1:]):
+        while (
+            count < self._lines
+            and len(window) == count
+            and all(line.startswith((" ", "\t")) for line in window[1:])
+        ):
             count = min(4 * count, self._lines)
             window = view.following(count)
         return "\n".join(window)
 
     def _pairs(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
-        """Give (canonical name, printed value, its place in the text) of every pair; the name is empty where the pair is ignored."""
+        """Give (canonical name, printed value, its place in the text) of every pair.
+
+        The name is empty where the pair is ignored.
+        """
         if self._pair is None or match.groupdict().get("pairs") is None:
             return []
         base = match.start("pairs")
-        pairs = [(found["key"].strip(), found["value"], base + found.start("value")) for found in self._pair.finditer(match["pairs"], budget)]
+        pairs = [
+            (found["key"].strip(), found["value"], base + found.start("value"))
+            for found in self._pair.finditer(match["pairs"], budget)
+        ]
         names = [self._name(key) for key, _, _ in pairs]
         if self._loss_key is not None and "loss" not in names:
-            first = next((index for index, (key, _, _) in enumerate(pairs) if self._loss_key.search(key, budget)), None)
+            first = next(
+                (
+                    index
+                    for index, (key, _, _) in enumerate(pairs)
+                    if self._loss_key.search(key, budget)
+                ),
+                None,
+            )
             names = ["loss" if index == first else name for index, name in enumerate(names)]
         return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
 
@@ -154,7 +192,7 @@ class MetricReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        text, raw = view.cleaned.text, view.data[view.start:view.end]
+        text, raw = view.cleaned.text, view.data[view.start : view.end]
         if self.redraws or self._lines > 1:
             return None
         if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > LONGEST:
@@ -166,24 +204,57 @@ class MetricReader:
         where, shift = view.cleaned.where, len(raw) - len(text)
         is_told = match.groupdict().get("rank") is None
         spans = prefix(raw.decode(), shift, srun=view.srun)
-        spans = [place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span for span in spans]
+        spans = [
+            (
+                place(span.start, span.end, span.name, is_told=is_told)
+                if span.name == "@rank"
+                else span
+            )
+            for span in spans
+        ]
         before = repr(self._record(text, where, budget))
-        values += open_spans(text, values, lambda other: repr(self._record(other, where, budget)) == before)
-        spans += sorted(Span(start + shift, end + shift, name, pattern) for start, end, name, pattern in values)
+        values += open_spans(
+            text, values, lambda other: repr(self._record(other, where, budget)) == before
+        )
+        spans += sorted(
+            Span(start + shift, end + shift, name, pattern) for start, end, name, pattern in values
+        )
         return template(raw.decode(), shift, spans, where)
 
     def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
-        """Give the rank and every value in the line, in order; None if they overlap or one is of an odd spelling."""
-        spans = [Span(match.start(name), match.end(name), name, _spelled_like(text)) for name, text in match.groupdict().items() if text is not None and name not in _LITERAL]
-        if self._pair is not None and "rest" in self._pair.names and match.groupdict().get("pairs") is not None:
+        """Give the rank and every value in the line, in order.
+
+        None if they overlap or one is of an odd spelling.
+        """
+        spans = [
+            Span(match.start(name), match.end(name), name, _spelled_like(text))
+            for name, text in match.groupdict().items()
+            if text is not None and name not in _LITERAL
+        ]
+        if (
+            self._pair is not None
+            and "rest" in self._pair.names
+            and match.groupdict().get("pairs") is not None
+        ):
             base = match.start("pairs")
-            spans += [Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
-                      for found in self._pair.finditer(match["pairs"], budget) if found["rest"] is not None]
+            spans += [
+                Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
+                for found in self._pair.finditer(match["pairs"], budget)
+                if found["rest"] is not None
+            ]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-        spans += [Span(start, start + len(text), name, _VALUE if name else _OTHER) for name, text, start in self._pairs(match, budget) if not name or value_of(text) is not None]
+        spans += [
+            Span(start, start + len(text), name, _VALUE if name else _OTHER)
+            for name, text, start in self._pairs(match, budget)
+            if not name or value_of(text) is not None
+        ]
         names = [span.name for span in spans if span.name]
         text = match.string
-        is_plain = all(re.fullmatch(_VALUE, text[span.start:span.end].encode()) for span in spans if span.name)
+        is_plain = all(
+            re.fullmatch(_VALUE, text[span.start : span.end].encode())
+            for span in spans
+            if span.name
+        )
         if match.groupdict().get("rank") is not None:
             spans.append(place(match.start("rank"), match.end("rank"), "@rank"))
         spans.sort()
@@ -192,7 +263,10 @@ class MetricReader:
 
 
 def _spelled_like(text: str) -> bytes:
-    """Give a pattern of numbers spelled like this one: a group of a format's own pattern may allow no other."""
+    """Give a pattern of numbers spelled like this one.
+
+    A group of a format's own pattern may allow no other.
+    """
     return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
 
 
@@ -202,7 +276,9 @@ def _before(groups: Mapping[str, str]) -> float:
     for name, first in EPOCHS.items():
         epoch = value_of(groups.get(name, ""))
         if epoch is not None:
-            return 0.0 if epoch == first else math.nan if length is None else (epoch - first) * length
+            return (
+                0.0 if epoch == first else math.nan if length is None else (epoch - first) * length
+            )
     return 0.0
 
 

@@ -1,7 +1,10 @@
-"""The HTML table that the Trainer draws in a notebook: Step, Training Loss, Validation Loss and further metrics.
+"""The HTML table that the Trainer draws in a notebook.
 
-In: lines with cells of a table, one after the other. Out: a `Record` for each complete row of a table that has such columns.
-Not here: the dicts that the Trainer prints elsewhere (`patterns/formats/trainer.yaml`).
+Step, Training Loss, Validation Loss and further metrics.
+
+In: lines with cells of a table, one after the other. Out: a `Record` for each complete row of a
+table that has such columns. Not here: the dicts that the Trainer prints elsewhere
+(`patterns/formats/trainer.yaml`).
 """
 
 import math
@@ -37,7 +40,10 @@ class TableReader:
                 if cell["end"] == "</table>":
                     self._columns, self._is_head = [], True
             elif cell["kind"] == "th":
-                self._columns = [*(self._columns if self._is_head else [])[:_MOST_COLUMNS], cell["text"].strip()]
+                self._columns = [
+                    *(self._columns if self._is_head else [])[:_MOST_COLUMNS],
+                    cell["text"].strip(),
+                ]
                 self._is_head = True
             else:
                 self._cells = [*self._cells[:_MOST_COLUMNS], cell["text"].strip()]
@@ -48,7 +54,11 @@ class TableReader:
         if not cells:
             return None
         self._is_head = False
-        if len(cells) != len(self._columns) or self._columns[0] not in {"Step", "Epoch"} or "Training Loss" not in self._columns:
+        if (
+            len(cells) != len(self._columns)
+            or self._columns[0] not in {"Step", "Epoch"}
+            or "Training Loss" not in self._columns
+        ):
             return None
         step, values = math.nan, []
         for column, text in zip(self._columns, cells, strict=True):

@@ -1,10 +1,12 @@
 """Lines with their numbers left open: what a log that is made of few kinds of lines is read by.
 
-In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with its numbers left open, and `skeleton`,
-what lines of one template have in common. Not here: what the numbers mean (`formats.records`, `formats.generic`), where they go (`metrics`).
+In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with
+its numbers left open, and `skeleton`, what lines of one template have in common. Not here: what the
+numbers mean (`formats.records`, `formats.generic`), where they go (`metrics`).
 
-A template either matches a whole line, and then gives what the slow path would, or it does not match. A number in the prefix that tells the
-process is a field of the template: what it tells is found by changing it and cleaning the line again, so that no form of a prefix is known here.
+A template either matches a whole line, and then gives what the slow path would, or it does not
+match. A number in the prefix that tells the process is a field of the template: what it tells is
+found by changing it and cleaning the line again, so that no form of a prefix is known here.
 """
 
 import re
@@ -51,36 +53,57 @@ def skeleton(data: bytes, start: int, end: int) -> bytes:
 
 
 def template(raw: str, length: int, spans: Sequence[Span], where: Where) -> Template:
-    """Make the template of a line with a prefix of so many characters: literal but for these spans, which are in order and apart."""
+    """Make the template of a line with a prefix of so many characters.
+
+    Literal but for these spans, which are in order and apart.
+    """
     parts, position = [], 0
-    for start, end, pattern in [*((span.start, span.end, span.pattern) for span in spans), (len(raw), len(raw), rb"(?=[\r\n]|\Z)")]:
+    for start, end, pattern in [
+        *((span.start, span.end, span.pattern) for span in spans),
+        (len(raw), len(raw), rb"(?=[\r\n]|\Z)"),
+    ]:
         text = raw[position:start]
         parts += [re.escape(text.encode()) if start <= length else literal(text), pattern]
         position = end
-    return Template(re.compile(b"".join(parts)), tuple(span.name for span in spans if span.name), where)
+    return Template(
+        re.compile(b"".join(parts)), tuple(span.name for span in spans if span.name), where
+    )
 
 
 def literal(text: str) -> bytes:
     """Give the pattern of a text; its blanks may be padding of a number that has grown since."""
-    return re.sub(rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode()))
+    return re.sub(
+        rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode())
+    )
 
 
 def prefix(raw: str, length: int, *, srun: bool) -> list[Span]:
-    """Leave open what may change in the prefix of a line: numbers that say nothing, and those that tell the process."""
+    """Leave open what may change in the prefix of a line.
+
+    Numbers that say nothing, and those that tell the process.
+    """
     spans = []
     for found in _DIGITS.finditer(raw, 0, length):
         start, end, other = *found.span(), found[0].translate(_OTHER_DIGITS)
         name = _told(raw, start, end, other, srun=srun)
         if name == "":
             spans.append(Span(start, end, "", rb"\d{%d}" % len(other)))
-        elif name in PLACES and all(_told(raw, start, end, number, srun=srun) == name for number in ("7", "6023117"[:_MOST_DIGITS[name]])):
+        elif name in PLACES and all(
+            _told(raw, start, end, number, srun=srun) == name
+            for number in ("7", "6023117"[: _MOST_DIGITS[name]])
+        ):
             spans.append(place(start, end, name))
     return spans
 
 
 def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
     """Give the span of a number that tells the process, or would if nothing else on the line did."""
-    return Span(start, end, name if is_told else "", (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name])
+    return Span(
+        start,
+        end,
+        name if is_told else "",
+        (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name],
+    )
 
 
 def told(where: Where, name: str, number: int) -> Where:
@@ -90,10 +113,15 @@ def told(where: Where, name: str, number: int) -> Where:
 
 
 def _told(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | None:
-    """Give the group's name of a number in a prefix by what another in its place changes: empty if it tells nothing, None if it must stay as it is."""
+    """Give the group's name of a number in a prefix by what another in its place changes.
+
+    Empty if it tells nothing, None if it must stay as it is.
+    """
     before, after = clean(raw, srun=srun), clean(raw[:start] + other + raw[end:], srun=srun)
     if after.text != before.text:
         return None
     if after.where == before.where:
         return ""
-    return next((name for name in PLACES if told(before.where, name, int(other)) == after.where), None)
+    return next(
+        (name for name in PLACES if told(before.where, name, int(other)) == after.where), None
+    )

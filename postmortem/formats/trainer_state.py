@@ -3,7 +3,8 @@
 In: the blocks of the file (even of one cut off by the crash). Out: records with raw lines.
 Not here: the printed dicts of the same run (`patterns/formats/trainer.yaml`).
 
-Entries are found by their braces, not by a parser of the whole: the parsers that stream JSON take no `NaN`, which the Trainer writes, and tell no lines.
+Entries are found by their braces, not by a parser of the whole: the parsers that stream JSON take
+no `NaN`, which the Trainer writes, and tell no lines.
 """
 
 import json
@@ -20,18 +21,32 @@ from postmortem.reading.blocks import Block
 PRODUCER: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
 _ENTRY: Final = re.compile(rb"\{[^{}]{1,20000}\}")
-_SKIPPED: Final = frozenset({"step", "total_flos", "train_runtime", "train_loss", "train_samples_per_second", "train_steps_per_second"})
+_SKIPPED: Final = frozenset(
+    {
+        "step",
+        "total_flos",
+        "train_runtime",
+        "train_loss",
+        "train_samples_per_second",
+        "train_steps_per_second",
+    }
+)
 _NAMES: Final = {"lr": "learning_rate"}
 
 
 def claims(head: str) -> bool:
     """Say whether a file that begins like this is a trainer state."""
     start = head.lstrip()[:1]
-    return start == "{" and '"log_history"' in head and '"global_step"' in head[:4000] + head[-4000:]
+    return (
+        start == "{" and '"log_history"' in head and '"global_step"' in head[:4000] + head[-4000:]
+    )
 
 
 def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
-    """Yield every entry of the log history with its raw line; an entry that is cut off is passed over."""
+    """Yield every entry of the log history with its raw line.
+
+    An entry that is cut off is passed over.
+    """
     line, has_begun = 1, False
     for block in blocks:
         begin = block.lo if has_begun else block.data.find(_HISTORY, block.lo)
@@ -51,11 +66,15 @@ def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
 def _record(text: str) -> Record | None:
     try:
         entry = _DECODER.decode(text)
-    except (ValueError, RecursionError):    # RecursionError: lists nested without end
+    except (ValueError, RecursionError):  # RecursionError: lists nested without end
         return None
     if not isinstance(entry.get("step"), int) or "train_runtime" in entry:
         return None
-    values = [(_NAMES.get(key, key), float(value)) for key, value in entry.items() if key not in _SKIPPED and isinstance(value, (int, float)) and not isinstance(value, bool)]
+    values = [
+        (_NAMES.get(key, key), float(value))
+        for key, value in entry.items()
+        if key not in _SKIPPED and isinstance(value, (int, float)) and not isinstance(value, bool)
+    ]
     return Record(float(entry["step"]), values, NOWHERE, math.nan) if values else None
 
 

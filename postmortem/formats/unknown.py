@@ -1,14 +1,17 @@
 """The reader of last resort: metric lines of unknown layout become records.
 
-In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template has matched. Out: a `Record`, once the line's layout
-is known to be a metric line. Not here: the figures on a line (`formats.generic`), learning templates (`formats.layouts`).
+In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
+has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
+figures on a line (`formats.generic`), learning templates (`formats.layouts`).
 
-A layout is the line up to its last loss, with the numbers taken out. The first layout of a process that names a step, an iteration or an epoch
-beside the loss is a metric line; any other must come again with other numbers. Its first line is kept until then, so that nothing is lost
-but what comes once, such as a closing summary.
+A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
+that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
+again with other numbers. Its first line is kept until then, so that nothing is lost but what comes
+once, such as a closing summary.
 
-Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before anything else, else the first. The others
-(`avg. loss` at the end of an epoch) keep their names. A bar with metrics gives one record for each of its positions.
+Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before
+anything else, else the first. The others (`avg. loss` at the end of an epoch) keep their names. A
+bar with metrics gives one record for each of its positions.
 """
 
 import math
@@ -55,8 +58,21 @@ class Late(NamedTuple):
     def found(self) -> Found:
         """Make what the slow path would have found, its step settled."""
         found = self.layout.looked.found
-        record = found.record._replace(step=self.step, where=self.where, values=[(name, value) for (name, _), value in zip(self.layout.columns, self.values, strict=True)])
-        return found._replace(record=record, has_step=found.has_step or self.layout.now is not None, layout="", is_numbered=False, line=self.line)
+        record = found.record._replace(
+            step=self.step,
+            where=self.where,
+            values=[
+                (name, value)
+                for (name, _), value in zip(self.layout.columns, self.values, strict=True)
+            ],
+        )
+        return found._replace(
+            record=record,
+            has_step=found.has_step or self.layout.now is not None,
+            layout="",
+            is_numbered=False,
+            line=self.line,
+        )
 
 
 class GenericReader:
@@ -79,7 +95,10 @@ class GenericReader:
         """Of bars: whether the metrics of a step are drawn before the bar moves on to it."""
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int] | Late]:
-        """Read a line; gives the records that are certain now, with their raw lines: none, this one, or the one that had waited too."""
+        """Read a line; gives the records that are certain now, with their raw lines.
+
+        None, this one, or the one that had waited too.
+        """
         looked, self.has_read = look(text, where, line), False
         if looked is None:
             return []
@@ -92,16 +111,22 @@ class GenericReader:
         if now == 0 or not self.has_read:
             return []
         step = self._step_of_bar(looked, where, now, looked.epoch, looked.found.record.step)
-        found = looked.found._replace(record=looked.found.record._replace(step=step), has_step=True, layout="")
+        found = looked.found._replace(
+            record=looked.found.record._replace(step=step), has_step=True, layout=""
+        )
         return self._given((where, looked.stream), (looked.epoch, now, looked.bar.total), found)
 
-    def read_learnt(self, layout: Layout, where: Where, groups: Sequence[bytes], line: int) -> list[tuple[Record, int] | Late]:
+    def read_learnt(
+        self, layout: Layout, where: Where, groups: Sequence[bytes], line: int
+    ) -> list[tuple[Record, int] | Late]:
         """Read a line that a template has matched."""
         looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
         step = math.nan if layout.step is None else float(groups[layout.step])
         if layout.now is None or looked.bar is None:
             epoch = math.nan if layout.counted is None else values[layout.counted]
-            return [Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)]
+            return [
+                Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
+            ]
         now = self._position((where, looked.stream), int(groups[layout.now]), looked.bar.total)
         if now == 0:
             return []
@@ -125,23 +150,41 @@ class GenericReader:
 
     def rest(self) -> list[tuple[Record, int]]:
         """Give the records of bars that still stand at a position."""
-        return [self._settled(found if isinstance(found, Found) else found.found()) for found in self._bars.rest()]
+        return [
+            self._settled(found if isinstance(found, Found) else found.found())
+            for found in self._bars.rest()
+        ]
 
-    def _given(self, stream: Hashable, position: Hashable, found: Found | Late) -> list[tuple[Record, int] | Late]:
+    def _given(
+        self, stream: Hashable, position: Hashable, found: Found | Late
+    ) -> list[tuple[Record, int] | Late]:
         """Take a draw of a bar; gives what stood at the position before, once the bar has left it."""
         given = self._bars.take(stream, position, found)
-        return [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
+        return (
+            [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
+        )
 
     def _accepted(self, found: Found) -> list[Found]:
         key = (found.layout, found.record.where)
         if key in self._known:
             return [found]
-        is_first = bool(found.has_place) and (not found.printed or found.record.where not in self._owner)
+        is_first = bool(found.has_place) and (
+            not found.printed or found.record.where not in self._owner
+        )
         waiting = self._waiting.get(key)
-        is_again = waiting is not None and (waiting.record.values != found.record.values or (waiting.record.step != found.record.step and found.has_step) or _is_bad(found))
+        is_again = waiting is not None and (
+            waiting.record.values != found.record.values
+            or (waiting.record.step != found.record.step and found.has_step)
+            or _is_bad(found)
+        )
         if is_first or is_again:
             self._waiting.pop(key, None)
-            if waiting is not None and found.is_numbered and found.record.step <= waiting.record.step and len(self._uncounted) < _MOST_LAYOUTS:
+            if (
+                waiting is not None
+                and found.is_numbered
+                and found.record.step <= waiting.record.step
+                and len(self._uncounted) < _MOST_LAYOUTS
+            ):
                 self._uncounted.add(key)
             if len(self._known) < _MOST_KNOWN:
                 self._known.add(key)
@@ -156,10 +199,16 @@ class GenericReader:
         """Decide whether the training loss of a record is the `loss` of its process."""
         record = found.record
         if found.layout:
-            record = record._replace(step=self._counted(found, record.where, record.step, dict(record.values).get("epoch", math.nan)))
+            record = record._replace(
+                step=self._counted(
+                    found, record.where, record.step, dict(record.values).get("epoch", math.nan)
+                )
+            )
         called = self._called((found.printed, found.has_step), record.where)
         if called != "loss":
-            record = record._replace(values=[(called if one == "loss" else one, value) for one, value in record.values])
+            record = record._replace(
+                values=[(called if one == "loss" else one, value) for one, value in record.values]
+            )
         return record, found.line
 
     def _counted(self, found: Found, where: Where, step: float, epoch: float) -> float:
@@ -170,7 +219,10 @@ class GenericReader:
         return step if math.isnan(epoch) else self._counting.step(key, epoch, step, found.length)
 
     def _called(self, mine: tuple[str, bool], where: Where) -> str:
-        """Give the name of a `loss` by its printed name and whether it has a step: one such spelling is a process's own."""
+        """Give the name of a `loss` by its printed name and whether it has a step.
+
+        One such spelling is a process's own.
+        """
         printed = mine[0]
         if not printed or self._owner.setdefault(where, mine) == mine:
             return "loss"
@@ -180,16 +232,27 @@ class GenericReader:
             return "loss"
         return printed if printed != "loss" else "epoch_loss"
 
-    def _step_of_bar(self, looked: Looked, where: Where, now: int, epoch: str, printed: float) -> float:
+    def _step_of_bar(
+        self, looked: Looked, where: Where, now: int, epoch: str, printed: float
+    ) -> float:
         if looked.found.has_step or looked.bar is None:
             return printed
         length = math.nan if looked.bar.total is None else float(looked.bar.total)
-        return self._counting.step((where, looked.stream), float(epoch) if epoch else math.nan, float(now), length, anew=True)
+        return self._counting.step(
+            (where, looked.stream),
+            float(epoch) if epoch else math.nan,
+            float(now),
+            length,
+            anew=True,
+        )
 
     def _position(self, stream: Hashable, now: int, total: int | None) -> int:
-        """Give the step that a draw with metrics belongs to; 0 for a bar that begins with those of the epoch before.
+        """Give the step that a draw with metrics belongs to.
 
-        A loop that sets the metrics within its body draws those of its first step while the bar stands at 0.
+        0 for a bar that begins with those of the epoch before.
+
+        A loop that sets the metrics within its body draws those of its first step while the bar
+        stands at 0.
         """
         if stream not in self._ahead and len(self._ahead) < _MOST_LAYOUTS:
             self._ahead[stream] = now == 0
@@ -199,4 +262,6 @@ class GenericReader:
 
 
 def _is_bad(found: Found) -> bool:
-    return any(name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values)
+    return any(
+        name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values
+    )

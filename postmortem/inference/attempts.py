@@ -1,7 +1,7 @@
 """Which attempt counts: of several the last, in one file or over the folders of a launcher.
 
-In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the last attempt begins.
-Not here: what happened in it (`inference.order`).
+In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the
+last attempt begins. Not here: what happened in it (`inference.order`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,25 @@ START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 
 
-def last_attempts(gathered: Gathered, starts: Sequence[Finding], fatal_lines: Mapping[int, Sequence[int]], sources: Sequence[Source] = ()) -> dict[int, int]:
+def last_attempts(
+    gathered: Gathered,
+    starts: Sequence[Finding],
+    fatal_lines: Mapping[int, Sequence[int]],
+    sources: Sequence[Source] = (),
+) -> dict[int, int]:
     """Find where the last attempt of each source begins.
 
-    In a file: at a start marker that stands behind a failure and has something behind it; a command of the shell is one from its second time on. Over folders (attempt_0, attempt_1, ...): files of an earlier
-    attempt have no part in the last one, which begins behind their end.
+    In a file: at a start marker that stands behind a failure and has something behind it; a command
+    of the shell is one from its second time on. Over folders (attempt_0, attempt_1, ...): files of
+    an earlier attempt have no part in the last one, which begins behind their end.
     """
     begins: dict[int, int] = {}
     started: set[tuple[int, str | None]] = set()
     for finding in starts:
-        if finding.signature == COMMAND and (finding.source, finding.capture("script")) not in started:
+        if (
+            finding.signature == COMMAND
+            and (finding.source, finding.capture("script")) not in started
+        ):
             started.add((finding.source, finding.capture("script")))
             continue
         earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]

@@ -1,6 +1,7 @@
 """Everything that a predicate can ask about a job, in one value.
 
-In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the questions (`inference.predicates`).
+In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the questions
+(`inference.predicates`).
 """
 
 from collections.abc import Mapping
@@ -24,8 +25,13 @@ class Event:
 
     @property
     def role(self) -> str:
-        """The finding's role in this run: what came after the first failure follows from it, what was survived is a warning."""
-        return {"after-first-failure": "consequence", "survived": "warning"}.get(self.because, self.finding.role)
+        """The finding's role in this run.
+
+        What came after the first failure follows from it, what was survived is a warning.
+        """
+        return {"after-first-failure": "consequence", "survived": "warning"}.get(
+            self.because, self.finding.role
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,9 @@ class Case:
     settings: Mapping[str, Setting]
     frameworks: Mapping[str, str | None]
     outcome: str
-    _by_signature: dict[str, list[int]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _by_signature: dict[str, list[int]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
     """Numbers of the events by signature: some hundred questions are asked of them."""
 
     def __post_init__(self) -> None:
@@ -51,5 +59,12 @@ class Case:
         """Give the events of a signature, in order; a name that ends in `.*` takes all below it."""
         if not name.endswith(".*"):
             return [self.events[number] for number in self._by_signature.get(name, ())]
-        below = (numbers for signature, numbers in self._by_signature.items() if signature.startswith(name[:-1]))
-        return [self.events[number] for number in sorted(number for numbers in below for number in numbers)]
+        below = (
+            numbers
+            for signature, numbers in self._by_signature.items()
+            if signature.startswith(name[:-1])
+        )
+        return [
+            self.events[number]
+            for number in sorted(number for numbers in below for number in numbers)
+        ]

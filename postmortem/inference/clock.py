@@ -1,10 +1,13 @@
-"""One clock for the files of a job: printed times as seconds, and how far the clocks of two files stand apart.
+"""One clock for the files of a job.
 
-In: printed times with their places, and the first and last lines of each source. Out: `Clock`, a key that events sort by.
-Not here: which event is the failure (`inference.order`).
+Printed times as seconds, and how far the clocks of two files stand apart.
 
-Within a file its own order counts. Over files events are ordered by the printed time that stands nearest before them, if every file that
-may hold the failure has such times. Files that log the same steps show how far their clocks stand apart: ranks take their steps together.
+In: printed times with their places, and the first and last lines of each source. Out: `Clock`, a
+key that events sort by. Not here: which event is the failure (`inference.order`).
+
+Within a file its own order counts. Over files events are ordered by the printed time that stands
+nearest before them, if every file that may hold the failure has such times. Files that log the same
+steps show how far their clocks stand apart: ranks take their steps together.
 """
 
 import bisect
@@ -38,7 +41,10 @@ class Stamp(NamedTuple):
 
 
 def _told(time: str) -> tuple[float, bool] | None:
-    """Give a printed time as seconds and whether its day is known; None for an uptime, which no other file shares, and for what cannot be read."""
+    """Give a printed time as seconds and whether its day is known.
+
+    None for an uptime, which no other file shares, and for what cannot be read.
+    """
     basis, value = time_basis(time), seconds(time)
     return None if basis == "uptime" or math.isnan(value) else (value, basis != "no-date")
 
@@ -46,13 +52,19 @@ def _told(time: str) -> tuple[float, bool] | None:
 class Clock:
     """Orders events over the sources of a job."""
 
-    def __init__(self, times: Iterable[tuple[int, int, str | None]], skews: Mapping[int, float], needed: Iterable[int]) -> None:
+    def __init__(
+        self,
+        times: Iterable[tuple[int, int, str | None]],
+        skews: Mapping[int, float],
+        needed: Iterable[int],
+    ) -> None:
         """Take printed times.
 
         Args:
             times: (source, byte offset, printed time).
             skews: seconds by which a source's clock is ahead.
-            needed: the sources that may hold the failure; without times in one of them the clock is of no use.
+            needed: the sources that may hold the failure; without times in one of them the clock is
+                of no use.
         """
         self._stamps: dict[int, list[tuple[int, float]]] = {}
         found: dict[int, list[Stamp]] = {}
@@ -67,7 +79,9 @@ class Clock:
         for source, stamps in found.items():
             if has_days and not all(stamp.is_dated for stamp in stamps):
                 continue
-            places = [(stamp.offset, stamp.seconds - skews.get(source, 0.0)) for stamp in sorted(stamps)]
+            places = [
+                (stamp.offset, stamp.seconds - skews.get(source, 0.0)) for stamp in sorted(stamps)
+            ]
             self._stamps[source] = places if has_days else _through_the_day(places)
         if not has_days:
             reach = [value for source in wanted for _, value in self._stamps[source]]
@@ -81,8 +95,13 @@ class Clock:
         index = bisect.bisect_right(stamps, (offset, float("inf")))
         return (stamps[max(0, index - 1)][1], source, offset)
 
-    def may_precede(self, one: tuple[int, int], other: tuple[int, int], passed: float = 0.0) -> bool:
-        """Say whether a place (source, byte offset) may lie before one in another file: unless the clock says no, so many seconds having passed there since the last printed time."""
+    def may_precede(
+        self, one: tuple[int, int], other: tuple[int, int], passed: float = 0.0
+    ) -> bool:
+        """Say whether a place (source, byte offset) may lie before one in another file.
+
+        Unless the clock says no, so many seconds having passed there since the last printed time.
+        """
         return self.key(*one)[0] <= self.key(*other)[0] + passed
 
 
@@ -105,14 +124,17 @@ def skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
         ends: by source, texts of its first and last lines.
 
     Returns:
-        Seconds by which a source is ahead of the first one that it shares steps with; sources in step are left out.
+        Seconds by which a source is ahead of the first one that it shares steps with; sources in
+        step are left out.
     """
     steps = {source: _steps(texts) for source, texts in ends.items()}
     found: dict[int, float] = {}
     for first, second in itertools.combinations(sorted(steps), 2):
         if second in found or first in found:
             continue
-        shared = [steps[second][key] - steps[first][key] for key in steps[first] if key in steps[second]]
+        shared = [
+            steps[second][key] - steps[first][key] for key in steps[first] if key in steps[second]
+        ]
         if len(shared) < LEAST_SHARED:
             continue
         ahead = statistics.median(shared)

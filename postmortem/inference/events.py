@@ -1,4 +1,6 @@
-"""What each finding is worth, given the first failure: what came after it, was survived or belongs to an earlier attempt counts less.
+"""What each finding is worth, given the first failure.
+
+What came after it, was survived or belongs to an earlier attempt counts less.
 
 In: gathered findings of all sources, the first failure. Out: `Event`s with a factor.
 Not here: which failure came first (`inference.order`), weights of signatures.
@@ -28,7 +30,13 @@ _EARLIER_ATTEMPT: Final = 0.2
 
 
 def events(
-    seen: Iterable[Seen], rules: Mapping[str, Signature], first: Failure | None, gathered: Gathered, attempt_starts: Mapping[int, int], clock: Clock, dumps: Container[int] = (),
+    seen: Iterable[Seen],
+    rules: Mapping[str, Signature],
+    first: Failure | None,
+    gathered: Gathered,
+    attempt_starts: Mapping[int, int],
+    clock: Clock,
+    dumps: Container[int] = (),
 ) -> list[Event]:
     """Give every finding its standing.
 
@@ -39,7 +47,8 @@ def events(
         gathered: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
-        dumps: sources that tell how things stand (environment dumps), not what happened when: nothing in them is before or behind the failure.
+        dumps: sources that tell how things stand (environment dumps), not what happened when:
+            nothing in them is before or behind the failure.
     """
     found = []
     for one in seen:
@@ -47,41 +56,68 @@ def events(
         rule = rules[finding.signature]
         after = gathered.records_beside(finding.source, finding.where) - one.records_before
         is_behind = first is not None and _is_behind(finding, first, clock)
-        factor, because = _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind) if finding.source not in dumps else (1.0, "")
+        factor, because = (
+            _standing(finding, rule, first, after, attempt_starts, is_behind=is_behind)
+            if finding.source not in dumps
+            else (1.0, "")
+        )
         found.append(Event(finding, factor, because, rule.fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
 
 
 def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
-    """Say whether a finding stands behind the first failure; a watchdog of another process that may have waited for it does."""
+    """Say whether a finding stands behind the first failure.
+
+    A watchdog of another process that may have waited for it does.
+    """
     if clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset):
         return True
     return not waited(first.finding) and may_have_waited(finding, first, clock)
 
 
 def _standing(  # noqa: C901, PLR0911 -- a table of cases, the first that holds
-    finding: Finding, rule: Signature, first: Failure | None, records_after: int, attempt_starts: Mapping[int, int], *, is_behind: bool,
+    finding: Finding,
+    rule: Signature,
+    first: Failure | None,
+    records_after: int,
+    attempt_starts: Mapping[int, int],
+    *,
+    is_behind: bool,
 ) -> tuple[float, str]:
     if finding.role == "harmless":
         return 1.0, ""
     if finding.line < attempt_starts.get(finding.source, 0):
         return _EARLIER_ATTEMPT, "earlier-attempt"
     is_fatal = rule.fatal and finding.role == "cause"
-    if is_fatal and records_after >= SURVIVED_RECORDS and (first is None or (finding.source, finding.line) < (first.source, first.line)):
+    if (
+        is_fatal
+        and records_after >= SURVIVED_RECORDS
+        and (first is None or (finding.source, finding.line) < (first.source, first.line))
+    ):
         return _SURVIVED, "survived"
     if first is None:
         return 1.0, ""
-    if finding.level in QUOTED and is_fatal and not is_behind and (first.source, first.line) != (finding.source, finding.line):
+    if (
+        finding.level in QUOTED
+        and is_fatal
+        and not is_behind
+        and (first.source, first.line) != (finding.source, finding.line)
+    ):
         return _QUOTED, "survived"
     if not is_behind or (finding.source == first.source and finding.line <= first.end_line):
         return 1.0, ""
-    if finding.signature.startswith(ECHOES) and not (first.finding and first.finding.signature.startswith(ECHOES)):
+    if finding.signature.startswith(ECHOES) and not (
+        first.finding and first.finding.signature.startswith(ECHOES)
+    ):
         return _LONG_AFTER, "after-first-failure" if is_fatal else ""
     if finding.signature.startswith(EXITS) and first.traceback is not None and is_fatal:
         return _AFTER, "after-first-failure"
     if finding.source == first.source and finding.line <= first.end_line + 3:
         return 1.0, ""
-    if first.finding is not None and (finding.signature == first.finding.signature or finding.text[:120] == first.finding.text[:120]):
+    if first.finding is not None and (
+        finding.signature == first.finding.signature
+        or finding.text[:120] == first.finding.text[:120]
+    ):
         return 1.0, ""
     if finding.source == first.source and finding.line <= first.end_line + SAME_EVENT_LINES:
         return _NEXT_EVENT, "after-first-failure" if is_fatal else ""

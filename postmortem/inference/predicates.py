@@ -1,7 +1,7 @@
 """The small language in which causes, fixes and advisories ask about a case.
 
-In: a predicate (see patterns/README.md) and a `Case`. Out: `Hit`s that show why it holds, or nothing.
-Not here: weights. What is not known makes a predicate false, never true.
+In: a predicate (see patterns/README.md) and a `Case`. Out: `Hit`s that show why it holds, or
+nothing. Not here: weights. What is not known makes a predicate false, never true.
 """
 
 import re
@@ -20,8 +20,13 @@ _COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
 
 
 _FIELDS: Final[Mapping[str, Said]] = {
-    "os": say("os", "系统"), "driver": say("driver", "驱动"), "exit_status": say("exit_status", "退出码"), "signal": say("signal", "信号"), "world_size": say("world_size", "进程数"),
-    "launcher": say("launcher", "启动器"), "precision": say("precision", "精度"),
+    "os": say("os", "系统"),
+    "driver": say("driver", "驱动"),
+    "exit_status": say("exit_status", "退出码"),
+    "signal": say("signal", "信号"),
+    "world_size": say("world_size", "进程数"),
+    "launcher": say("launcher", "启动器"),
+    "precision": say("precision", "精度"),
 }
 """What the fields of the environment are called where they stand as evidence."""
 
@@ -59,7 +64,17 @@ def _signature(wanted: Any, case: Case) -> list[Hit] | None:
         return None
     best = max(events, key=lambda event: event.factor)
     finding = best.finding
-    return [Hit("signature", finding.signature, quote(finding.text), finding.source, finding.where, finding.line, best.factor)]
+    return [
+        Hit(
+            "signature",
+            finding.signature,
+            quote(finding.text),
+            finding.source,
+            finding.where,
+            finding.line,
+            best.factor,
+        )
+    ]
 
 
 def _shape(wanted: Any, case: Case) -> list[Hit] | None:
@@ -72,7 +87,11 @@ def _shape(wanted: Any, case: Case) -> list[Hit] | None:
 
 def _precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
-    return [Hit("environment", "precision", labelled(say("precision", "精度"), known))] if known in _listed(wanted) else None
+    return (
+        [Hit("environment", "precision", labelled(say("precision", "精度"), known))]
+        if known in _listed(wanted)
+        else None
+    )
 
 
 def _framework(wanted: Any, case: Case) -> list[Hit] | None:
@@ -86,7 +105,16 @@ def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         setting = case.settings.get(name)
         if setting is None or not matches(setting.value, condition):
             return None
-        hits.append(Hit("setting", name, quote(f"{name} = {setting.value}"), setting.source, NOWHERE, setting.line))
+        hits.append(
+            Hit(
+                "setting",
+                name,
+                quote(f"{name} = {setting.value}"),
+                setting.source,
+                NOWHERE,
+                setting.line,
+            )
+        )
     return hits
 
 
@@ -101,13 +129,23 @@ def _package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
 
 
 def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    fields = {"capability": "compute_capability", "name": "name", "memory_gib": "memory_gib", "count": "count"}
+    fields = {
+        "capability": "compute_capability",
+        "name": "name",
+        "memory_gib": "memory_gib",
+        "count": "count",
+    }
     for gpu in case.environment.gpus:
         values = {key: getattr(gpu, fields[key]) for key in wanted}
         if all(value is not None and matches(value, wanted[key]) for key, value in values.items()):
             said = quote(gpu.name)
             if gpu.compute_capability:
-                said = say("{name}, compute capability {capability}", "{name}，计算能力 {capability}", name=gpu.name, capability=gpu.compute_capability)
+                said = say(
+                    "{name}, compute capability {capability}",
+                    "{name}，计算能力 {capability}",
+                    name=gpu.name,
+                    capability=gpu.compute_capability,
+                )
             return [Hit("environment", "gpu", said)]
     return None
 
@@ -119,7 +157,9 @@ def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         if value is None:
             return None
         is_version = name in {"python", "cuda", "driver"} and not str(condition).startswith("~")
-        if not (version_matches(str(value), str(condition)) if is_version else matches(value, condition)):
+        if not (
+            version_matches(str(value), str(condition)) if is_version else matches(value, condition)
+        ):
             return None
         hits.append(Hit("environment", name, labelled(_FIELDS.get(name, name), value)))
     return hits
@@ -129,10 +169,29 @@ def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     for one in case.tracebacks:
         if all(_traceback_key(key, condition, one) for key, condition in wanted.items()):
             inner = one.frames[-1] if one.frames else None
-            said = quote(": ".join(part for part in (one.exception, (one.message.splitlines() or [""])[0]) if part))
+            said = quote(
+                ": ".join(
+                    part for part in (one.exception, (one.message.splitlines() or [""])[0]) if part
+                )
+            )
             if inner:
-                said = say("{what} in {place} {function}", "{what}（位于 {place} {function}）", what=said, place=f"{inner.file}:{inner.line}", function=inner.function)
-            return [Hit("traceback", one.exception or "traceback", said, one.source, one.where, one.exception_line)]
+                said = say(
+                    "{what} in {place} {function}",
+                    "{what}（位于 {place} {function}）",
+                    what=said,
+                    place=f"{inner.file}:{inner.line}",
+                    function=inner.function,
+                )
+            return [
+                Hit(
+                    "traceback",
+                    one.exception or "traceback",
+                    said,
+                    one.source,
+                    one.where,
+                    one.exception_line,
+                )
+            ]
     return None
 
 
@@ -141,11 +200,20 @@ def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
     if key == "raised_in":
         return bool(one.frames) and ("library" if one.raised_in_library() else "user") in conditions
     if key == "frame":
-        return any(matches(f"{frame.file}:{frame.function}", wanted) for frame in one.frames for wanted in conditions)
+        return any(
+            matches(f"{frame.file}:{frame.function}", wanted)
+            for frame in one.frames
+            for wanted in conditions
+        )
     if key == "code":
         return any(matches(frame.code, wanted) for frame in one.frames for wanted in conditions)
     inner = one.frames[-1] if one.frames else None
-    value = {"exception": one.exception, "message": one.message, "file": inner.file if inner else "", "inner_code": inner.code if inner else ""}[key]
+    value = {
+        "exception": one.exception,
+        "message": one.message,
+        "file": inner.file if inner else "",
+        "inner_code": inner.code if inner else "",
+    }[key]
     return any(matches(value, wanted) for wanted in conditions)
 
 
@@ -172,8 +240,19 @@ def _not(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
 
 
 _KEYS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
-    "signature": _signature, "shape": _shape, "precision": _precision, "framework": _framework, "setting": _setting, "package": _package,
-    "gpu": _gpu, "env": _env, "traceback": _traceback, "outcome": _outcome, "all": _all, "any": _any, "not": _not,
+    "signature": _signature,
+    "shape": _shape,
+    "precision": _precision,
+    "framework": _framework,
+    "setting": _setting,
+    "package": _package,
+    "gpu": _gpu,
+    "env": _env,
+    "traceback": _traceback,
+    "outcome": _outcome,
+    "all": _all,
+    "any": _any,
+    "not": _not,
 }
 
 
@@ -194,7 +273,11 @@ def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of
     comparisons = _COMPARISON.findall(text)
     if comparisons:
         known = number(str(value))
-        return known is not None and all(_compare(known, operator, float(limit)) for operator, limit in comparisons if number(limit) is not None)
+        return known is not None and all(
+            _compare(known, operator, float(limit))
+            for operator, limit in comparisons
+            if number(limit) is not None
+        )
     return str(value).lower() == text.lower()
 
 
@@ -207,14 +290,17 @@ def _finds(pattern: str, text: str) -> bool:
 
 
 def version_matches(version: str, condition: str) -> bool:
-    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`; local parts (+cu121) do not count."""
+    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`.
+
+    Local parts (+cu121) do not count.
+    """
     if condition.startswith("~"):
         return _finds(condition[1:], version)
     known = _parts(version)
     comparisons = _COMPARISON.findall(condition)
     if not comparisons:
         wanted = _parts(condition)
-        return known[:len(wanted)] == wanted
+        return known[: len(wanted)] == wanted
     return all(_compare_versions(known, operator, _parts(limit)) for operator, limit in comparisons)
 
 
@@ -227,9 +313,18 @@ def _compare_versions(known: tuple[int, ...], operator: str, limit: tuple[int, .
     if not known:
         return False
     width = max(len(known), len(limit))
-    return _compare(known + (0,) * (width - len(known)), operator, limit + (0,) * (width - len(limit)))
+    return _compare(
+        known + (0,) * (width - len(known)), operator, limit + (0,) * (width - len(limit))
+    )
 
 
 def _compare(known: Any, operator: str, limit: Any) -> bool:
-    table: Mapping[str, bool] = {"==": known == limit, "!=": known != limit, ">=": known >= limit, "<=": known <= limit, ">": known > limit, "<": known < limit}
+    table: Mapping[str, bool] = {
+        "==": known == limit,
+        "!=": known != limit,
+        ">=": known >= limit,
+        "<=": known <= limit,
+        ">": known > limit,
+        "<": known < limit,
+    }
     return table[operator]

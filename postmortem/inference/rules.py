@@ -1,4 +1,6 @@
-"""Weigh every cause: what signatures suggest, what the cause's own file says, advisories; of one group only the strongest counts.
+"""Weigh every cause: what signatures suggest, what the cause's own file says, advisories.
+
+Of one group only the strongest counts.
 
 In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
 Not here: the order of events (`inference.events`), the verdict (`inference.verdict`).
@@ -47,10 +49,15 @@ def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
                 if hits is not None:
                     items[cause].append(_weighed(item, hits, sign, language))
     scored = [_total(cause, evidence) for cause, evidence in items.items()]
-    return sorted((one for one in scored if any(item.weight > 0 for item in one.evidence)), key=lambda one: (-one.score, one.id))
+    return sorted(
+        (one for one in scored if any(item.weight > 0 for item in one.evidence)),
+        key=lambda one: (-one.score, one.id),
+    )
 
 
-def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
+def _from_signatures(
+    case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]
+) -> None:
     best: dict[str, Event] = {}
     for event in case.events:
         known = best.get(event.finding.signature)
@@ -61,17 +68,37 @@ def _from_signatures(case: Case, knowledge: KnowledgeBase, language: str, items:
         text = labelled(rule.title(language), cut(finding.text.splitlines()[0], 300)).text(language)
         for cause, level in rule.suggests.items():
             weight = round(WEIGHTS[level] * event.factor, 3)
-            items[cause].append(Evidence("signature", rule.id, rule.group, text, weight, finding.source, finding.where, finding.line, finding.end_line))
+            items[cause].append(
+                Evidence(
+                    "signature",
+                    rule.id,
+                    rule.group,
+                    text,
+                    weight,
+                    finding.source,
+                    finding.where,
+                    finding.line,
+                    finding.end_line,
+                )
+            )
 
 
-def _from_advisories(case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]) -> None:
+def _from_advisories(
+    case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]
+) -> None:
     for entry in knowledge.advisories:
         version = case.environment.packages.get(entry["package"])
         if version is None or not version_matches(version, entry["range"]):
             continue
         if entry.get("when") and holds(entry["when"], case) is None:
             continue
-        text = say("{what}: {symptom} (→ {fixed})", "{what}：{symptom}（→ {fixed}）", what=f"{entry['package']} {version}", symptom=entry["symptom"][language], fixed=_fixed(entry["fixed"], language)).text(language)
+        text = say(
+            "{what}: {symptom} (→ {fixed})",
+            "{what}：{symptom}（→ {fixed}）",
+            what=f"{entry['package']} {version}",
+            symptom=entry["symptom"][language],
+            fixed=_fixed(entry["fixed"], language),
+        ).text(language)
         for cause, level in entry["causes"].items():
             items[cause].append(Evidence("advisory", entry["id"], "advisory", text, WEIGHTS[level]))
 
@@ -82,15 +109,32 @@ def _fixed(fixed: Mapping[str, str] | str, language: str) -> str:
 
 
 def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str) -> Evidence:
-    hit = next((one for one in hits if one.line is not None), hits[0] if hits else Hit("setting", "absent", quote("")))
+    hit = next(
+        (one for one in hits if one.line is not None),
+        hits[0] if hits else Hit("setting", "absent", quote("")),
+    )
     shown = hit.said.text(language)
     text = item["text"][language] + (f" — {cut(shown, 240)}" if shown else "")
     factor = min((one.factor for one in hits), default=1.0)
-    return Evidence(hit.kind, hit.id, item.get("group") or hit.kind, text, round(sign * WEIGHTS[item["level"]] * factor, 3), hit.source, hit.where, hit.line, hit.line)
+    return Evidence(
+        hit.kind,
+        hit.id,
+        item.get("group") or hit.kind,
+        text,
+        round(sign * WEIGHTS[item["level"]] * factor, 3),
+        hit.source,
+        hit.where,
+        hit.line,
+        hit.line,
+    )
 
 
 def _told_once(evidence: list[Evidence]) -> list[Evidence]:
-    """Keep of one fact told twice the weightier telling: of an exit status and the signal that it stands for. Signatures of one line share a group, in which the second counts little."""
+    """Keep of one fact told twice the weightier telling.
+
+    Of an exit status and the signal that it stands for. Signatures of one line share a group, in
+    which the second counts little.
+    """
     told: dict[tuple[object, ...], Evidence] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
@@ -110,6 +154,8 @@ def _total(cause: str, evidence: list[Evidence]) -> Scored:
     for weights in groups.values():
         positive = sorted((weight for weight in weights if weight > 0), reverse=True)
         negative = min((weight for weight in weights if weight < 0), default=0.0)
-        total += (positive[0] if positive else 0.0) + negative + LATER_SIGNATURES * sum(positive[1:3])
+        total += (
+            (positive[0] if positive else 0.0) + negative + LATER_SIGNATURES * sum(positive[1:3])
+        )
     ordered = tuple(sorted(evidence, key=lambda item: -abs(item.weight)))
     return Scored(cause, total, ordered)

@@ -1,10 +1,13 @@
 """Texts that make a pattern slow, built from its own structure, and how long it takes on them.
 
-In: a pattern, and a search that runs it. Out: the attack on which the search is slowest, with its CPU time and growth.
-Not here: whether a pattern is right (`signatures.proof`); the engine that runs it (`knowledge.engine`).
+In: a pattern, and a search that runs it. Out: the attack on which the search is slowest, with its
+CPU time and growth. Not here: whether a pattern is right (`signatures.proof`); the engine that runs
+it (`knowledge.engine`).
 
-A backtracking engine is slow where a part that repeats can end in many places and what follows is missing. So each repeated part is led up to by the shortest text that
-reaches it, repeated until the text is long, and cut before the end, or followed by what should follow in the wrong place; and what leads up to it is repeated too, since a search begins anew at every place.
+A backtracking engine is slow where a part that repeats can end in many places and what follows is
+missing. So each repeated part is led up to by the shortest text that reaches it, repeated until the
+text is long, and cut before the end, or followed by what should follow in the wrong place; and what
+leads up to it is repeated too, since a search begins anew at every place.
 """
 
 import functools
@@ -16,7 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
-codes: Any = importlib.import_module("re._constants" if sys.version_info >= (3, 11) else "sre_constants")
+codes: Any = importlib.import_module(
+    "re._constants" if sys.version_info >= (3, 11) else "sre_constants"
+)
 
 SIZES: Final = (2048, 4096, 8192)
 """Characters of an attack; a window of a log has no more."""
@@ -35,14 +40,28 @@ _CHOICES: Final = 4
 _MANY: Final = 4
 """Repetitions from which a part counts as repeated."""
 _CANDIDATES: Final = "a1 .x-/_:='\"(,)A|[]\t#%<>{}\n*+@\\!~"
-_REPEATS: Final = frozenset(getattr(codes, name) for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") if hasattr(codes, name))
+_REPEATS: Final = frozenset(
+    getattr(codes, name)
+    for name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+    if hasattr(codes, name)
+)
 _CATEGORIES: Final[Mapping[str, Callable[[str], bool]]] = {
-    "CATEGORY_DIGIT": str.isdecimal, "CATEGORY_SPACE": str.isspace, "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
-    "CATEGORY_NOT_DIGIT": lambda char: not char.isdecimal(), "CATEGORY_NOT_SPACE": lambda char: not char.isspace(), "CATEGORY_NOT_WORD": lambda char: not (char.isalnum() or char == "_"),
+    "CATEGORY_DIGIT": str.isdecimal,
+    "CATEGORY_SPACE": str.isspace,
+    "CATEGORY_WORD": lambda char: char.isalnum() or char == "_",
+    "CATEGORY_NOT_DIGIT": lambda char: not char.isdecimal(),
+    "CATEGORY_NOT_SPACE": lambda char: not char.isspace(),
+    "CATEGORY_NOT_WORD": lambda char: not (char.isalnum() or char == "_"),
 }
 _FOREIGN: Final = (
-    (re.compile(r"\(\?P?<\w+>"), "("), (re.compile(r"\(\?P=\w+\)"), "x"), (re.compile(r"(?<!^)\(\?[a-zA-Z]+\)"), ""), (re.compile(r"\\[pP]\{[^{}]*\}"), r"\\w"),
-    (re.compile(r"\[:\^?\w+:\]"), "a-z"), (re.compile(r"(?<=[*+?}])\+"), ""), (re.compile(r"\(\?>"), "(?:"), (re.compile(r"\\[hRX]"), " "),
+    (re.compile(r"\(\?P?<\w+>"), "("),
+    (re.compile(r"\(\?P=\w+\)"), "x"),
+    (re.compile(r"(?<!^)\(\?[a-zA-Z]+\)"), ""),
+    (re.compile(r"\\[pP]\{[^{}]*\}"), r"\\w"),
+    (re.compile(r"\[:\^?\w+:\]"), "a-z"),
+    (re.compile(r"(?<=[*+?}])\+"), ""),
+    (re.compile(r"\(\?>"), "(?:"),
+    (re.compile(r"\\[hRX]"), " "),
 )
 """What `regex` has and Python's parser lacks or takes once only, and what stands for it in an attack."""
 
@@ -50,7 +69,10 @@ Nodes = Sequence[tuple[Any, Any]]
 
 
 class Attack(NamedTuple):
-    """A text of any length: a beginning, what is repeated behind it until the text is cut, and an end."""
+    """A text of any length.
+
+    A beginning, what is repeated behind it until the text is cut, and an end.
+    """
 
     lead: str
     unit: str
@@ -59,7 +81,9 @@ class Attack(NamedTuple):
 
     def text(self, size: int) -> str:
         """Give so many characters of it."""
-        return (self.lead + self.unit * (size // len(self.unit) + 1))[:max(0, size - len(self.end))] + self.end
+        return (self.lead + self.unit * (size // len(self.unit) + 1))[
+            : max(0, size - len(self.end))
+        ] + self.end
 
 
 class Outcome(NamedTuple):
@@ -78,7 +102,12 @@ class Outcome(NamedTuple):
 
     def __str__(self) -> str:
         """Say what is slow on what."""
-        return f"{self.seconds * 1000:.1f} ms at {SIZES[-1]} characters, {self.growth:.1f} times as long on twice the text, of {self.attack.lead[:80]!r} and then {self.attack.unit[:80]!r} repeated{f', and {self.attack.end[:80]!r}' if self.attack.end else ''}"
+        return (
+            f"{self.seconds * 1000:.1f} ms at {SIZES[-1]} characters, {self.growth:.1f} times as"
+            f" long on twice the text, of {self.attack.lead[:80]!r} and then"
+            f" {self.attack.unit[:80]!r}"
+            f" repeated{f', and {self.attack.end[:80]!r}' if self.attack.end else ''}"
+        )
 
 
 def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome:
@@ -93,22 +122,47 @@ def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome
 
 
 def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
-    """Time the longest text, and all of them in turn, again and again, where it took long: what is slow is slow every time."""
+    """Time the longest text, and all of them in turn, again and again, where it took long.
+
+    What is slow is slow every time.
+    """
     seconds = _seconds(search, attack.text(SIZES[0]))
     if seconds <= LIMIT:
         seconds = _seconds(search, attack.text(SIZES[-1]))
-    outcome, texts, best = Outcome(attack, seconds, 0.0), [attack.text(size) for size in SIZES], [float("inf")] * len(SIZES)
+    outcome, texts, best = (
+        Outcome(attack, seconds, 0.0),
+        [attack.text(size) for size in SIZES],
+        [float("inf")] * len(SIZES),
+    )
     for repetitions in (2, 4, 8, 16, 32):
-        if outcome.seconds < _MEASURABLE or (repetitions > 2 and (not outcome.is_slow or outcome.seconds > _HOPELESS)):
+        if outcome.seconds < _MEASURABLE or (
+            repetitions > 2 and (not outcome.is_slow or outcome.seconds > _HOPELESS)
+        ):
             break
         for _ in range(repetitions):
-            best = [min(before, _seconds(search, text)) for before, text in zip(best, texts, strict=True)]
+            best = [
+                min(before, _seconds(search, text))
+                for before, text in zip(best, texts, strict=True)
+            ]
         small, middle, large = best
-        growth = 0.0 if large < _MEASURABLE else min(large / middle, (large / small) ** 0.5) if large < float("inf") else GROWTH
+        growth = (
+            0.0
+            if large < _MEASURABLE
+            else min(large / middle, (large / small) ** 0.5)
+            if large < float("inf")
+            else GROWTH
+        )
         outcome = Outcome(attack, large, growth)
-    if outcome.growth >= GROWTH and outcome.seconds <= LIMIT:     # little time, by which a busy moment looks like growth: longer texts must show it too
-        longer = [min(_seconds(search, attack.text(times * SIZES[-1])) for _ in range(5)) for times in (2, 4)]
-        outcome = outcome._replace(growth=min(outcome.growth, longer[0] / outcome.seconds, longer[1] / longer[0]))
+    if (
+        outcome.growth >= GROWTH and outcome.seconds <= LIMIT
+    ):  # little time, by which a busy moment looks like growth: longer texts must show it too
+        longer = [
+            min(_seconds(search, attack.text(times * SIZES[-1])) for _ in range(5))
+            for times in (2, 4)
+        ]
+        outcome = outcome._replace(
+            growth=min(outcome.growth, longer[0] / outcome.seconds, longer[1] / longer[0])
+        )
     return outcome
 
 
@@ -122,13 +176,22 @@ def _seconds(search: Callable[[str], object], text: str) -> float:
     return time.thread_time() - began
 
 
-def attacks(pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_lines: bool = True) -> list[Attack]:
+def attacks(
+    pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_lines: bool = True
+) -> list[Attack]:
     """Build the attacks on a pattern; where a text has one line only, they have no line break."""
     nodes = _parsed(pattern, flags)
-    found = [*_of_sequence(nodes, "", ""), *(Attack(anchor, unit) for anchor in anchors for unit in (anchor, "a", " ", "1"))]
+    found = [
+        *_of_sequence(nodes, "", ""),
+        *(Attack(anchor, unit) for anchor in anchors for unit in (anchor, "a", " ", "1")),
+    ]
     for choice in range(_CHOICES):
         whole = _sample(nodes, choice)
-        found += [Attack("", whole[:-1]), Attack("", whole[:len(whole) // 2]), Attack("", f"{whole[:-1]} ")]
+        found += [
+            Attack("", whole[:-1]),
+            Attack("", whole[: len(whole) // 2]),
+            Attack("", f"{whole[:-1]} "),
+        ]
     if not many_lines:
         found = [Attack(*(part.replace("\n", " ") for part in one)) for one in found]
     return list(dict.fromkeys(one for one in found if one.unit))
@@ -150,7 +213,7 @@ def _parsed(pattern: str, flags: int) -> Nodes:
 def _of_sequence(nodes: Nodes, lead: str, behind: str) -> Iterator[Attack]:
     """Attack every repeated part of a sequence, led up to by `lead`."""
     for index, (code, value) in enumerate(nodes):
-        follow = _sample(nodes[index + 1:], 0) + behind
+        follow = _sample(nodes[index + 1 :], 0) + behind
         if code in _REPEATS:
             if value[1] == codes.MAXREPEAT or value[1] >= _MANY:
                 yield from _of_repeat(value[2], lead, follow)
@@ -194,7 +257,12 @@ def _of_assertion(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
 
 def _takes(part: Nodes, text: str) -> bool:
     """Say whether a part of one character takes each character of a text."""
-    return bool(text) and len(part) == 1 and part[0][0] in {codes.ANY, codes.IN, codes.NOT_LITERAL} and all(_accepts(part[0], char) for char in text)
+    return (
+        bool(text)
+        and len(part) == 1
+        and part[0][0] in {codes.ANY, codes.IN, codes.NOT_LITERAL}
+        and all(_accepts(part[0], char) for char in text)
+    )
 
 
 def _sample(nodes: Nodes, choice: int) -> str:
@@ -222,7 +290,11 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
 @functools.lru_cache(maxsize=2048)
 def _accepted(code: Any, value: Any) -> str:
     """Give the characters that a wildcard or a class takes, of those that are tried."""
-    return "".join(char for char in _CANDIDATES if _accepts((code, value), char)) or "".join(char for char in map(chr, range(0x100)) if _accepts((code, value), char)) or "\u4e2d"
+    return (
+        "".join(char for char in _CANDIDATES if _accepts((code, value), char))
+        or "".join(char for char in map(chr, range(0x100)) if _accepts((code, value), char))
+        or "\u4e2d"
+    )
 
 
 def _accepts(node: tuple[Any, Any], char: str) -> bool:

@@ -1,7 +1,8 @@
 """The knowledge base as typed rules, ready for a run.
 
-In: the JSON compiled into the wheel; in a checkout, or with folders of the user's own, the YAML itself (compiled once and cached).
-Out: `KnowledgeBase`. Not here: checking rules (`knowledge.check`): a run trusts what the check has passed.
+In: the JSON compiled into the wheel; in a checkout, or with folders of the user's own, the YAML
+itself (compiled once and cached). Out: `KnowledgeBase`. Not here: checking rules
+(`knowledge.check`): a run trusts what the check has passed.
 """
 
 import functools
@@ -20,7 +21,10 @@ from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What signatures and formats share: anchors and a pattern that is compiled when its first candidate comes."""
+    """What signatures and formats share.
+
+    Anchors and a pattern that is compiled when its first candidate comes.
+    """
 
     id: str
     anchors: tuple[bytes, ...]
@@ -38,7 +42,11 @@ class Rule:
             try:
                 self._compiled.append(compiled(self.match))
             except ValueError as error:
-                raise PatternError(f"{self.id}: not a valid regex: {error}", self.raw.get("file", ""), "run: postmortem patterns check") from error
+                raise PatternError(
+                    f"{self.id}: not a valid regex: {error}",
+                    self.raw.get("file", ""),
+                    "run: postmortem patterns check",
+                ) from error
         return self._compiled[0]
 
     def search(self, text: str, budget: Budget | None = None) -> Match | None:
@@ -121,13 +129,21 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
     """
     for folder in extra:
         if not folder.is_dir():
-            raise PatternError("no such pattern folder", folder, "give a folder of the shape that patterns/README.md describes")
+            raise PatternError(
+                "no such pattern folder",
+                folder,
+                "give a folder of the shape that patterns/README.md describes",
+            )
     try:
         return _load(tuple(extra))
     except (KeyError, TypeError, AttributeError, ValueError, OSError) as error:
         if not extra or os.environ.get("POSTMORTEM_DEBUG"):
             raise
-        raise PatternError(f"the rules cannot be used: {type(error).__name__}: {error}", ", ".join(map(str, extra)), "run: postmortem patterns check FOLDER") from error
+        raise PatternError(
+            f"the rules cannot be used: {type(error).__name__}: {error}",
+            ", ".join(map(str, extra)),
+            "run: postmortem patterns check FOLDER",
+        ) from error
 
 
 @functools.lru_cache(maxsize=4)
@@ -140,7 +156,8 @@ def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
-    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415 -- only a checkout or own folders come here; a wheel's start does not pay for it
+    # Only a checkout or own folders come here; a wheel's start does not pay for it.
+    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415
 
     stamp = hashlib.sha256("\n".join(_stamps(folders)).encode()).hexdigest()[:24]
     known = resources.recall("knowledge", stamp)
@@ -172,7 +189,15 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         signatures=signatures,
         by_id={rule.id: rule for rule in signatures},
         formats=tuple(
-            Format(entry["id"], _anchors(entry), entry["match"], entry, kind=entry["kind"], framework=entry.get("framework", "")) for entry in value["formats"]
+            Format(
+                entry["id"],
+                _anchors(entry),
+                entry["match"],
+                entry,
+                kind=entry["kind"],
+                framework=entry.get("framework", ""),
+            )
+            for entry in value["formats"]
         ),
         causes={cause: causes.get(cause, {}) for cause in {**taxonomy["causes"], **causes}},
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
@@ -186,8 +211,15 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
 def _signature(entry: Mapping[str, Any]) -> Signature:
     fatal = entry.get("fatal")
     return Signature(
-        entry["id"], _anchors(entry), entry["match"], entry,
-        role=entry["role"], lines=entry.get("lines", 1), suggests=entry.get("suggests") or {}, group=entry.get("group", "signature"), told_by=entry.get("told_by", ""),
+        entry["id"],
+        _anchors(entry),
+        entry["match"],
+        entry,
+        role=entry["role"],
+        lines=entry.get("lines", 1),
+        suggests=entry.get("suggests") or {},
+        group=entry.get("group", "signature"),
+        told_by=entry.get("told_by", ""),
         fatal=entry["role"] in {"cause", "consequence"} if fatal is None else fatal,
     )
 

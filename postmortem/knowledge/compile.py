@@ -1,9 +1,9 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
-In: folders of the shape that `patterns/README.md` describes.
-Out: {"hash", "date", "signatures", "causes", "fixes", "advisories", "formats", "taxonomy", "gpus"}, ready for `json.dump`.
-Not here: checks (`knowledge.check`); the compiled form of a faulty folder is faulty too.
-A build hook writes this value into the wheel, so that a start needs no YAML.
+In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "date", "signatures",
+"causes", "fixes", "advisories", "formats", "taxonomy", "gpus"}, ready for `json.dump`. Not here:
+checks (`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook writes
+this value into the wheel, so that a start needs no YAML.
 """
 
 import hashlib
@@ -30,24 +30,34 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
     for root in folders:
         for kind in KINDS:
             for path, entry in entries(root / kind):
-                rules[kind][_id(path, entry)] = {**entry, "file": f"{kind}/{path.relative_to(root / kind)}"}
+                rules[kind][_id(path, entry)] = {
+                    **entry,
+                    "file": f"{kind}/{path.relative_to(root / kind)}",
+                }
         _extend(taxonomy, root / "taxonomy.yaml")
         if (root / "gpus.yaml").is_file():
             gpus.extend(read_yaml(root / "gpus.yaml") or [])
-    value: dict[str, Any] = {kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS}
+    value: dict[str, Any] = {
+        kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
+    }
     value |= {"taxonomy": taxonomy, "gpus": gpus}
     return {"hash": _hash(value), **value}
 
 
 def entries(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield every rule of a folder with its file, in a fixed order; a file holds one rule or a list."""
+    """Yield every rule of a folder with its file, in a fixed order.
+
+    A file holds one rule or a list.
+    """
     for path in sorted(folder.rglob("*.yaml")):
         content = read_yaml(path)
         for entry in content if isinstance(content, list) else [content]:
             if isinstance(entry, dict):
                 yield path, entry
             elif entry is not None:
-                raise PatternError("a rule must be a mapping", path, "see patterns/README.md for the shape")
+                raise PatternError(
+                    "a rule must be a mapping", path, "see patterns/README.md for the shape"
+                )
 
 
 def _id(path: Path, entry: dict[str, Any]) -> str:

@@ -1,11 +1,15 @@
 r"""The engine that searches log text for a pattern, in time that grows as the text does.
 
-In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches with the surface of `re.Match`, as far as it is used.
-Not here: which lines are searched (`gather`), how a pattern fares under attack (`knowledge.attack`).
+In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
+with the surface of `re.Match`, as far as it is used. Not here: which lines are searched (`gather`),
+how a pattern fares under attack (`knowledge.attack`).
 
-What needs no look-around and no back-reference runs in re2, whose time is linear in the text whatever the pattern is. The rest runs in `regex` under a time limit and
-draws what it takes beyond an ordinary search from the budget. re2 sees one byte a character, so that places need no conversion: ASCII as it is, for everything else a
-stand-in of the same class; a pattern's own characters beyond ASCII have a stand-in each. For `\b` a word is of ASCII: it ends where Chinese begins.
+What needs no look-around and no back-reference runs in re2, whose time is linear in the text
+whatever the pattern is. The rest runs in `regex` under a time limit and draws what it takes beyond
+an ordinary search from the budget. re2 sees one byte a character, so that places need no
+conversion: ASCII as it is, for everything else a stand-in of the same class; a pattern's own
+characters beyond ASCII have a stand-in each. For `\b` a word is of ASCII: it ends where Chinese
+begins.
 """
 
 import functools
@@ -29,13 +33,19 @@ _LAST: Final = 0xBF
 """The last of them: from there on Latin-1 has upper and lower case, which `(?i)` takes for the same."""
 _DIGITS: Final = frozenset({*range(0x30, 0x3A), _DIGIT})
 _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
-    "d": (_DIGITS, str.isdecimal), "s": (frozenset({*range(0x09, 0x0E), 0x20, _BLANK}), str.isspace),
-    "w": (_DIGITS | {*range(0x41, 0x5B), 0x5F, *range(0x61, 0x7B), _LETTER}, lambda char: char.isalpha() or char.isdecimal()),
+    "d": (_DIGITS, str.isdecimal),
+    "s": (frozenset({*range(0x09, 0x0E), 0x20, _BLANK}), str.isspace),
+    "w": (
+        _DIGITS | {*range(0x41, 0x5B), 0x5F, *range(0x61, 0x7B), _LETTER},
+        lambda char: char.isalpha() or char.isdecimal(),
+    ),
 }
 """What belongs to a class, without a pattern's own characters, and which of these do."""
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
-_TOKEN: Final = re.compile(r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL)
+_TOKEN: Final = re.compile(
+    r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL
+)
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
@@ -123,7 +133,11 @@ def compiled(pattern: str) -> Pattern:
     import re2  # noqa: PLC0415 -- 5 ms that a source without a candidate does not pay
 
     options = re2.Options()
-    options.encoding, options.max_mem, options.log_errors = re2.Options.Encoding.LATIN1, _MEMORY, False
+    options.encoding, options.max_mem, options.log_errors = (
+        re2.Options.Encoding.LATIN1,
+        _MEMORY,
+        False,
+    )
     try:
         own = _own(pattern)
         return _Linear(re2.compile(_for_re2(pattern, own), options), own)
@@ -136,25 +150,38 @@ class _UnfitError(Exception):
 
 
 class _Linear:
-    """A pattern that re2 runs: a search costs hardly more than reading the text did, and nobody counts it."""
+    """A pattern that re2 runs.
+
+    A search costs hardly more than reading the text did, and nobody counts it.
+    """
 
     __slots__ = ("_engine", "_numbers", "_own")
     is_linear: Final = True
 
     def __init__(self, engine: Any, own: str) -> None:
         self._engine, self._own = engine, own
-        self._numbers = {name.decode(): number for name, number in sorted(engine.groupindex.items(), key=lambda one: int(one[1]))}
+        self._numbers = {
+            name.decode(): number
+            for name, number in sorted(engine.groupindex.items(), key=lambda one: int(one[1]))
+        }
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._numbers)
 
     def search(self, text: str, _: Budget | None = None, /) -> Match | None:
-        found = self._engine.search(text.encode() if text.isascii() else _stand_ins(self._own).of(text))
+        found = self._engine.search(
+            text.encode() if text.isascii() else _stand_ins(self._own).of(text)
+        )
         return None if found is None else _Match(text, found, self._numbers)
 
     def finditer(self, text: str, _: Budget | None = None, /) -> Iterable[Match]:
-        return (_Match(text, found, self._numbers) for found in self._engine.finditer(text.encode() if text.isascii() else _stand_ins(self._own).of(text)))
+        return (
+            _Match(text, found, self._numbers)
+            for found in self._engine.finditer(
+                text.encode() if text.isascii() else _stand_ins(self._own).of(text)
+            )
+        )
 
 
 class _Timed:
@@ -176,7 +203,9 @@ class _Timed:
         return tuple(self._engine.groupindex)
 
     def search(self, text: str, budget: Budget | None = None, /) -> Match | None:
-        found: Match | None = self._spend(lambda: self._engine.search(text, timeout=TIMEOUT), budget)
+        found: Match | None = self._spend(
+            lambda: self._engine.search(text, timeout=TIMEOUT), budget
+        )
         return found
 
     def finditer(self, text: str, budget: Budget | None = None, /) -> Iterable[Match]:
@@ -202,7 +231,9 @@ class _Match:
 
     def __init__(self, text: str, found: Any, numbers: Mapping[str, int]) -> None:
         self.string, self._numbers = text, numbers
-        self._spans: list[tuple[int, int]] = [found.span(group) for group in range(found.re.groups + 1)]
+        self._spans: list[tuple[int, int]] = [
+            found.span(group) for group in range(found.re.groups + 1)
+        ]
 
     def span(self, group: int | str = 0, /) -> tuple[int, int]:
         return self._spans[group if isinstance(group, int) else self._numbers[group]]
@@ -225,13 +256,24 @@ class _StandIns(dict[int, int]):
     """The byte that each character is to re2; filled as characters are met."""
 
     def __init__(self, own: str) -> None:
-        super().__init__({code: code for code in range(0x80)} | {ord(char): _OWN + index for index, char in enumerate(own)})
+        super().__init__(
+            {code: code for code in range(0x80)}
+            | {ord(char): _OWN + index for index, char in enumerate(own)}
+        )
         self._last = ("", b"")
         """What was read last: many patterns are searched in one text, one behind the other."""
 
     def __missing__(self, code: int) -> int:
         char = chr(code)
-        byte = _DIGIT if char.isdecimal() else _LETTER if char.isalpha() else _BLANK if char.isspace() else _OTHER
+        byte = (
+            _DIGIT
+            if char.isdecimal()
+            else _LETTER
+            if char.isalpha()
+            else _BLANK
+            if char.isspace()
+            else _OTHER
+        )
         if code <= 0xFFFF:
             self[code] = byte
         return byte
@@ -261,7 +303,7 @@ def _for_re2(pattern: str, own: str) -> bytes:
     """Write a pattern as re2 reads it, in bytes."""
     names = _NAME.findall(pattern)
     if len(names) > len(set(names)):
-        raise _UnfitError     # re2 gives the first group of a name only
+        raise _UnfitError  # re2 gives the first group of a name only
     parts: list[str] = []
     for token in _TOKEN.findall(pattern):
         if len(token) > 1 and token[0] == "[":
@@ -269,7 +311,8 @@ def _for_re2(pattern: str, own: str) -> bytes:
         elif token[0] == "\\":
             parts.append(f"[{members}]" if (members := _members(token[1], own)) else _escape(token))
         elif token.startswith("(?") and parts:
-            raise _UnfitError     # such a flag holds from here on in re2, for the whole pattern in `regex`
+            # such a flag holds from here on in re2, for the whole pattern in `regex`
+            raise _UnfitError
         else:
             parts.append(token.replace("{,", "{0,"))
     return "".join(parts).translate(_stand_ins(own)).encode("latin-1")
@@ -278,27 +321,34 @@ def _for_re2(pattern: str, own: str) -> bytes:
 def _class(token: str, own: str) -> str:
     """Write [...] as re2 reads it, which takes a dash beside a class for a range."""
     begin = next(one for one in ("[^]", "[^", "[]", "[") if token.startswith(one))
-    tokens = _IN_CLASS.findall(token[len(begin):-1])
+    tokens = _IN_CLASS.findall(token[len(begin) : -1])
     if not token.endswith("]") or "\\" in tokens or ("[" in tokens and "[:" in token[1:]):
-        raise _UnfitError     # a class that does not end; or [[:alpha:]], which is of ASCII in re2
+        raise _UnfitError  # a class that does not end; or [[:alpha:]], which is of ASCII in re2
     members = [_members(one[1], own) if one[0] == "\\" else "" for one in tokens]
     parts = [begin]
     for index, (one, shown) in enumerate(zip(tokens, members, strict=True)):
-        is_literal = one == "[" or (one == "-" and any(members[max(0, index - 1):index + 2]))
-        parts.append(shown or (f"\\{one}" if is_literal else _escape(one) if one[0] == "\\" else one))
+        is_literal = one == "[" or (one == "-" and any(members[max(0, index - 1) : index + 2]))
+        parts.append(
+            shown or (f"\\{one}" if is_literal else _escape(one) if one[0] == "\\" else one)
+        )
     return "".join([*parts, "]"])
 
 
 @functools.lru_cache(maxsize=512)
 def _members(name: str, own: str) -> str:
-    r"""Give what \d, \w, \s and their opposites stand for, as ranges of bytes; nothing for another escape."""
+    r"""Give what \d, \w, \s and their opposites stand for, as ranges of bytes.
+
+    Nothing for another escape.
+    """
     if name.lower() not in _CLASSES:
         return ""
     members, is_own = _CLASSES[name.lower()]
     chosen = {*members, *(_OWN + index for index, char in enumerate(own) if is_own(char))}
     marks = [False, *((byte in chosen) == name.islower() for byte in range(0x100)), False]
     edges = [byte for byte in range(0x101) if marks[byte] != marks[byte + 1]]
-    return "".join(rf"\x{low:02x}-\x{high - 1:02x}" for low, high in zip(edges[::2], edges[1::2], strict=True))
+    return "".join(
+        rf"\x{low:02x}-\x{high - 1:02x}" for low, high in zip(edges[::2], edges[1::2], strict=True)
+    )
 
 
 def _escape(token: str) -> str:
@@ -306,6 +356,11 @@ def _escape(token: str) -> str:
     name = token[1]
     if name == "Z":
         return r"\z"
-    if (name.isalnum() and name not in _PORTABLE) or name == "_" or not name.isascii() or (name == "x" and token[2] not in "01234567"):
+    if (
+        (name.isalnum() and name not in _PORTABLE)
+        or name == "_"
+        or not name.isascii()
+        or (name == "x" and token[2] not in "01234567")
+    ):
         raise _UnfitError
     return token

@@ -1,7 +1,8 @@
 """The shape of every rule, as pydantic models: the linter of `patterns check`.
 
-In: plain values read from YAML. Out: faults, through `knowledge.check`. Not here: loading rules for a run, which trusts the checked form
-and does without pydantic. Pydantic, since its messages name the field and the reason, and it gives editors a JSON Schema.
+In: plain values read from YAML. Out: faults, through `knowledge.check`. Not here: loading rules for
+a run, which trusts the checked form and does without pydantic. Pydantic, since its messages name
+the field and the reason, and it gives editors a JSON Schema.
 """
 
 from typing import Annotated, Any, Literal
@@ -73,7 +74,11 @@ class Signature(Strict):
     def _role_fits(self) -> "Signature":
         if self.role == "harmless" and self.suggests:
             raise ValueError("a harmless signature suggests no cause")
-        if self.role in {"consequence", "warning"} and {"decisive", "strong"} & set(self.suggests.values()) and self.role == "consequence":
+        if (
+            self.role in {"consequence", "warning"}
+            and {"decisive", "strong"} & set(self.suggests.values())
+            and self.role == "consequence"
+        ):
             raise ValueError("a consequence suggests at most `moderate`")
         if self.role == "cause" and not self.suggests:
             raise ValueError("a signature with role `cause` suggests at least one cause")
@@ -204,5 +209,9 @@ class GpuEntry(Strict):
 
 
 MODELS: dict[str, type[Strict]] = {
-    "signatures": Signature, "causes": Cause, "fixes": FixEntry, "advisories": Advisory, "formats": Format,
+    "signatures": Signature,
+    "causes": Cause,
+    "fixes": FixEntry,
+    "advisories": Advisory,
+    "formats": Format,
 }

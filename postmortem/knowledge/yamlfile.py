@@ -1,7 +1,8 @@
 """YAML with a place for every fault: duplicate keys are refused, and each document knows its lines.
 
-What would exhaust the machine is refused before anything is built of it: a file is bounded in size, in depth (the loader in C calls itself for each level, and has no
-limit) and in what its aliases stand for (a few lines of them can stand for billions of nodes).
+What would exhaust the machine is refused before anything is built of it: a file is bounded in size,
+in depth (the loader in C calls itself for each level, and has no limit) and in what its aliases
+stand for (a few lines of them can stand for billions of nodes).
 
 In: a path. Out: plain Python values. Not here: whether the values make sense (`knowledge.check`).
 """
@@ -30,7 +31,9 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
         key = loader.construct_object(key_node, deep=True)
         if not isinstance(key, (str, int, float, bool)) or key in seen:
             where = f"{key_node.start_mark.name}:{key_node.start_mark.line + 1}"
-            raise PatternError(f"the key {key!r} stands twice or is no plain word", where, "keep one of them")
+            raise PatternError(
+                f"the key {key!r} stands twice or is no plain word", where, "keep one of them"
+            )
         seen.add(key)
     loader.flatten_mapping(node)
     return dict(loader.construct_pairs(node, deep=True))
@@ -52,11 +55,23 @@ def read_yaml(path: Path) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
-        raise PatternError(f"not valid YAML: {getattr(error, 'problem', error)}", where, "quote regexes with single quotes") from error
+        raise PatternError(
+            f"not valid YAML: {getattr(error, 'problem', error)}",
+            where,
+            "quote regexes with single quotes",
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise PatternError(f"cannot be read: {error}", path, "check the file and its encoding (UTF-8)") from error
-    except (ValueError, OverflowError, TypeError) as error:    # a day that is in no calendar, a number of thousands of digits
-        raise PatternError(f"a value cannot be read: {error}", path, "quote it if it is text") from error
+        raise PatternError(
+            f"cannot be read: {error}", path, "check the file and its encoding (UTF-8)"
+        ) from error
+    except (
+        ValueError,
+        OverflowError,
+        TypeError,
+    ) as error:  # a day that is in no calendar, a number of thousands of digits
+        raise PatternError(
+            f"a value cannot be read: {error}", path, "quote it if it is text"
+        ) from error
 
 
 def _require_bounded(path: Path) -> None:
@@ -70,7 +85,11 @@ def _require_bounded(path: Path) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise PatternError("this is no file", path, "give a folder of YAML files")
     if status.st_size > _MOST_BYTES:
-        raise PatternError(f"the file is larger than {_MOST_BYTES >> 20} MiB", path, "split it: a file holds one rule, or a list of them")
+        raise PatternError(
+            f"the file is larger than {_MOST_BYTES >> 20} MiB",
+            path,
+            "split it: a file holds one rule, or a list of them",
+        )
     open_: list[tuple[str | None, int]] = []
     sizes: dict[str | None, int] = {}
     nodes = 0
@@ -88,8 +107,16 @@ def _require_bounded(path: Path) -> None:
             nodes += sizes.get(event.anchor, _MOST_NODES)
         nodes += 1
         if len(open_) > _DEEPEST or nodes > _MOST_NODES:
-            what = f"nested more than {_DEEPEST} deep" if len(open_) > _DEEPEST else f"its aliases stand for more than {_MOST_NODES:,} values"
-            raise PatternError(what, f"{path}:{event.start_mark.line + 1 if event.start_mark else 1}", "no rule needs that: see patterns/README.md")
+            what = (
+                f"nested more than {_DEEPEST} deep"
+                if len(open_) > _DEEPEST
+                else f"its aliases stand for more than {_MOST_NODES:,} values"
+            )
+            raise PatternError(
+                what,
+                f"{path}:{event.start_mark.line + 1 if event.start_mark else 1}",
+                "no rule needs that: see patterns/README.md",
+            )
 
 
 def line_of(path: Path, needle: str) -> int:

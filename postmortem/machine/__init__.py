@@ -1,1 +1,4 @@
-"""The machine that the program itself runs on: running a command, dumping the environment. Knows nothing of logs."""
+"""The machine that the program itself runs on: running a command, dumping the environment.
+
+Knows nothing of logs.
+"""

@@ -1,6 +1,7 @@
 """Goes on reading what a command has left behind, so that it is not killed by a pipe that nobody reads.
 
-In: numbers of open files: the log's, the pipes'. Out: what still comes, in the log, as far as there is room and the log is wanted. Not here: anything else; it runs as a script.
+In: numbers of open files: the log's, the pipes'. Out: what still comes, in the log, as far as there
+is room and the log is wanted. Not here: anything else; it runs as a script.
 """
 
 import os
@@ -20,10 +21,10 @@ def drain(log: int, pipes: Sequence[int]) -> None:
             data = os.read(pipe, _CHUNK)
             if not data:
                 left.remove(pipe)
-            elif os.fstat(log).st_nlink:        # 0: it has been removed
+            elif os.fstat(log).st_nlink:  # 0: it has been removed
                 try:
                     os.write(log, data)
-                except OSError:     # no room: what comes is read all the same
+                except OSError:  # no room: what comes is read all the same
                     continue
 
 

@@ -1,8 +1,9 @@
 """The environment dump: what decides between causes, in lines that the program (and people) read.
 
-In: this machine, this Python or another one. Out: text. Not here: reading dumps (`patterns/formats/environment.yaml`).
-torch is not imported: a broken installation is often what is being looked for. Only the standard library is, since the file is also run
-as a script by the interpreter of the user's training, whose packages are the ones that matter.
+In: this machine, this Python or another one. Out: text. Not here: reading dumps
+(`patterns/formats/environment.yaml`). torch is not imported: a broken installation is often what is
+being looked for. Only the standard library is, since the file is also run as a script by the
+interpreter of the user's training, whose packages are the ones that matter.
 """
 
 from __future__ import annotations
@@ -21,11 +22,53 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 _PACKAGES: Final = (
-    "torch", "torchvision", "torchaudio", "triton", "numpy", "transformers", "tokenizers", "accelerate", "peft", "trl", "datasets", "deepspeed", "bitsandbytes", "flash-attn", "xformers",
-    "safetensors", "huggingface-hub", "xtuner", "mmengine", "mmcv", "lightning", "pytorch-lightning", "llamafactory", "axolotl", "ms-swift", "megatron-core", "vllm", "ray", "wandb", "pydantic",
-    "protobuf", "sentencepiece", "apex", "torchtune", "torchtitan", "nvidia-nccl-cu11", "nvidia-nccl-cu12", "nvidia-cublas-cu12", "nvidia-cudnn-cu12", "jax", "tensorflow", "pandas", "pyarrow",
+    "torch",
+    "torchvision",
+    "torchaudio",
+    "triton",
+    "numpy",
+    "transformers",
+    "tokenizers",
+    "accelerate",
+    "peft",
+    "trl",
+    "datasets",
+    "deepspeed",
+    "bitsandbytes",
+    "flash-attn",
+    "xformers",
+    "safetensors",
+    "huggingface-hub",
+    "xtuner",
+    "mmengine",
+    "mmcv",
+    "lightning",
+    "pytorch-lightning",
+    "llamafactory",
+    "axolotl",
+    "ms-swift",
+    "megatron-core",
+    "vllm",
+    "ray",
+    "wandb",
+    "pydantic",
+    "protobuf",
+    "sentencepiece",
+    "apex",
+    "torchtune",
+    "torchtitan",
+    "nvidia-nccl-cu11",
+    "nvidia-nccl-cu12",
+    "nvidia-cublas-cu12",
+    "nvidia-cudnn-cu12",
+    "jax",
+    "tensorflow",
+    "pandas",
+    "pyarrow",
 )
-_VARIABLES: Final = re.compile(r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$")
+_VARIABLES: Final = re.compile(
+    r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$"
+)
 _LOGIN: Final = re.compile(r"//[^/@\s]+@")
 _RUNNER: Final = re.compile(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
@@ -54,7 +97,10 @@ def environment_dump() -> str:
 
 
 def dump_for(command: Sequence[str]) -> Dump:
-    """Write the dump that belongs to a command: with the packages of its own interpreter, or with none if that cannot be told."""
+    """Write the dump that belongs to a command.
+
+    With the packages of its own interpreter, or with none if that cannot be told.
+    """
     python, problem = interpreter_of(command), ""
     if python is not None:
         try:
@@ -62,15 +108,23 @@ def dump_for(command: Sequence[str]) -> Dump:
         except OSError as error:
             problem = f"{python} gave no environment dump: {error.strerror or error}"
         except subprocess.TimeoutExpired:
-            problem = f"{python} gave no environment dump within {_INTERPRETER_SECONDS:.0f} s; its packages are left out"
+            problem = (
+                f"{python} gave no environment dump within {_INTERPRETER_SECONDS:.0f} s; its"
+                " packages are left out"
+            )
         else:
             if done.returncode == 0:
                 return Dump(done.stdout.decode("utf-8", "replace"))
-    return Dump(_joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi()), problem)
+    return Dump(
+        _joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi()), problem
+    )
 
 
 def interpreter_of(command: Sequence[str]) -> str | None:
-    """Find the Python behind a command: itself, or the one that a script such as torchrun names in its first line."""
+    """Find the Python behind a command.
+
+    Itself, or the one that a script such as torchrun names in its first line.
+    """
     program = shutil.which(command[0]) if command else None
     if program is None:
         return None
@@ -90,14 +144,27 @@ def interpreter_of(command: Sequence[str]) -> str | None:
 def _joined(*parts: str) -> str:
     r"""Join the parts; of what steers a terminal or a runner, or cannot be seen, only `\n` is left."""
     text = _RUNNER.sub("#", "\n".join(part for part in parts if part).expandtabs(4))
-    return "".join(char if char == "\n" or (char.isprintable() and char not in _UNSEEN) else "?" for char in text) + "\n"
+    return (
+        "".join(
+            char if char == "\n" or (char.isprintable() and char not in _UNSEEN) else "?"
+            for char in text
+        )
+        + "\n"
+    )
 
 
 def _header() -> str:
-    return "\n".join((
-        "postmortem environment dump", f"OS: {platform.platform()}", f"Python version: {platform.python_version()} ({platform.machine()}, {Path(sys.executable).name})",
-        f"CPU count: {os.cpu_count()}",
-    ))
+    return "\n".join(
+        (
+            "postmortem environment dump",
+            f"OS: {platform.platform()}",
+            (
+                f"Python version: {platform.python_version()} ({platform.machine()},"
+                f" {Path(sys.executable).name})"
+            ),
+            f"CPU count: {os.cpu_count()}",
+        )
+    )
 
 
 def _packages() -> str:
@@ -113,12 +180,23 @@ def _packages() -> str:
 def _torch_build() -> str:
     """Read torch's CUDA version off its version file, without importing it."""
     try:
-        file = next((path for path in importlib.metadata.files("torch") or () if str(path) == "torch/version.py"), None)
+        file = next(
+            (
+                path
+                for path in importlib.metadata.files("torch") or ()
+                if str(path) == "torch/version.py"
+            ),
+            None,
+        )
     except importlib.metadata.PackageNotFoundError:
         return ""
     if file is None:
         return ""
-    found = re.search(r"^cuda(?:: [^=]+)? = (?:'([\d.]+)'|None)", Path(str(file.locate())).read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(
+        r"^cuda(?:: [^=]+)? = (?:'([\d.]+)'|None)",
+        Path(str(file.locate())).read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     return f"CUDA used to build PyTorch: {found[1] or 'None'}" if found else ""
 
 
@@ -126,7 +204,9 @@ def _limits() -> str:
     lines = []
     shared = Path("/dev/shm")  # noqa: S108 -- measured, not written to
     if shared.is_dir():
-        lines.append(f"shared memory (/dev/shm) size: {shutil.disk_usage(shared).total / 2**30:.2f} GB")
+        lines.append(
+            f"shared memory (/dev/shm) size: {shutil.disk_usage(shared).total / 2**30:.2f} GB"
+        )
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines.append(f"System RAM: {memory / 2**30:.2f} GB")
@@ -142,8 +222,12 @@ def _limits() -> str:
 
 
 def _variables() -> str:
-    names = sorted(name for name in os.environ if _VARIABLES.match(name) and not _SECRET.search(name))
-    return "\n".join(f"{name}={_LOGIN.sub('//', os.environ[name][:300]).replace(chr(10), ' ')}" for name in names)
+    names = sorted(
+        name for name in os.environ if _VARIABLES.match(name) and not _SECRET.search(name)
+    )
+    return "\n".join(
+        f"{name}={_LOGIN.sub('//', os.environ[name][:300]).replace(chr(10), ' ')}" for name in names
+    )
 
 
 def _nvidia_smi() -> str:
@@ -160,13 +244,21 @@ def _nvidia_smi() -> str:
 
 
 def _output_of(words: Sequence[str], seconds: float) -> subprocess.CompletedProcess[bytes]:
-    """Run a program for so long at most; one that cannot even be killed, as where a driver hangs, is not waited for.
+    """Run a program for so long at most.
+
+    One that cannot even be killed, as where a driver hangs, is not waited for.
 
     Raises:
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer.
     """
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     try:
         said, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -1,9 +1,11 @@
 """A file that is written whole or not at all.
 
-In: a path as a user names it, and bytes. Out: the file. Not here: what stands in it, and saying what went wrong.
+In: a path as a user names it, and bytes. Out: the file. Not here: what stands in it, and saying
+what went wrong.
 
-The bytes go to a new file beside the old one, which then takes its name: a full disk leaves the old one as it was. What is no regular file (a device, a pipe, an open file
-under /dev/fd) is written to directly.
+The bytes go to a new file beside the old one, which then takes its name: a full disk leaves the old
+one as it was. What is no regular file (a device, a pipe, an open file under /dev/fd) is written to
+directly.
 """
 
 import errno
@@ -20,7 +22,9 @@ from postmortem.machine.streams import write_all
 
 _OPEN_FILES: Final = re.compile(r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$")
 _MOST_LINKS: Final = 40
-_NO_ROOM_BESIDE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
+_NO_ROOM_BESIDE: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
+)
 """The folder takes no new file, or the file is a mount of its own; it may be writable all the same."""
 
 
@@ -40,7 +44,9 @@ def replace(path: Path, data: bytes) -> None:
         _write_into(target, data, os.O_WRONLY)
         return
     if old is not None and not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))     # renaming would not ask
+        raise PermissionError(
+            errno.EACCES, os.strerror(errno.EACCES), str(target)
+        )  # renaming would not ask
     try:
         _write_beside(target, data, old)
     except OSError as error:
@@ -50,7 +56,10 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def _open_number(path: Path) -> int | None:
-    """Give the number of the open file that a name such as /dev/stdout stands for; to open it anew would truncate it, to rename over it would miss it."""
+    """Give the number of the open file that a name such as /dev/stdout stands for.
+
+    To open it anew would truncate it, to rename over it would miss it.
+    """
     for _ in range(_MOST_LINKS):
         if _OPEN_FILES.search(os.path.realpath(path.parent)) and path.name.isdecimal():
             return int(path.name)
@@ -66,14 +75,14 @@ def _write_beside(target: Path, data: bytes, old: os.stat_result | None) -> None
     try:
         try:
             _write(number, data)
-            os.fsync(number)        # a network disk says only here that it is full
+            os.fsync(number)  # a network disk says only here that it is full
         finally:
             os.close(number)
         if old is None:
             new.chmod(0o666 & ~_umask())
         else:
             shutil.copymode(target, new)
-            with suppress(OSError):     # only root may give files away
+            with suppress(OSError):  # only root may give files away
                 os.chown(new, old.st_uid, old.st_gid)
         new.replace(target)
     except BaseException:

@@ -1,9 +1,11 @@
 """The copy of a command's output: on a disk as far as there is room.
 
-In: pieces of output. Out: a file, others elsewhere for an end that found no room, and what was lost. Not here: analysing them.
+In: pieces of output. Out: a file, others elsewhere for an end that found no room, and what was
+lost. Not here: analysing them.
 
-What finds no room waits in memory and is tried again with each further piece: a disk that was full for a while costs nothing. Of more than 16 MiB the oldest lines go first,
-since the end of an output says why it ended. Nothing that was written is deleted.
+What finds no room waits in memory and is tried again with each further piece: a disk that was full
+for a while costs nothing. Of more than 16 MiB the oldest lines go first, since the end of an output
+says why it ended. Nothing that was written is deleted.
 """
 
 import os
@@ -29,7 +31,9 @@ class Kept:
             OSError: it cannot be written.
         """
         self.path = path
-        self.number = None if path is None else os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        self.number = (
+            None if path is None else os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        )
         self.elsewhere: list[Path] = []
         """Where the end is that found no room."""
         self.lost = 0
@@ -47,7 +51,7 @@ class Kept:
         if excess > 0:
             end = self._waiting.find(b"\n", excess) + 1 or len(self._waiting)
             self.lost += end - self._is_cut
-            self._waiting[:end] = b"\n"     # what is left of a line before is none with what comes
+            self._waiting[:end] = b"\n"  # what is left of a line before is none with what comes
             self._is_cut = True
 
     def close(self) -> None:
@@ -60,7 +64,7 @@ class Kept:
             self.number = None
         for folder in (tempfile.gettempdir, lambda: _MEMORY):
             if self._waiting:
-                with suppress(OSError):     # the former looks for room, too
+                with suppress(OSError):  # the former looks for room, too
                     self._store_in(folder())
         self.lost += max(0, len(self._waiting) - self._is_cut)
         self._waiting.clear()
@@ -74,7 +78,10 @@ class Kept:
         """Say what did not fit, in one line; empty if all did and is still there."""
         if not self.lost and not self.elsewhere:
             return ""
-        said = [f"not all of the output could be kept{f' in {self.path}' if self.path else ''}: {self._fault}"]
+        said = [
+            f"not all of the output could be kept{f' in {self.path}' if self.path else ''}:"
+            f" {self._fault}"
+        ]
         if self.elsewhere:
             said.append(f"its end is in {' and '.join(map(str, self.elsewhere))}")
         if self.lost:
@@ -91,7 +98,7 @@ class Kept:
         """Write as much as there is room for."""
         while self._waiting:
             try:
-                del self._waiting[:os.write(number, self._waiting)]
+                del self._waiting[: os.write(number, self._waiting)]
             except OSError as error:
                 self._fault = why(error)
                 return
@@ -111,7 +118,7 @@ class Kept:
         number, name = tempfile.mkstemp(prefix=f"{stem[:100]}-end-", suffix=".log", dir=folder)
         left, _ = write_all(number, bytes(self._waiting))
         start = self._waiting.find(b"\n", left - 1) + 1 or left if left else 0
-        if left:        # the end says more than the beginning
+        if left:  # the end says more than the beginning
             os.lseek(number, 0, os.SEEK_SET)
             os.ftruncate(number, 0)
             write_all(number, bytes(self._waiting[start:]))

@@ -1,9 +1,12 @@
 """Run a command, pass its output through and keep a copy.
 
-In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not here: analysing the copy, what each place does with the output (`machine.kept`, `machine.outlet`).
-Standard output and standard error stay apart for whoever reads them, and are joined in the copy in the order in which they came.
+In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not
+here: analysing the copy, what each place does with the output (`machine.kept`, `machine.outlet`).
+Standard output and standard error stay apart for whoever reads them, and are joined in the copy in
+the order in which they came.
 
-The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own streams and of us; what it leaves behind is read on by `machine.drain`.
+The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
+streams and of us; what it leaves behind is read on by `machine.drain`.
 """
 
 import os
@@ -52,7 +55,11 @@ def launch(command: Sequence[str], kept: Kept, signals: Signals) -> Done:
     try:
         child = signals.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     except OSError as error:
-        raise UsageError(f"the command cannot be started: {error.strerror}", command[0], "check its name, or give its full path after --") from error
+        raise UsageError(
+            f"the command cannot be started: {error.strerror}",
+            command[0],
+            "check its name, or give its full path after --",
+        ) from error
     assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 -- both are pipes
     outlets = _outlets()
     pipes = {child.stdout: outlets[0], child.stderr: outlets[-1]}
@@ -64,36 +71,58 @@ def launch(command: Sequence[str], kept: Kept, signals: Signals) -> Done:
     _leave(pipes, kept, signals)
     code = child.wait()
     for outlet in outlets:
-        outlet.finish(lambda seconds: not signals.unheard.is_set() and (seconds < _PATIENCE or not signals.heard.is_set()))
+        outlet.finish(
+            lambda seconds: (
+                not signals.unheard.is_set() and (seconds < _PATIENCE or not signals.heard.is_set())
+            )
+        )
         if outlet.lost:
-            problems.append(f"{outlet.name} did not take all of the output: {outlet.fault}; {outlet.lost:,} bytes were not passed on")
-    return Done(128 - code, signal.Signals(-code).name, tuple(problems)) if code < 0 else Done(code, _name_of(code), tuple(problems))
+            problems.append(
+                f"{outlet.name} did not take all of the output: {outlet.fault}; {outlet.lost:,}"
+                " bytes were not passed on"
+            )
+    return (
+        Done(128 - code, signal.Signals(-code).name, tuple(problems))
+        if code < 0
+        else Done(code, _name_of(code), tuple(problems))
+    )
 
 
 def _outlets() -> list[Outlet]:
-    """Give an outlet for each of our streams; one for both where they are the same file, so that what comes stays in order."""
+    """Give an outlet for each of our streams.
+
+    One for both where they are the same file, so that what comes stays in order.
+    """
     if os.path.sameopenfile(1, 2):
         return [Outlet(1, "standard output")]
     return [Outlet(1, "standard output"), Outlet(2, "standard error")]
 
 
-def _pump(child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:
+def _pump(
+    child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals
+) -> None:
     """Copy both streams as they come; those that have ended are taken out of `pipes`."""
     ended = None
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)
         while pipes:
-            if ended is None and child.poll() is not None:      # asked before looking: what it wrote last is there by then
+            if (
+                ended is None and child.poll() is not None
+            ):  # asked before looking: what it wrote last is there by then
                 ended = time.monotonic()
             ready = {key.fd for key, _ in selector.select(_GRACE)}
-            if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):      # something it left behind holds the pipes open
+            if ended is not None and (
+                not ready or time.monotonic() - ended > _LONGEST_GRACE
+            ):  # something it left behind holds the pipes open
                 return
             for pipe in [one for one in pipes if one.fileno() in ready]:
                 data = os.read(pipe.fileno(), _CHUNK)
                 if data:
                     kept.write(data)
-                    pipes[pipe].put(data, lambda: child.poll() is None and not signals.unheard.is_set())
+                    pipes[pipe].put(
+                        data, lambda: child.poll() is None and not signals.unheard.is_set()
+                    )
                     continue
                 selector.unregister(pipe)
                 del pipes[pipe]
@@ -101,14 +130,22 @@ def _pump(child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept
 
 
 def _leave(pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:
-    """Hand pipes that are still open to a process that reads on: without a reader, whoever writes next would be killed."""
+    """Hand pipes that are still open to a process that reads on.
+
+    Without a reader, whoever writes next would be killed.
+    """
     if pipes:
         numbers = [pipe.fileno() for pipe in pipes]
         log = os.open(os.devnull, os.O_WRONLY) if kept.number is None else os.dup(kept.number)
         with suppress(OSError), signals.unblocked():
             subprocess.Popen(
-                [sys.executable, "-I", "-S", drain.__file__, *map(str, (log, *numbers))], pass_fds=(log, *numbers), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True, cwd="/",
+                [sys.executable, "-I", "-S", drain.__file__, *map(str, (log, *numbers))],
+                pass_fds=(log, *numbers),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd="/",
             )
         os.close(log)
     for pipe in pipes:

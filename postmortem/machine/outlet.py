@@ -1,9 +1,11 @@
 """What a command prints, passed on to whoever reads it, at the reader's own pace.
 
-In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not taken. Not here: reading the command's pipes (`machine.launch`).
+In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not
+taken. Not here: reading the command's pipes (`machine.launch`).
 
-A thread writes, so that a reader that is slow, or stands still, holds up neither the log nor the other stream. A command is made to wait for it as it would without us, but
-later: once 16 MiB are waiting.
+A thread writes, so that a reader that is slow, or stands still, holds up neither the log nor the
+other stream. A command is made to wait for it as it would without us, but later: once 16 MiB are
+waiting.
 """
 
 import threading
@@ -64,6 +66,8 @@ class Outlet:
             with self._changed:
                 self._held -= len(data)
                 self.lost += lost
-                if error is not None:       # the next piece is tried all the same: a full disk may have room again
+                if (
+                    error is not None
+                ):  # the next piece is tried all the same: a full disk may have room again
                     self.fault = why(error)
                 self._changed.notify_all()

@@ -1,10 +1,13 @@
 """Signals that are sent to this process and meant for the command that it runs.
 
-In: signals. Out: the same signals, sent to the command. Not here: starting it for a purpose (`machine.launch`).
+In: signals. Out: the same signals, sent to the command. Not here: starting it for a purpose
+(`machine.launch`).
 
-What a terminal sends (Ctrl-C) reaches the command by itself, since it is in the same process group: passed on, it would come twice, and the second one cuts short what the
-command does at the first, such as saving a checkpoint. The kernel tells who sent a signal only to a process that waits for it, so a thread waits.
-Signals that were ignored from the start (nohup, a background job of a plain shell) stay ignored, by the command too.
+What a terminal sends (Ctrl-C) reaches the command by itself, since it is in the same process group:
+passed on, it would come twice, and the second one cuts short what the command does at the first,
+such as saving a checkpoint. The kernel tells who sent a signal only to a process that waits for it,
+so a thread waits. Signals that were ignored from the start (nohup, a background job of a plain
+shell) stay ignored, by the command too.
 """
 
 import signal
@@ -16,7 +19,9 @@ from types import FrameType
 from typing import Any, Final
 
 _MEANT: Final = tuple(
-    number for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2") if (number := getattr(signal, name, None)) is not None
+    number
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+    if (number := getattr(signal, name, None)) is not None
 )
 """The last two tell trainings to save a checkpoint; unhandled, each of them would end this process and with it the command's output."""
 
@@ -34,7 +39,9 @@ class Signals:
         """Set once a signal came for which there was no process any more."""
         self.heard = threading.Event()
         """Set once any signal came."""
-        self._numbers = {number for number in _MEANT if signal.getsignal(number) is not signal.SIG_IGN}
+        self._numbers = {
+            number for number in _MEANT if signal.getsignal(number) is not signal.SIG_IGN
+        }
         self._before = {number: signal.signal(number, self._at_once) for number in self._numbers}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._numbers)
         self._is_over = not self._numbers
@@ -45,7 +52,9 @@ class Signals:
         """Give them back."""
         if not self._is_over:
             self._is_over = True
-            signal.pthread_kill(self._waiting.ident or 0, next(iter(self._numbers)))      # it waits for one of them
+            signal.pthread_kill(
+                self._waiting.ident or 0, next(iter(self._numbers))
+            )  # it waits for one of them
             self._waiting.join()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self._numbers)
         for number, handler in self._before.items():
@@ -80,7 +89,10 @@ class Signals:
         while not self._is_over:
             if hasattr(signal, "sigwaitinfo"):
                 told = signal.sigwaitinfo(self._numbers)
-                number, is_from_terminal = told.si_signo, told.si_code > 0      # sent by the kernel, not by a process
+                number, is_from_terminal = (
+                    told.si_signo,
+                    told.si_code > 0,
+                )  # sent by the kernel, not by a process
             else:
                 number, is_from_terminal = signal.sigwait(self._numbers), False
             if not self._is_over:

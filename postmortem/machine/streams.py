@@ -1,6 +1,9 @@
-"""The standard streams of this process, whatever state it was given them in: closed, full, broken, not waiting.
+"""The standard streams of this process, whatever state it was given them in.
 
-In: bytes and the number of an open file. Out: how many bytes were left over, and why. Not here: texts, and saying what went wrong (`cli.say`).
+Closed, full, broken, not waiting.
+
+In: bytes and the number of an open file. Out: how many bytes were left over, and why. Not here:
+texts, and saying what went wrong (`cli.say`).
 """
 
 import errno
@@ -30,13 +33,16 @@ class _ClosedInput(io.RawIOBase):
 def hold_places() -> None:
     """Fill the places of closed standard streams, so that no file opened later is mistaken for one.
 
-    Using a standard input or output that is closed fails as before; what goes to a closed standard error is dropped, as nobody could be told.
+    Using a standard input or output that is closed fails as before; what goes to a closed standard
+    error is dropped, as nobody could be told.
     """
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            place = os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY)     # the lowest free number is this one
+            place = os.open(
+                os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY
+            )  # the lowest free number is this one
             os.set_inheritable(place, True)
     if sys.stdin is None:
         sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedInput()))
@@ -51,8 +57,8 @@ def write_all(number: int, data: bytes) -> tuple[int, OSError | None]:
     left = memoryview(data)
     while left:
         try:
-            left = left[os.write(number, left):]
-        except BlockingIOError:     # somebody else has made the file one that does not wait
+            left = left[os.write(number, left) :]
+        except BlockingIOError:  # somebody else has made the file one that does not wait
             select.select([], [number], [], _PATIENCE)
         except OSError as error:
             return len(left), error
@@ -65,7 +71,11 @@ def why(error: OSError) -> str:
 
 
 def settle() -> OSError | None:
-    """Flush what Python holds back for both streams; what cannot be written is dropped, lest the interpreter's end trips over it. Gives what was wrong with standard output."""
+    """Flush what Python holds back for both streams.
+
+    What cannot be written is dropped, lest the interpreter's end trips over it. Gives what was
+    wrong with standard output.
+    """
     fault = None
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,9 +1,11 @@
 """What may still be looked at of a source that names more processes or metrics than are kept.
 
-In: literals that were found, and the places where they stand. Out: whether the line there may be read. Not here: the bounds themselves (`metrics.points`), reading (`gather`).
+In: literals that were found, and the places where they stand. Out: whether the line there may be
+read. Not here: the bounds themselves (`metrics.points`), reading (`gather`).
 
-A line with another process or another metric in it is never like those before it: no template helps, and each is read slowly. Once there are more
-of them than can be kept, a look at the line of a literal must be paid for with bytes of the source: the work is linear in its length, with a small
+A line with another process or another metric in it is never like those before it: no template
+helps, and each is read slowly. Once there are more of them than can be kept, a look at the line of
+a literal must be paid for with bytes of the source: the work is linear in its length, with a small
 factor. Each literal pays for itself, so that a rare one is seen to the last line.
 """
 

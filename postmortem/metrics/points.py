@@ -1,7 +1,8 @@
 """The points of one source: records and rows of figures become series, counts and places.
 
-In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and counts of a `Gathered`, the same either way.
-Not here: reading lines (`formats`), templates (`metrics.quick`).
+In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
+counts of a `Gathered`, the same either way. Not here: reading lines (`formats`), templates
+(`metrics.quick`).
 """
 
 import math
@@ -36,7 +37,10 @@ class Points:
         """Whether the source names more processes or metrics than are kept."""
 
     def process(self, where: Where) -> Where:
-        """Fill in what the file's name tells; bound the number of processes that a hostile log can invent."""
+        """Fill in what the file's name tells.
+
+        Bound the number of processes that a hostile log can invent.
+        """
         if self.where != NOWHERE:
             where = where.filled(self.where)
         if where not in self._processes:
@@ -46,13 +50,32 @@ class Points:
             self._processes.add(where)
         return where
 
-    def columns(self, names: Sequence[str | None], producer: str, framework: str, where: Where, units: Mapping[str, str]) -> Columns:
-        """Give columns for rows of these figures of a process; None stands for a figure that is no point."""
-        where = self.process(where)
-        series = [None if name is None else self._series(name, producer, where, units) for name in names]
-        return Columns(series, framework, where, sum(name is not None and one is None for name, one in zip(names, series, strict=True)))
+    def columns(
+        self,
+        names: Sequence[str | None],
+        producer: str,
+        framework: str,
+        where: Where,
+        units: Mapping[str, str],
+    ) -> Columns:
+        """Give columns for rows of these figures of a process.
 
-    def add(self, rows: Columns, step: float, values: Sequence[float], line: int, offset: int) -> None:
+        None stands for a figure that is no point.
+        """
+        where = self.process(where)
+        series = [
+            None if name is None else self._series(name, producer, where, units) for name in names
+        ]
+        return Columns(
+            series,
+            framework,
+            where,
+            sum(name is not None and one is None for name, one in zip(names, series, strict=True)),
+        )
+
+    def add(
+        self, rows: Columns, step: float, values: Sequence[float], line: int, offset: int
+    ) -> None:
         """Take a row; it goes into its series with others at once."""
         if not rows.is_waiting:
             self._let_wait(rows)
@@ -61,8 +84,19 @@ class Points:
         if self._count > MOST_POINTS:
             self._thin()
 
-    def record(self, record: Record, producer: str, framework: str, place: tuple[int, int], bar_step: float, units: Mapping[str, str]) -> None:
-        """Take a record that stands at a (raw line, byte offset); its step may have been told by a bar."""
+    def record(
+        self,
+        record: Record,
+        producer: str,
+        framework: str,
+        place: tuple[int, int],
+        bar_step: float,
+        units: Mapping[str, str],
+    ) -> None:
+        """Take a record that stands at a (raw line, byte offset).
+
+        Its step may have been told by a bar.
+        """
         step = bar_step if math.isnan(record.step) else record.step
         where = self.process(record.where)
         self.total(record.total)
@@ -113,7 +147,14 @@ class Points:
             self.result.unkept += rows.unkept * len(rows)
             rows.flush()
 
-    def _noted(self, framework: str, where: Where, count: int, first: tuple[int, int], last: tuple[int, int]) -> None:
+    def _noted(
+        self,
+        framework: str,
+        where: Where,
+        count: int,
+        first: tuple[int, int],
+        last: tuple[int, int],
+    ) -> None:
         source, result = self.source, self.result
         result.records[source] += count
         result.records_of[source, where] = result.records_of.get((source, where), 0) + count
@@ -121,7 +162,9 @@ class Points:
         result.first_record[source] = min(result.first_record.get(source, first), first)
         self.recognise(framework, count)
 
-    def _series(self, name: str, producer: str, where: Where, units: Mapping[str, str]) -> Series | None:
+    def _series(
+        self, name: str, producer: str, where: Where, units: Mapping[str, str]
+    ) -> Series | None:
         key, unit = (name, producer, self.source, where), units.get(name, "")
         series = self.result.series.get(key)
         if series is not None:

@@ -1,11 +1,13 @@
 """The quick path: lines that a learnt template matches are read without being decoded, cleaned or searched.
 
-In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for `Points`, the same as the slow path would have put there.
-Not here: making templates (`formats.records`, `formats.layouts`), the slow path (`gather`).
+In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for
+`Points`, the same as the slow path would have put there. Not here: making templates
+(`formats.records`, `formats.layouts`), the slow path (`gather`).
 
-Templates are found by the first literal of a line and its skeleton, so that any number of them costs the same; of one skeleton the last that
-matched comes first. A layout is learnt when it comes for the second time, and learning must be paid for: what it costs is a fixed part of what
-was read slowly, so that lines which are never the same again cost no more than reading them.
+Templates are found by the first literal of a line and its skeleton, so that any number of them
+costs the same; of one skeleton the last that matched comes first. A layout is learnt when it comes
+for the second time, and learning must be paid for: what it costs is a fixed part of what was read
+slowly, so that lines which are never the same again cost no more than reading them.
 """
 
 import math
@@ -83,7 +85,10 @@ class Quick:
         """A line of unknown layout that a template has matched: its process, figures, raw line and offset."""
 
     def take(self, opening: int, data: bytes, start: int, base: int, line: int) -> int:
-        """Take the line around a literal with a template; gives where it ends, or 0 if there is none for it."""
+        """Take the line around a literal with a template.
+
+        Gives where it ends, or 0 if there is none for it.
+        """
         known = self._paths.get(opening)
         if not known:
             return 0
@@ -91,7 +96,9 @@ class Quick:
         begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
         if begin == 0 and low > 0:
             return 0
-        path = self._last.get(opening)      # a line is most often like the one before it, and a template finds its end
+        path = self._last.get(
+            opening
+        )  # a line is most often like the one before it, and a template finds its end
         match = path.template.pattern.match(data, begin) if path is not None else None
         if path is not None and match is not None:
             return self._taken(path, match, data, line, begin + base)
@@ -108,20 +115,37 @@ class Quick:
                 return self._taken(path, match, data, line, begin + base)
         return 0
 
-    def _taken(self, path: _Path, match: re.Match[bytes], data: bytes, line: int, offset: int) -> int:
-        """Take the figures of a line that a template matches; gives where it ends, or 0 if it may be no metric line."""
+    def _taken(
+        self, path: _Path, match: re.Match[bytes], data: bytes, line: int, offset: int
+    ) -> int:
+        """Take the figures of a line that a template matches.
+
+        Gives where it ends, or 0 if it may be no metric line.
+        """
         groups, end = match.groups(), match.end()
         where = path.where(groups, self._points)
         if isinstance(path.reader, MetricReader):
-            self._add(path, path.reader, where, list(map(float, groups)), self._bar_step(path, data, end) if path.needs_bar else math.nan, (line, offset))
+            self._add(
+                path,
+                path.reader,
+                where,
+                list(map(float, groups)),
+                self._bar_step(path, data, end) if path.needs_bar else math.nan,
+                (line, offset),
+            )
         elif self._generic.is_known(path.reader, where):
             self._waiting = (path.reader, where, groups, line, offset)
         else:
             return 0
         return end
 
-    def learn(self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False) -> None:
-        """Learn from a line that was read slowly; without a format's reader it is one of unknown layout."""
+    def learn(
+        self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False
+    ) -> None:
+        """Learn from a line that was read slowly.
+
+        Without a format's reader it is one of unknown layout.
+        """
         self._credit = min(CREDIT, self._credit + _PAID)
         common = skeleton(view.data, view.start, view.end)
         key = hash((opening, common))
@@ -130,13 +154,26 @@ class Quick:
                 self._seen.clear()
             self._seen.add(key)
             return
-        known, costs = self._paths.setdefault(opening, {}), 1 if reader is not None else _LAYOUT_COSTS
-        is_known = any((match := path.template.pattern.match(view.data, view.start)) and match.end() == view.end for path in known.get(common, ()))
+        known, costs = (
+            self._paths.setdefault(opening, {}),
+            (1 if reader is not None else _LAYOUT_COSTS),
+        )
+        is_known = any(
+            (match := path.template.pattern.match(view.data, view.start))
+            and match.end() == view.end
+            for path in known.get(common, ())
+        )
         if is_known or self._credit < costs:
             return
         self._credit -= costs
         learnt = layouts.learn(view) if reader is None else reader
-        template = learnt.template if isinstance(learnt, Layout) else learnt.learn(view, self._budget) if learnt is not None else None
+        template = (
+            learnt.template
+            if isinstance(learnt, Layout)
+            else learnt.learn(view, self._budget)
+            if learnt is not None
+            else None
+        )
         if learnt is None or template is None:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
@@ -166,12 +203,22 @@ class Quick:
         record, line = found
         self._points.record(record, PYTORCH, PYTORCH, (line, offset), math.nan, record.units)
 
-    def _add(self, path: _Path, reader: MetricReader, where: Where, values: list[float], bar_step: float, place: tuple[int, int]) -> None:
+    def _add(
+        self,
+        path: _Path,
+        reader: MetricReader,
+        where: Where,
+        values: list[float],
+        bar_step: float,
+        place: tuple[int, int],
+    ) -> None:
         """Put the figures of a line of a known format into its rows."""
         rows = path.rows.get(where)
         if rows is None:
             names = [None if name in _NO_SERIES else name for name in path.template.names]
-            rows = self._points.columns(names, reader.producer, reader.framework or reader.producer, where, reader.units)
+            rows = self._points.columns(
+                names, reader.producer, reader.framework or reader.producer, where, reader.units
+            )
             if len(path.rows) < _MOST_PROCESSES:
                 path.rows[where] = rows
         step = values[path.step] if path.step is not None else bar_step
@@ -181,7 +228,9 @@ class Quick:
         self._points.add(rows, step, values, *place)
 
     def _bar_step(self, path: _Path, data: bytes, end: int) -> float:
-        return self._bar.step(data, end, self._points.result.total_steps, is_training=path.is_training)
+        return self._bar.step(
+            data, end, self._points.result.total_steps, is_training=path.is_training
+        )
 
     def _late_rows(self, late: Late) -> Columns | None:
         """Give the rows for a line of a layout; None if two of its values have one name."""
@@ -190,7 +239,16 @@ class Quick:
         if known is None:
             names = self._generic.names(late.layout, late.where)
             is_apart = len(set(names)) == len(names)
-            known = (late.layout, self._points.columns(names, PYTORCH, PYTORCH, late.where, late.layout.looked.found.record.units) if is_apart else None)
+            known = (
+                late.layout,
+                (
+                    self._points.columns(
+                        names, PYTORCH, PYTORCH, late.where, late.layout.looked.found.record.units
+                    )
+                    if is_apart
+                    else None
+                ),
+            )
             if len(self._late) >= _MOST_PROCESSES:
                 self._late.clear()
             self._late[id(late.layout), late.where, self._generic.owners] = known
@@ -199,7 +257,14 @@ class Quick:
 
 def _path(template: Template, reader: MetricReader | Layout, *, needs_bar: bool) -> _Path:
     names = template.names
-    epochs = next(((names.index(name), names.index("per_epoch"), first) for name, first in EPOCHS.items() if name in names and "per_epoch" in names), None)
+    epochs = next(
+        (
+            (names.index(name), names.index("per_epoch"), first)
+            for name, first in EPOCHS.items()
+            if name in names and "per_epoch" in names
+        ),
+        None,
+    )
     places = tuple((index, name) for index, name in enumerate(names) if name in PLACES)
     step = names.index("step") if "step" in names else None
     return _Path(template, reader, places, {}, {}, step, epochs, needs_bar, is_training(names))

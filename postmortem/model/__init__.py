@@ -1,1 +1,4 @@
-"""Nouns of the program: frozen values that travel between the rooms. They import nothing but each other."""
+"""Nouns of the program: frozen values that travel between the rooms.
+
+They import nothing but each other.
+"""

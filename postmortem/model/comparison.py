@@ -1,6 +1,7 @@
 """What differs between two runs.
 
-In: nothing. Out: `Comparison` and its parts. Not here: finding it (`compare`), rendering it (`report.comparison`).
+In: nothing. Out: `Comparison` and its parts. Not here: finding it (`compare`), rendering it
+(`report.comparison`).
 """
 
 from dataclasses import dataclass

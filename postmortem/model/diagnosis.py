@@ -257,7 +257,10 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Places of one process where the same thing happened; not part of the JSON contract, shown on the page's curves."""
+    """Places of one process where the same thing happened.
+
+    Not part of the JSON contract, shown on the page's curves.
+    """
 
     kind: str
     """overflow | checkpoint | evaluation | resumed | crash"""

@@ -1,4 +1,6 @@
-"""What was seen in a log: signature hits and tracebacks. A finding says nothing yet about the cause.
+"""What was seen in a log: signature hits and tracebacks.
+
+A finding says nothing yet about the cause.
 
 In: nothing. Out: `Finding`, `Frame`, `Traceback`. Not here: judging them (`inference`).
 """

@@ -9,7 +9,10 @@ from postmortem.model.said import Said, quote, say
 
 
 class Where(NamedTuple):
-    """The process that printed a line, as far as the line says so; every part is None if not printed."""
+    """The process that printed a line, as far as the line says so.
+
+    Every part is None if not printed.
+    """
 
     rank: int | None = None
     local_rank: int | None = None
@@ -18,13 +21,25 @@ class Where(NamedTuple):
 
     def filled(self, known: "Where") -> "Where":
         """Fill in what another source tells of the same process."""
-        return Where._make(mine if mine is not None else its for mine, its in zip(self, known, strict=True))
+        return Where._make(
+            mine if mine is not None else its for mine, its in zip(self, known, strict=True)
+        )
 
     def said(self) -> Said:
         """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or nothing."""
-        name = f"rank {self.rank}" if self.rank is not None else f"local rank {self.local_rank}" if self.local_rank is not None else ""
+        name = (
+            f"rank {self.rank}"
+            if self.rank is not None
+            else f"local rank {self.local_rank}"
+            if self.local_rank is not None
+            else ""
+        )
         if self.node is not None:
-            return say("{name} on {node}", "{name}（节点 {node}）", name=name, node=self.node) if name else say("on {node}", "节点 {node}", node=self.node)
+            return (
+                say("{name} on {node}", "{name}（节点 {node}）", name=name, node=self.node)
+                if name
+                else say("on {node}", "节点 {node}", node=self.node)
+            )
         return quote(name or (f"pid {self.pid}" if self.pid is not None else ""))
 
 
@@ -32,7 +47,10 @@ NOWHERE = Where()
 
 
 class Line(NamedTuple):
-    """One line (or one frame of it), cleaned of colours and prefixes; a NamedTuple since millions are made."""
+    """One line (or one frame of it), cleaned of colours and prefixes.
+
+    A NamedTuple since millions are made.
+    """
 
     number: int
     """Raw line number, 1-based, as `sed -n` counts."""

@@ -1,7 +1,8 @@
 """Whole numbers of a log, whose digits somebody else has chosen.
 
-In: text of digits. Out: an `int`, or None where no counter has so many digits. Not here: numbers with a fraction (`formats.records`, `facts.numbers`).
-Python refuses to read more than 4,300 digits, and makes of fewer a number that no float holds and no loop counts to.
+In: text of digits. Out: an `int`, or None where no counter has so many digits. Not here: numbers
+with a fraction (`formats.records`, `facts.numbers`). Python refuses to read more than 4,300 digits,
+and makes of fewer a number that no float holds and no loop counts to.
 """
 
 from typing import Final

@@ -1,7 +1,10 @@
-"""A sentence that the program works out: its wording in every language, and the figures and names that fill it.
+"""A sentence that the program works out.
 
-In: nothing. Out: `Said`. Not here: texts of rules (`patterns/`), labels of the reports (`report.words`).
-Whoever finds something writes both wordings beside the finding; the text is made where the language of the report is known, and nowhere before.
+Its wording in every language, and the figures and names that fill it.
+
+In: nothing. Out: `Said`. Not here: texts of rules (`patterns/`), labels of the reports
+(`report.words`). Whoever finds something writes both wordings beside the finding; the text is made
+where the language of the report is known, and nowhere before.
 """
 
 from collections.abc import Mapping
@@ -18,7 +21,9 @@ class Said(NamedTuple):
 
     def text(self, language: str) -> str:
         """Give the sentence in a language; one that is not known gets English."""
-        return (self.zh if language == "zh" else self.en).format(**{name: in_language(value, language) for name, value in self.values.items()})
+        return (self.zh if language == "zh" else self.en).format(
+            **{name: in_language(value, language) for name, value in self.values.items()}
+        )
 
     def __str__(self) -> str:
         """Give the sentence in English."""

@@ -1,4 +1,6 @@
-"""What a watch over a running job sees: a record, a sign of failure, a warning, a note on the file, the end.
+"""What a watch over a running job sees.
+
+A record, a sign of failure, a warning, a note on the file, the end.
 
 In: nothing. Out: the values. Not here: finding them (`watch`), saying them (`report.watching`).
 """
@@ -11,7 +13,16 @@ from postmortem.model.lines import Where
 from postmortem.model.said import Said
 
 KINDS: Final = (
-    "nan", "hidden-nan", "eval-nan", "overflow", "divergence", "gradients", "zero-loss", "memory", "stall", "same-step",
+    "nan",
+    "hidden-nan",
+    "eval-nan",
+    "overflow",
+    "divergence",
+    "gradients",
+    "zero-loss",
+    "memory",
+    "stall",
+    "same-step",
 )
 """What is warned of."""
 ENDS: Final = ("completed", "failed", "warned", "once", "interrupted")

@@ -1,11 +1,12 @@
 """Cut a log into blocks whose borders change nothing.
 
-In: a `Text`. Out: `Block`s: fresh bytes with as much context before and behind as any rule may look at.
-Not here: what is looked for.
+In: a `Text`. Out: `Block`s: fresh bytes with as much context before and behind as any rule may look
+at. Not here: what is looked for.
 
-A block's fresh region is data[lo:hi]; whoever looks for something counts only what *starts* in it, and may read
-MARGIN bytes on either side. Since windows are laid around absolute positions, the size of a block cannot be seen
-in any result, and a line without end (a 100 MB progress bar) needs no more memory than any other.
+A block's fresh region is data[lo:hi]; whoever looks for something counts only what *starts* in it,
+and may read MARGIN bytes on either side. Since windows are laid around absolute positions, the size
+of a block cannot be seen in any result, and a line without end (a 100 MB progress bar) needs no
+more memory than any other.
 """
 
 from collections.abc import Iterator
@@ -44,7 +45,10 @@ def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
 
 
 def _border(data: bytes, lo: int) -> int:
-    """Find the end of the fresh region: behind a line break if one is near, with MARGIN bytes left to look ahead."""
+    """Find the end of the fresh region.
+
+    Behind a line break if one is near, with MARGIN bytes left to look ahead.
+    """
     last = len(data) - MARGIN
     if last <= lo:
         return lo

@@ -1,8 +1,12 @@
-"""Where a text holds secrets: by the name before them, by the shape that an issuer gives them, by their place on a command line.
+"""Where a text holds secrets.
 
-In: text. Out: the rules of kind `secret`. Not here: which names say secret (`secret_names`), pseudonyms (`redaction`).
+By the name before them, by the shape that an issuer gives them, by their place on a command line.
 
-The shapes follow the list of gitleaks (github.com/gitleaks/gitleaks, config/gitleaks.toml), taken wider: a length that an issuer changes still fits.
+In: text. Out: the rules of kind `secret`. Not here: which names say secret (`secret_names`),
+pseudonyms (`redaction`).
+
+The shapes follow the list of gitleaks (github.com/gitleaks/gitleaks, config/gitleaks.toml), taken
+wider: a length that an issuer changes still fits.
 """
 
 import base64
@@ -11,7 +15,15 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from postmortem.reading.hiding import Pattern, Rule, Span, linear, rule
-from postmortem.reading.secret_names import NAME, NAME_HINT, Named, is_placeholder, is_random, is_secret, named
+from postmortem.reading.secret_names import (
+    NAME,
+    NAME_HINT,
+    Named,
+    is_placeholder,
+    is_random,
+    is_secret,
+    named,
+)
 
 _HEX8_4: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LONG: Final = r"[A-Za-z0-9_=.~+/-]{12,}"
@@ -38,9 +50,7 @@ _HOOKS: Final = (
     r"(?i:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks|open-apis/bot/v2/hook|webhook\.office\.com/webhookb2|api\.day\.app|sctapi\.ftqq\.com|pushplus\.plus/send"
     r"|maker\.ifttt\.com/trigger/\w+/with/key|hooks\.zapier\.com/hooks/catch|chat\.googleapis\.com/v1/spaces)/(?P<v>[A-Za-z0-9@/_-]{12,})"
 )
-_PARAMETERS: Final = (
-    "sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|awsaccesskeyid|ossaccesskeyid|accesskeyid|security-token|q-ak|q-signature|x-cos-security-token|token|access_token|key|api_?key|sign|sv"
-)
+_PARAMETERS: Final = "sig|signature|x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)|awsaccesskeyid|ossaccesskeyid|accesskeyid|security-token|q-ak|q-signature|x-cos-security-token|token|access_token|key|api_?key|sign|sv"
 
 
 def _stands_alone(match: Any) -> bool:
@@ -61,29 +71,98 @@ def _is_value(match: Any) -> bool:
 
 
 def _is_bearer(match: Any) -> bool:
-    return not is_placeholder(match["v"]) and (len(match["v"]) >= 24 or any(char.isdigit() for char in match["v"][:64]))
+    return not is_placeholder(match["v"]) and (
+        len(match["v"]) >= 24 or any(char.isdigit() for char in match["v"][:64])
+    )
 
 
 _BEFORE_NAMES: Final = (
-    rule("secret", "://", linear(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9._~%=+-]{24,})@"), _holds_password),
-    rule("secret", "/t/", linear(r"(?i:conda)[^\s'\"]{0,60}/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)"), lambda match: is_random(match["v"])),
-    rule("secret", r"(?i:webhook|hook|api\.day|ftqq|pushplus|ifttt|googleapis\.com/v1)", linear(_HOOKS)),
-    rule("secret", r"[?&][A-Za-z_-]+=", linear(rf"[?&](?i:{_PARAMETERS})=(?P<v>[^\s&'\"<>]{{8,}})")),
-    rule("secret", rf"(?:{_TOKENS}|{_SK})", linear(rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})"), _stands_alone),
-    rule("secret", "(?i:authorization)", linear(r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256) {1,3})(?P<v>[A-Za-z0-9._~+/=%|:-]{4,})"), _is_value),
-    rule("secret", "(?i:authorization)", linear(r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)(?P<v>[A-Za-z0-9._~+/=-]{16,})")),
-    rule("secret", "(?i:bearer)", linear(r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})"), _is_bearer),
-    rule("secret", "(?i:basic )", linear(r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})"), lambda match: is_basic(match["v"])),
-    rule("secret", "(?i:cookie)", linear(r"(?i:\b(?:set-)?cookie\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)(?P<v>[\w.-]+=[^'\"\n]{6,})")),
-    rule("secret", "(?i:wandb|api.?key|login|netrc)", linear(r"(?i:wandb|api.?key|login|netrc)[^\n]{0,80}?[^A-Za-z0-9](?P<v>[0-9a-f]{40})(?:[^A-Za-z0-9]|$)")),
+    rule(
+        "secret",
+        "://",
+        linear(
+            r"[A-Za-z][A-Za-z0-9+.-]*://(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9._~%=+-]{24,})@"
+        ),
+        _holds_password,
+    ),
+    rule(
+        "secret",
+        "/t/",
+        linear(r"(?i:conda)[^\s'\"]{0,60}/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)"),
+        lambda match: is_random(match["v"]),
+    ),
+    rule(
+        "secret",
+        r"(?i:webhook|hook|api\.day|ftqq|pushplus|ifttt|googleapis\.com/v1)",
+        linear(_HOOKS),
+    ),
+    rule(
+        "secret", r"[?&][A-Za-z_-]+=", linear(rf"[?&](?i:{_PARAMETERS})=(?P<v>[^\s&'\"<>]{{8,}})")
+    ),
+    rule(
+        "secret",
+        rf"(?:{_TOKENS}|{_SK})",
+        linear(rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})"),
+        _stands_alone,
+    ),
+    rule(
+        "secret",
+        "(?i:authorization)",
+        linear(
+            r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=]"
+            r" {0,3}\\{0,3}['\"]?(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)"
+            r" {1,3})(?P<v>[A-Za-z0-9._~+/=%|:-]{4,})"
+        ),
+        _is_value,
+    ),
+    rule(
+        "secret",
+        "(?i:authorization)",
+        linear(
+            r"(?i:\bauthorization\\{0,3}['\"]? {0,3}[:=]"
+            r" {0,3}\\{0,3}['\"]?)(?P<v>[A-Za-z0-9._~+/=-]{16,})"
+        ),
+    ),
+    rule(
+        "secret",
+        "(?i:bearer)",
+        linear(r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})"),
+        _is_bearer,
+    ),
+    rule(
+        "secret",
+        "(?i:basic )",
+        linear(r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})"),
+        lambda match: is_basic(match["v"]),
+    ),
+    rule(
+        "secret",
+        "(?i:cookie)",
+        linear(
+            r"(?i:\b(?:set-)?cookie\\{0,3}['\"]? {0,3}[:=]"
+            r" {0,3}\\{0,3}['\"]?)(?P<v>[\w.-]+=[^'\"\n]{6,})"
+        ),
+    ),
+    rule(
+        "secret",
+        "(?i:wandb|api.?key|login|netrc)",
+        linear(
+            r"(?i:wandb|api.?key|login|netrc)[^\n]{0,80}?[^A-Za-z0-9](?P<v>[0-9a-f]{40})(?:[^A-Za-z0-9]|$)"
+        ),
+    ),
     rule("secret", "_gitlab_session=", linear(r"_gitlab_session=(?P<v>[0-9a-z]{32})")),
-    rule("secret", "['\"]key", linear(r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]")),
+    rule(
+        "secret",
+        "['\"]key",
+        linear(r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]"),
+    ),
 )
 
 
 _CUT: Final = linear(
     r"(?m:(?:^|[^A-Za-z0-9_])(?P<v>(?:hf_|gh[oprsu]_|github_pat_|gl(?:pat|rt|ptt|dt)-|sk-(?:proj|ant|or|svcacct|lf)-|xox[abprs]-|xapp-|AKIA|ASIA|LTAI|AKID|AIza|eyJ|SG\.|npm_|pypi-AgE|dckr_pat_|nvapi-|wandb_v1_|r8_|gsk_|ya29\.|shpat_|dapi)"
-    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+|(?i:wandb|api.?key|login|netrc)[^\n]{0,80}[ :='\"][0-9a-f]{9,39})(?:\.\.\.|…)?$)"
+    r"[\w.-]+|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+|(?i:wandb|api.?key|login|netrc)[^\n]{0,80}["
+    r" :='\"][0-9a-f]{9,39})(?:\.\.\.|…)?$)"
 )
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
@@ -105,28 +184,79 @@ def is_basic(value: str) -> bool:
 
 
 # What stands between a name and its value.
-_SET: Final = r"(?:\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
-_ROW: Final = r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value=|['\"]?,?(?:[ \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
+_SET: Final = (
+    r"(?:\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
+)
+_ROW: Final = (
+    r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value=|['\"]?,?(?:["
+    r" \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?\s{1,24}['\"]?value['\"]?[ \t]*[:=]["
+    r" \t]*|\\{0,3}['\"]["
+    r" \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>|\s{1,24}(?:[^\n\[]{1,120}"
+    r" )?\[type=\w{1,40}, input_value="
+)
 _ASSIGNED: Final = linear(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
 _OPTION: Final = linear(rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)")
-_TOLD: Final = linear(rf"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{{1,4}}|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})")
-_SAID: Final = linear(r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*)")
+_TOLD: Final = linear(
+    r"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{1,4}|\bmachine["
+    r" \t]+\S+[ \t]+login[ \t]+\S+[ \t]+|\b(?:login|user(?:name)?)[ \t]+\S+["
+    rf" \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
+)
+_SAID: Final = linear(
+    r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))(?: is| was| of|"
+    r" provided| given| used| set to)?(?P<s>:?)["
+    r" \t]['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*)"
+)
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
 _SHORTEST_KEY_SAID: Final = 16
-_ARTICLES: Final = frozenset({"the", "a", "an", "this", "your", "my", "our", "with", "using", "invalid", "incorrect", "wrong"})
+_ARTICLES: Final = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "this",
+        "your",
+        "my",
+        "our",
+        "with",
+        "using",
+        "invalid",
+        "incorrect",
+        "wrong",
+    }
+)
 """Words of a sentence that say nothing about the token or key behind them."""
 _BARE: Final = frozenset({"token", "key", "auth", "secret"})
-_VALUE: Final = Pattern(r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})")
-_SHORTEST: Final = {Named.LONG: 24, Named.ISSUED: 15, Named.PERHAPS: 8, Named.KEY: 4, Named.PASSWORD: 1}
+_VALUE: Final = Pattern(
+    r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})"
+)
+_SHORTEST: Final = {
+    Named.LONG: 24,
+    Named.ISSUED: 15,
+    Named.PERHAPS: 8,
+    Named.KEY: 4,
+    Named.PASSWORD: 1,
+}
 """Characters of a value under which nothing of it needs a look."""
 _LOOKED_AT: Final = 512
 """Characters of a value that tell whether it is a secret; one that is goes on as far as it goes on."""
-_REST: Final = {"a": Pattern(r"[^'\n]*"), "b": Pattern(r"[^\"\n]*"), "c": Pattern(r"[^`\n]*"), "d": Pattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*")}
-_BLOCK: Final = Pattern(r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}|\n[ \t]{0,40}- (?=[^\s:]{4,512}(?:\n|$)))(?P<d>[^\s'\"`]{4,512})")     # of YAML, on the next line
+_REST: Final = {
+    "a": Pattern(r"[^'\n]*"),
+    "b": Pattern(r"[^\"\n]*"),
+    "c": Pattern(r"[^`\n]*"),
+    "d": Pattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*"),
+}
+_BLOCK: Final = Pattern(
+    r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}|\n[ \t]{0,40}-"
+    r" (?=[^\s:]{4,512}(?:\n|$)))(?P<d>[^\s'\"`]{4,512})"
+)  # of YAML, on the next line
 _OPENING: Final = Pattern(
-    r"(?:[A-Z]\w{0,40}\(|[\[({])[ \t]*(?=[rbufRBUF]?\\{0,3}['\"])(?!\\{0,3}['\"]\w{1,40}\\{0,3}['\"][ \t]*:)|\{\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
-    r"|[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{1,40}\])?(?: \| [\w.]{1,40}){0,3} ?= ?(?=[rbufRBUF]?['\"])|invalid [\w ]{1,40}: (?=['\"])|!!?[\w/:.-]{1,40}[ \t]+|&[\w-]{1,40}[ \t]+"
+    r"(?:[A-Z]\w{0,40}\(|[\[({])["
+    r" \t]*(?=[rbufRBUF]?\\{0,3}['\"])(?!\\{0,3}['\"]\w{1,40}\\{0,3}['\"]["
+    r" \t]*:)|\{\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
+    r"|[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{1,40}\])?(?: \| [\w.]{1,40}){0,3} ?="
+    r" ?(?=[rbufRBUF]?['\"])|invalid [\w ]{1,40}: (?=['\"])|!!?[\w/:.-]{1,40}[ \t]+|&[\w-]{1,40}["
+    r" \t]+"
     r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
 )
 """What may stand between a name and its value: a class around it, a bracket, a type, a tag of YAML, the words of argparse, a line `value:`."""
@@ -149,16 +279,24 @@ def _named(pattern: Any, text: str) -> Iterator[Span]:
         name, mark = text[begin:behind], text[behind:after]
         strength = named(name)
         value = _value(text, after) if strength else None
-        if value is None or (value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")):
+        if value is None or (
+            value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
+        ):
             continue
         group = value.lastgroup or "d"
         shown = value[group].rstrip("\\")
         start = value.start(group)
         if group == "d":
             shown = bare(_QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown)
-            if shown.endswith(("=", ":", "(")) and text[start + len(shown) :].startswith(("'", '"')):     # another name, whose value this match has not seen
+            if shown.endswith(("=", ":", "(")) and text[start + len(shown) :].startswith(
+                ("'", '"')
+            ):  # another name, whose value this match has not seen
                 continue
-        is_pair = text.startswith(_PAIR, max(begin - 2, 0)) and text.startswith(_PAIRED, value.end()) and not named(shown)     # a name alone with its value
+        is_pair = (
+            text.startswith(_PAIR, max(begin - 2, 0))
+            and text.startswith(_PAIRED, value.end())
+            and not named(shown)
+        )  # a name alone with its value
         if _holds(name, strength, "=" if is_pair else mark, shown, is_quoted=group != "d"):
             done = start + len(shown)
             if len(shown) >= _LOOKED_AT - 1:
@@ -175,22 +313,42 @@ def _value(text: str, start: int) -> Any:
 def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
     """Say whether a value is the secret that its name promises."""
     is_option = name.startswith("-")
-    if ("," in mark and "value" not in mark and not is_quoted) or (is_option and value.startswith("-")):
+    if ("," in mark and "value" not in mark and not is_quoted) or (
+        is_option and value.startswith("-")
+    ):
         return False
     if is_option:
-        strength = Named.KEY if strength is Named.PERHAPS or name.lstrip("-").lower() in _BARE else strength
-    elif ("," in mark and "value" not in mark) or (not mark.strip() and not is_quoted):     # names in a list, a row of a table
+        strength = (
+            Named.KEY
+            if strength is Named.PERHAPS or name.lstrip("-").lower() in _BARE
+            else strength
+        )
+    elif ("," in mark and "value" not in mark) or (
+        not mark.strip() and not is_quoted
+    ):  # names in a list, a row of a table
         strength = min(strength, Named.PERHAPS)
-    is_prose = not is_option and not is_quoted and "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
-    return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (name.lower().endswith(("auth", "authorization")) and is_basic(value))
+    is_prose = (
+        not is_option
+        and not is_quoted
+        and "value" not in mark
+        and mark.lstrip(" \t")[:1] in {":", "："}
+    )
+    return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (
+        name.lower().endswith(("auth", "authorization")) and is_basic(value)
+    )
 
 
 def bare(value: str) -> str:
-    """Cut from a value without quotes what belongs to the text around it: the next pair, a bracket that was opened before it, a full stop."""
+    """Cut from a value without quotes what belongs to the text around it.
+
+    The next pair, a bracket that was opened before it, a full stop.
+    """
     found = _NEXT.search(value)
     value = value[: found.start()] if found else value
     for index, char in enumerate(value) if _CLOSING.search(value) else ():
-        if char in _LEFT_OPEN and value.count(_LEFT_OPEN[char], 0, index) < value.count(char, 0, index + 1):
+        if char in _LEFT_OPEN and value.count(_LEFT_OPEN[char], 0, index) < value.count(
+            char, 0, index + 1
+        ):
             value = value[:index]
             break
     return value.rstrip(",;:!?") if not value.endswith(".") else value.rstrip(",;:!?.")
@@ -200,11 +358,16 @@ def _is_said(match: Any) -> bool:
     """Say whether a sentence tells a secret: `using token SOvHcvTU...`, `the password is ...`."""
     words, value = match["n"].split(" ")[-2:], match["v"]
     strength = named("_".join(words[-1:] if words[0].lower() in _ARTICLES else words))
-    if match["s"] and strength < Named.KEY:     # behind a colon it is the value of a field
+    if match["s"] and strength < Named.KEY:  # behind a colon it is the value of a field
         return False
     if strength is Named.PASSWORD:
         return len(value) >= _SHORTEST_SAID and not value.isdigit() and not is_placeholder(value)
-    return strength >= Named.PERHAPS and len(value) >= (_SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID) and is_random(value)
+    return (
+        strength >= Named.PERHAPS
+        and len(value)
+        >= (_SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID)
+        and is_random(value)
+    )
 
 
 def _named_rule(pattern: Any) -> Rule:
@@ -214,29 +377,59 @@ def _named_rule(pattern: Any) -> Rule:
 _WORD: Final = r"(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s'\"|;&$-][^\s'\"|;&]*))"
 _COMMANDS: Final = (
     # programs, and how the secret is handed to them
-    ("curl|http|https", r"(?:-u|-U|--user|--proxy-user)[ =]?(?:'(?P<a>[^':\n]*:[^'\n]+)'|\"(?P<b>[^\":\n]*:[^\"\n]+)\"|(?P<c>[^\s'\":-][^\s'\":]*:[^\s'\"]+))"),
+    (
+        "curl|http|https",
+        (
+            r"(?:-u|-U|--user|--proxy-user)["
+            r" =]?(?:'(?P<a>[^':\n]*:[^'\n]+)'|\"(?P<b>[^\":\n]*:[^\"\n]+)\"|(?P<c>[^\s'\":-][^\s'\":]*:[^\s'\"]+))"
+        ),
+    ),
     ("sshpass", rf"-p ?{_WORD}"),
     ("mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mycli", rf"-p{_WORD}"),
     ("redis-cli", rf"(?:-a|--pass) {_WORD}"),
-    ("mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|clickhouse-client|az|cqlsh|sqlcmd|kaggle|oc|argocd|rabbitmqadmin", rf"(?:-p|-P|--pass) {_WORD}"),
-    ("(?:docker|podman|nerdctl|skopeo|buildah|oras|helm|singularity|apptainer|crane|az acr)[^\n]{0,40}? login", rf"-p ?{_WORD}"),
+    (
+        "mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|clickhouse-client|az|cqlsh|sqlcmd|kaggle|oc|argocd|rabbitmqadmin",
+        rf"(?:-p|-P|--pass) {_WORD}",
+    ),
+    (
+        (
+            "(?:docker|podman|nerdctl|skopeo|buildah|oras|helm|singularity|apptainer|crane|az"
+            " acr)[^\n]{0,40}? login"
+        ),
+        rf"-p ?{_WORD}",
+    ),
     ("ldapsearch|ldapmodify|ldapadd|ldapwhoami", rf"-w {_WORD}"),
     ("unzip|zip", rf"-P ?{_WORD}"),
     ("7za?|7zz|rar|unrar", rf"-p{_WORD}"),
     ("smbclient|rpcclient|smbget", r"-U ?(?:'?[^\s'%]+%)(?P<c>[^\s']+)"),
     ("openssl", r"(?:pass:)(?P<c>[^\s'\"]+)"),
     ("htpasswd", r"-\w*b\w* \S+ \S+ (?P<c>\S+)"),
-    ("(?:swanlab|wandb|comet|modelscope|openxlab|huggingface-cli|hf auth) login", r"(?:-k |--key[ =]|--relogin |--verify )?(?P<c>[A-Za-z0-9][A-Za-z0-9_.:-]{15,})"),
-    ("ossutil(?:64)?|obsutil|coscmd|qshell|bcecmd|rclone|s3cmd|tosutil", rf"(?:-[akis]|account)[ =]{_WORD}"),
+    (
+        "(?:swanlab|wandb|comet|modelscope|openxlab|huggingface-cli|hf auth) login",
+        r"(?:-k |--key[ =]|--relogin |--verify )?(?P<c>[A-Za-z0-9][A-Za-z0-9_.:-]{15,})",
+    ),
+    (
+        "ossutil(?:64)?|obsutil|coscmd|qshell|bcecmd|rclone|s3cmd|tosutil",
+        rf"(?:-[akis]|account)[ =]{_WORD}",
+    ),
     ("mc", r"(?:alias set|config host add) \S+ \S+ (?P<a>\S+) (?P<b>\S+)"),
     ("lftp", r"-u ?[^,\s]+,(?P<c>[^\s'\"]+)"),
     ("expect|send", r"-- ?[\"'](?P<c>[^\"'\\\n]{6,})\\r"),
 )
 _PLACED: Final = (
-    linear(r"\becho (?:-n )?(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s|$]+)) ?\| ?(?:sudo -\w*S|docker login|podman login|passwd|chpasswd|kinit|openssl|gpg|sshpass)"),
+    linear(
+        r"\becho (?:-n )?(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s|$]+)) ?\| ?(?:sudo"
+        r" -\w*S|docker login|podman login|passwd|chpasswd|kinit|openssl|gpg|sshpass)"
+    ),
     linear(r"\bauth ?= ?\(\\{0,3}['\"][^'\"\n]*\\{0,3}['\"], ?\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]"),
-    linear(r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"], ?['\"](?P<c>[^'\"\n]+)['\"]"),
-    linear(r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login\(|(?:login|init)\((?:[^)\n]*[ ,])?(?:api_key|key|token) ?= ?)['\"](?P<c>[^\s'\"]{8,})['\"]"),
+    linear(
+        r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"],"
+        r" ?['\"](?P<c>[^'\"\n]+)['\"]"
+    ),
+    linear(
+        r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login\(|(?:login|init)\((?:[^)\n]*["
+        r" ,])?(?:api_key|key|token) ?= ?)['\"](?P<c>[^\s'\"]{8,})['\"]"
+    ),
     linear(r"(?i:\bidentified(?: with \S+)? by )'(?P<c>[^'\n]+)'"),
     linear(r"\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(?P<c>\S+)"),
     linear(r"(?:^|[\s'\"=@])(?:[\w.-]+):(?P<c>[^\s/:@'\"=,]+)@[\w-]+(?:\.[\w-]+)+:\d{2,5}\b"),
@@ -261,7 +454,10 @@ def _placed(pattern: Any) -> Rule:
 
 
 def _command(program: str, place: str) -> Rule:
-    """Make the rule of a program: everything behind its name on the line, which is gone through once."""
+    """Make the rule of a program.
+
+    Everything behind its name on the line, which is gone through once.
+    """
     called, handed = linear(rf"(?:^|[^\w.-])(?:{program})[ \t]"), linear(rf"(?:^|[ \t]){place}")
 
     def spans(text: str) -> Iterator[Span]:

@@ -1,10 +1,11 @@
 r"""Any encoding in, UTF-8 bytes out.
 
-In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, whether `\r` is the only line break, and whether it is a notebook, of which only the printed text is given.
-Not here: decompression, lines.
+In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, whether `\r` is the only
+line break, and whether it is a notebook, of which only the printed text is given. Not here:
+decompression, lines.
 
-UTF-8 passes through untouched (a line with wrong bytes is mended when it is decoded), so that the common case costs nothing;
-UTF-16 (PowerShell transcripts) and GBK (Chinese Windows) are transcoded.
+UTF-8 passes through untouched (a line with wrong bytes is mended when it is decoded), so that the
+common case costs nothing; UTF-16 (PowerShell transcripts) and GBK (Chinese Windows) are transcoded.
 """
 
 import codecs
@@ -17,7 +18,11 @@ from postmortem.reading import notebook
 from postmortem.reading.opener import Opened, Readable, fill
 
 SNIFF: Final = 1 << 20
-_BOMS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _HOLE: Final = re.compile(rb"\x00{16,}")
 """Left where a log was truncated while a program went on writing; UTF-16 has no such runs."""
 _BINARY_SHARE: Final = 0.05
@@ -49,7 +54,12 @@ class Text:
         self._source: Readable = self.printed or source
         self.head = self._head
         """The first megabyte as UTF-8; stays readable after it was handed out."""
-        self.breaks_by_return = b"\r" in self._head and b"\n" not in self._head and len(self._head.strip(b"\r")) > 0 and self.printed is None
+        self.breaks_by_return = (
+            b"\r" in self._head
+            and b"\n" not in self._head
+            and len(self._head.strip(b"\r")) > 0
+            and self.printed is None
+        )
 
     def read(self, size: int) -> bytes:
         """Give up to about `size` bytes of UTF-8, b"" at the end."""
@@ -64,7 +74,9 @@ class _Decoded:
 
     def __init__(self, opened: Opened, encoding: str, head: bytes) -> None:
         self._opened = opened
-        self._decoder = None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("replace")
+        self._decoder = (
+            None if encoding == "utf-8" else codecs.getincrementaldecoder(encoding)("replace")
+        )
         self.head = self._utf8(head, final=False)
         """What was read of it before, and not handed out yet."""
         self._is_done = False
@@ -82,14 +94,19 @@ class _Decoded:
         return b""
 
     def _utf8(self, raw: bytes, *, final: bool) -> bytes:
-        return raw if self._decoder is None else self._decoder.decode(raw, final).encode("utf-8", "replace")
+        return (
+            raw
+            if self._decoder is None
+            else self._decoder.decode(raw, final).encode("utf-8", "replace")
+        )
 
 
 def detect(head: bytes, path: str) -> tuple[str, int]:
     """Tell the encoding of a log from its beginning.
 
     Returns:
-        The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order mark to skip.
+        The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order
+        mark to skip.
 
     Raises:
         InputError: more than 5 % of the bytes are control bytes, and it is no UTF-16.
@@ -100,8 +117,14 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
     sample = _HOLE.sub(b"", head[:65536])
     if sample and b"\x00" in sample and (guess := _utf16_without_bom(sample)):
         return guess, 0
-    if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(sample):
-        raise InputError(say("this is a binary file, not a log", "这是二进制文件，不是日志"), path, "name the text log of the run")
+    if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(
+        sample
+    ):
+        raise InputError(
+            say("this is a binary file, not a log", "这是二进制文件，不是日志"),
+            path,
+            "name the text log of the run",
+        )
     return ("utf-8" if _is_utf8(head) or not _is_gbk(head) else "gb18030"), 0
 
 
@@ -116,7 +139,10 @@ def _utf16_without_bom(sample: bytes) -> str | None:
 
 
 def _is_utf8(head: bytes) -> bool:
-    """A few wrong bytes (a cut character, one stray byte) do not make a log something else; a printed replacement character is not wrong."""
+    """A few wrong bytes (a cut character, one stray byte) do not make a log something else.
+
+    A printed replacement character is not wrong.
+    """
     wrong = head.decode("utf-8", "replace").count("�") - head.count("�".encode())
     return wrong <= max(2, _high(head) // 50)
 

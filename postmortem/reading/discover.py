@@ -13,16 +13,50 @@ from postmortem.errors import InputError
 from postmortem.model.said import Said, say
 from postmortem.reading.opener import STDIN, no_file
 
-_BINARY: Final = frozenset({
-    ".bin", ".pt", ".pth", ".ckpt", ".safetensors", ".npy", ".npz", ".png", ".jpg", ".jpeg", ".gif", ".pdf", ".zip", ".tar", ".so", ".o", ".pyc", ".parquet", ".arrow", ".onnx",
-    ".pkl", ".pickle", ".h5", ".mp4", ".wav", ".model", ".gguf", ".whl", ".exe", ".dll",
-})
-_CODE: Final = frozenset({".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"})
+_BINARY: Final = frozenset(
+    {
+        ".bin",
+        ".pt",
+        ".pth",
+        ".ckpt",
+        ".safetensors",
+        ".npy",
+        ".npz",
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".pdf",
+        ".zip",
+        ".tar",
+        ".so",
+        ".o",
+        ".pyc",
+        ".parquet",
+        ".arrow",
+        ".onnx",
+        ".pkl",
+        ".pickle",
+        ".h5",
+        ".mp4",
+        ".wav",
+        ".model",
+        ".gguf",
+        ".whl",
+        ".exe",
+        ".dll",
+    }
+)
+_CODE: Final = frozenset(
+    {".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"}
+)
 _DIGITS: Final = re.compile(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _MOST_LISTED: Final = 500
 """Files that are not read and are listed one by one; the others are counted."""
-_TOO_MANY: Final = say("more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES)
+_TOO_MANY: Final = say(
+    "more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES
+)
 
 
 class Candidate(NamedTuple):
@@ -55,7 +89,11 @@ def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
             continue
         found = list(_walk(Path(path)))
         if not any(not candidate.skip for candidate in found):
-            raise InputError("the folder holds no logs", path, "name the log file itself, or a folder with text logs in it")
+            raise InputError(
+                "the folder holds no logs",
+                path,
+                "name the log file itself, or a folder with text logs in it",
+            )
         yield from found
 
 
@@ -72,16 +110,31 @@ def _walk(folder: Path) -> Iterator[Candidate]:
         if why is None or left <= _MOST_LISTED:
             yield Candidate(str(path), why)
     if left > _MOST_LISTED:
-        yield Candidate(str(folder), say("{count} more files that are not read", "另有 {count} 个文件未读取", count=left - _MOST_LISTED))
+        yield Candidate(
+            str(folder),
+            say(
+                "{count} more files that are not read",
+                "另有 {count} 个文件未读取",
+                count=left - _MOST_LISTED,
+            ),
+        )
     for error in refused:
         if error.filename == str(folder):
-            raise InputError(f"the folder cannot be opened: {error.strerror}", folder, "check its permissions") from error
+            raise InputError(
+                f"the folder cannot be opened: {error.strerror}", folder, "check its permissions"
+            ) from error
         yield Candidate(str(error.filename), _closed(error))
 
 
 def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
     """Give what paths sort by: rank2 stands before rank10."""
-    return [[(bool(_DIGITS.fullmatch(piece)), int(piece) if _DIGITS.fullmatch(piece) else 0, piece) for piece in _DIGITS.split(part)] for part in path.parts]
+    return [
+        [
+            (bool(_DIGITS.fullmatch(piece)), int(piece) if _DIGITS.fullmatch(piece) else 0, piece)
+            for piece in _DIGITS.split(part)
+        ]
+        for part in path.parts
+    ]
 
 
 def _closed(error: OSError) -> Said:
@@ -97,6 +150,6 @@ def _reason(path: Path) -> Said | None:
         return say("source code, not a log", "是源代码，不是日志")
     try:
         status = path.stat()
-    except OSError as error:    # a link that leads nowhere, or in a circle
+    except OSError as error:  # a link that leads nowhere, or in a circle
         return _closed(error)
     return no_file(status.st_mode) or (None if status.st_size else say("empty", "空文件"))

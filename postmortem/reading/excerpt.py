@@ -25,15 +25,23 @@ class RawLine(NamedTuple):
     """Characters that are left out behind them."""
 
 
-def lines_around(path: str, number: int, *, before: int = 20, after: int = 20) -> tuple[int, list[str]] | None:
-    """Read the lines around a raw line number: the number of the first line and the lines, or None if the source cannot be read again."""
+def lines_around(
+    path: str, number: int, *, before: int = 20, after: int = 20
+) -> tuple[int, list[str]] | None:
+    """Read the lines around a raw line number.
+
+    The number of the first line and the lines, or None if the source cannot be read again.
+    """
     begin = max(1, number - before)
     found = lines_again(path, [(begin, number + after)])
     return (begin, [line.text for line in found.values()]) if found else None
 
 
 def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
-    """Read raw lines by number, as `lines_in`; none if the source cannot be read again (standard input, a file that is gone or very large)."""
+    """Read raw lines by number, as `lines_in`.
+
+    None if the source cannot be read again (standard input, a file that is gone or very large).
+    """
     try:
         if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
             return {}
@@ -63,7 +71,12 @@ def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine
         mark = "\r" if text.breaks_by_return else "\n"
     finally:
         opened.close()
-    return {number: line for (first, _), piece in zip(wanted, found, strict=True) if piece for number, line in enumerate(_split(piece.decode("utf-8", "replace"), mark), first)}
+    return {
+        number: line
+        for (first, _), piece in zip(wanted, found, strict=True)
+        if piece
+        for number, line in enumerate(_split(piece.decode("utf-8", "replace"), mark), first)
+    }
 
 
 def _split(piece: str, mark: str) -> list[RawLine]:
@@ -77,7 +90,7 @@ def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[bytes]:
     mark = b"\r" if text.breaks_by_return else b"\n"
     line, found = 1, [b""] * len(windows)
     for block in blocks(text):
-        fresh = block.data[block.lo:block.hi]
+        fresh = block.data[block.lo : block.hi]
         count = fresh.count(mark)
         here, position = line, 0
         for index, (first, last) in enumerate(windows):

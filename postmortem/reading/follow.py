@@ -1,10 +1,11 @@
 """Follow a file that grows, is truncated or is replaced under its name, as `tail -F` does.
 
-In: a path that may not exist yet. Out: UTF-8 bytes as they are added, and `Change`s, behind which the file is read from its beginning.
-Not here: waiting between two looks (`watch.watcher`), lines.
+In: a path that may not exist yet. Out: UTF-8 bytes as they are added, and `Change`s, behind which
+the file is read from its beginning. Not here: waiting between two looks (`watch.watcher`), lines.
 
-A look costs a few system calls. That the file began anew is told by its identity, its size, and the last bytes that were read: one that was emptied and has
-grown beyond where we stood holds others there.
+A look costs a few system calls. That the file began anew is told by its identity, its size, and the
+last bytes that were read: one that was emptied and has grown beyond where we stood holds others
+there.
 """
 
 import codecs
@@ -71,12 +72,15 @@ class Followed:
 
     def _news(self) -> Iterator[bytes | Change]:
         try:
-            found = os.stat(self.path)      # noqa: PTH116 -- the identity of what bears the name now
+            found = os.stat(self.path)  # noqa: PTH116 -- the identity of what bears the name now
         except FileNotFoundError:
-            yield from self._added()        # the old file may have been renamed with its last lines unread
+            # the old file may have been renamed with its last lines unread
+            yield from self._added()
             return
         except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", self.path, "check the path and its permissions") from error
+            raise InputError(
+                f"cannot be read: {error.strerror}", self.path, "check the path and its permissions"
+            ) from error
         if self._file is not None and (found.st_dev, found.st_ino) != self._identity:
             yield from self._added()
             self.close()
@@ -97,13 +101,19 @@ class Followed:
 
     def _open(self) -> bool:
         try:
-            file = Path(self.path).open("rb", buffering=0)      # noqa: SIM115 -- closed by `close`
+            file = Path(self.path).open("rb", buffering=0)  # noqa: SIM115 -- closed by `close`
         except FileNotFoundError:
             return False
         except IsADirectoryError as error:
-            raise InputError("this is a folder", self.path, "name the log file that grows") from error
+            raise InputError(
+                "this is a folder", self.path, "name the log file that grows"
+            ) from error
         except OSError as error:
-            raise InputError(f"cannot be opened: {error.strerror}", self.path, "check the path and its permissions") from error
+            raise InputError(
+                f"cannot be opened: {error.strerror}",
+                self.path,
+                "check the path and its permissions",
+            ) from error
         status = os.fstat(file.fileno())
         self._file, self._identity = file, (status.st_dev, status.st_ino)
         return True
@@ -123,8 +133,16 @@ class Followed:
         while True:
             self._file.seek(self._position)
             raw = self._file.read(_PIECE)
-            if not self._position and (kind := next((kind for magic, kind in MAGIC if raw.startswith(magic)), None)) is not None:
-                raise InputError(f"this is a {kind} archive, which does not grow line by line", self.path, f"watch the log itself, or read it once with: postmortem analyze {self.path}")
+            if (
+                not self._position
+                and (kind := next((kind for magic, kind in MAGIC if raw.startswith(magic)), None))
+                is not None
+            ):
+                raise InputError(
+                    f"this is a {kind} archive, which does not grow line by line",
+                    self.path,
+                    f"watch the log itself, or read it once with: postmortem analyze {self.path}",
+                )
             if not raw or (not self._encoding and len(raw) < _ENOUGH and b"\n" not in raw):
                 return
             skip = 0 if self._encoding else self._tell_encoding(raw)
@@ -133,11 +151,17 @@ class Followed:
             yield self._utf8(raw[skip:])
 
     def _tell_encoding(self, raw: bytes) -> int:
-        self._encoding, skip = detect(raw[:1 << 20], self.path)
-        self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)("replace")
+        self._encoding, skip = detect(raw[: 1 << 20], self.path)
+        self._decoder = (
+            None
+            if self._encoding == "utf-8"
+            else codecs.getincrementaldecoder(self._encoding)("replace")
+        )
         return skip
 
     def _utf8(self, raw: bytes) -> bytes:
         if self._decoder is not None:
             return self._decoder.decode(raw).encode("utf-8", "replace")
-        return raw.replace(b"\0", b"")      # a hole: the file was emptied while its writer went on behind its old end
+        return raw.replace(
+            b"\0", b""
+        )  # a hole: the file was emptied while its writer went on behind its old end

@@ -1,9 +1,11 @@
 """What a rule of redaction is: where something stands that gives people or machines away.
 
-In: a pattern of `re` or `re2`, and a check. Out: a `Rule`, which gives places in a text. Not here: the rules (`credentials`, `identities`), pseudonyms (`redaction`).
+In: a pattern of `re` or `re2`, and a check. Out: a `Rule`, which gives places in a text. Not here:
+the rules (`credentials`, `identities`), pseudonyms (`redaction`).
 
-Patterns are bounded (`re`) or linear by construction (`re2`). Each rule has a hint, a pattern of `re2` without which it finds nothing:
-all hints are looked for at once, and a text that holds none of them costs one pass.
+Patterns are bounded (`re`) or linear by construction (`re2`). Each rule has a hint, a pattern of
+`re2` without which it finds nothing: all hints are looked for at once, and a text that holds none
+of them costs one pass.
 """
 
 import re
@@ -23,7 +25,10 @@ Check = Callable[[Any], bool]
 
 
 class Pattern:
-    """A pattern that is compiled when it is first asked for: a run needs few of them, and none unless it hides something."""
+    """A pattern that is compiled when it is first asked for.
+
+    A run needs few of them, and none unless it hides something.
+    """
 
     def __init__(self, text: str, compiler: Callable[[str], Any] = re.compile) -> None:
         """Keep the text of the pattern and what compiles it."""
@@ -74,8 +79,9 @@ def always(_: Any) -> bool:
 
 def rule(kind: str, hint: str, pattern: Pattern, holds: Check = always) -> Rule:
     """Make a rule that hides group `v` of a pattern unless the check says no."""
+
     def spans(text: str) -> Iterator[Span]:
-        group = dict(pattern.compiled.groupindex)["v"]     # a match of re2 knows places by number only
+        group = dict(pattern.compiled.groupindex)["v"]  # a match of re2 knows places by number only
         return (match.span(group) for match in pattern.finditer(text) if holds(match))
 
     return Rule(kind, hint, spans)

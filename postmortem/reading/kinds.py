@@ -1,16 +1,21 @@
 """What a text is if it is no program's output: the kernel's log, or what a scheduler says of a job.
 
-In: the beginning of a text. Out: `kernel`, `scheduler` or an empty string. Not here: what stands in it.
-Sources: `dmesg` (with seconds since boot, or -T), syslog lines of the kernel, journalctl -k; Slurm's sacct and scontrol, kubectl describe, LSF's closing report.
+In: the beginning of a text. Out: `kernel`, `scheduler` or an empty string. Not here: what stands in
+it. Sources: `dmesg` (with seconds since boot, or -T), syslog lines of the kernel, journalctl -k;
+Slurm's sacct and scontrol, kubectl describe, LSF's closing report.
 """
 
 import re
 from typing import Final
 
 _LEAST_LINES: Final = 0.8
-_KERNEL: Final = re.compile(r"(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}\] |[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S+ kernel: ")
+_KERNEL: Final = re.compile(
+    r"(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+    r" \d{4}\] |[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S+ kernel: "
+)
 _SCHEDULER: Final = re.compile(
-    r"\A\s*(?:JobID\w*[ |].{0,250}\bState\b|JobId=\d+ |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
+    r"\A\s*(?:JobID\w*[ |].{0,250}\bState\b|JobId=\d+"
+    r" |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
 )
 
 
@@ -19,4 +24,8 @@ def kind_of(head: str) -> str:
     if _SCHEDULER.search(head):
         return "scheduler"
     lines = [line for line in head.splitlines()[:200] if line.strip()]
-    return "kernel" if lines and sum(bool(_KERNEL.match(line)) for line in lines) >= _LEAST_LINES * len(lines) else ""
+    return (
+        "kernel"
+        if lines and sum(bool(_KERNEL.match(line)) for line in lines) >= _LEAST_LINES * len(lines)
+        else ""
+    )

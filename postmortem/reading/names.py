@@ -1,8 +1,10 @@
 """Which process wrote a file, and in which attempt, as far as the paths of a job tell.
 
 In: paths. Out: `Where` and attempt numbers. Not here: labels inside the lines (`reading.prefixes`).
-Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mmengine `<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank";
-and files that differ from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log, train.4712.log).
+Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mmengine
+`<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank"; and files that differ
+from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log,
+train.4712.log).
 """
 
 import os
@@ -15,16 +17,26 @@ from typing import Final
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
 
-_RANK: Final = re.compile(r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
-_LOCAL: Final = re.compile(r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
+_RANK: Final = re.compile(
+    r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE
+)
+_LOCAL: Final = re.compile(
+    r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
+)
 _NODE: Final = re.compile(r"(?:^|[_.\-])((?:node|host)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
-_ATTEMPT: Final = re.compile(r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
+_ATTEMPT: Final = re.compile(
+    r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"([A-Za-z]*)[_.\-]?$")
-_RANK_WORDS: Final = frozenset({"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"})
+_RANK_WORDS: Final = frozenset(
+    {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
+)
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
 _NODE_LETTER: Final = re.compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
-_JOB_WORDS: Final = frozenset({"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"})
+_JOB_WORDS: Final = frozenset(
+    {"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"}
+)
 _PID: Final = re.compile(r"[1-9]\d{3,6}\Z")
 _DATED: Final = re.compile(r"\d{4,}[_.\-]?$")
 _COPIES: Final = 2
@@ -36,9 +48,15 @@ def process_of_file(path: str) -> Where:
     name = Path(path).name
     stem = name.split(".")[0]
     local = _LOCAL.search(name)
-    rank = None if local else next((match for part in (name, *parts[:-1]) if (match := _RANK.search(part))), None)
+    rank = (
+        None
+        if local
+        else next((match for part in (name, *parts[:-1]) if (match := _RANK.search(part))), None)
+    )
     node = next((match for part in (name, *parts[:-1]) if (match := _NODE.search(part))), None)
-    is_redirect = stem in {"stderr", "stdout", "error"} and len(parts) >= 2 and parts[-2].isdecimal()
+    is_redirect = (
+        stem in {"stderr", "stdout", "error"} and len(parts) >= 2 and parts[-2].isdecimal()
+    )
     local_rank = int(local[1]) if local else whole_number(parts[-2]) if is_redirect else None
     if rank is None and local_rank is None and node is None:
         return NOWHERE
@@ -46,7 +64,11 @@ def process_of_file(path: str) -> Where:
 
 
 def processes_of(paths: Sequence[str]) -> dict[str, Where]:
-    """Read the processes off the names of a job's files; a bare number counts where it alone tells siblings apart, and a folder that all share tells nothing."""
+    """Read the processes off the names of a job's files.
+
+    A bare number counts where it alone tells siblings apart, and a folder that all share tells
+    nothing.
+    """
     shared = _shared_folder(paths)
     found = {path: process_of_file(path.removeprefix(shared)) for path in paths}
     families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
@@ -56,7 +78,9 @@ def processes_of(paths: Sequence[str]) -> dict[str, Where]:
         if found[path] != NOWHERE:
             continue
         for match in _NUMBER.finditer(name):
-            families[folder, f"{name[:match.start()]}#{name[match.end():]}"].append((path, match[0]))
+            families[folder, f"{name[: match.start()]}#{name[match.end() :]}"].append(
+                (path, match[0])
+            )
     for (_, skeleton), members in families.items():
         if len({number for _, number in members}) < _COPIES:
             continue
@@ -73,8 +97,10 @@ def processes_of(paths: Sequence[str]) -> dict[str, Where]:
 def _shared_folder(paths: Sequence[str]) -> str:
     """Give the folder that several files lie in, with its separator."""
     try:
-        shared = os.path.commonpath([str(Path(path).parent) for path in paths]) if len(paths) > 1 else ""
-    except ValueError:      # of two drives, or with and without a root
+        shared = (
+            os.path.commonpath([str(Path(path).parent) for path in paths]) if len(paths) > 1 else ""
+        )
+    except ValueError:  # of two drives, or with and without a root
         return ""
     return f"{shared}{os.sep}" if shared else ""
 
@@ -93,10 +119,16 @@ def _by_word(skeleton: str, number: str) -> Where:
 
 
 def attempts_of(paths: Iterable[str]) -> dict[str, int]:
-    """Read the attempt off the folders of files (torchrun's attempt_0, attempt_1, ...); files that name none are left out."""
+    """Read the attempt off the folders of files (torchrun's attempt_0, attempt_1, ...).
+
+    Files that name none are left out.
+    """
     found = {}
     for path in paths:
-        match = next((match for part in reversed(Path(path).parts[-4:]) if (match := _ATTEMPT.search(part))), None)
+        match = next(
+            (match for part in reversed(Path(path).parts[-4:]) if (match := _ATTEMPT.search(part))),
+            None,
+        )
         if match:
             found[path] = int(match[1])
     return found

@@ -1,11 +1,13 @@
 r"""What the cells of a Jupyter notebook printed, on the lines of the file where it stands.
 
-In: the bytes of an `.ipynb` file (nbformat 4) as they are read. Out: text with as many lines as the file: streams, errors, plain and HTML results in the order of the cells,
-each on its raw line; everything else (source, pictures, metadata) is an empty line. Several printed lines within one line of the file are parted by `\r`.
-Not here: what the output means.
+In: the bytes of an `.ipynb` file (nbformat 4) as they are read. Out: text with as many lines as the
+file: streams, errors, plain and HTML results in the order of the cells, each on its raw line;
+everything else (source, pictures, metadata) is an empty line. Several printed lines within one line
+of the file are parted by `\r`. Not here: what the output means.
 
-An error without a traceback gives its name and value instead. No more of the file is held than one string of it: a tokenizer of our own, since the parsers that stream JSON
-do not tell the line of a string, and end where the file was cut off.
+An error without a traceback gives its name and value instead. No more of the file is held than one
+string of it: a tokenizer of our own, since the parsers that stream JSON do not tell the line of a
+string, and end where the file was cut off.
 """
 
 import json
@@ -18,7 +20,9 @@ _PIECE: Final = 1 << 20
 _LONGEST: Final = 16 << 20
 """Bytes of a string beyond which it is passed over."""
 _HEAD: Final = re.compile(rb'\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)"')
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|(?P<open>\\?\Z))|[{}\[\]][{}\[\],\s]*', re.DOTALL)
+_TOKEN: Final = re.compile(
+    rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|(?P<open>\\?\Z))|[{}\[\]][{}\[\],\s]*', re.DOTALL
+)
 """A run of brackets or a string; `open` where what was read ends within it."""
 _INSIDE: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 """The inside of a string from anywhere but between a backslash and what it escapes."""
@@ -31,7 +35,9 @@ _OUTPUT: Final = 5
 _DEEPEST: Final = 8
 """Containers beyond which nothing printed stands."""
 _LONGEST_KEY: Final = 100
-_PRINTED: Final = frozenset({("text",), ("traceback",), ("data", "text/plain"), ("data", "text/html")})
+_PRINTED: Final = frozenset(
+    {("text",), ("traceback",), ("data", "text/plain"), ("data", "text/html")}
+)
 _ERROR: Final = frozenset({("ename",), ("evalue",)})
 
 
@@ -63,7 +69,10 @@ class Printed:
             self._is_done = not piece
             self._take(self._rest + piece)
             error = {} if self._is_done else self._error
-            self._ready = self._lines.written(error["evalue"][0] if "evalue" in error else self._line, is_all="evalue" not in error)
+            self._ready = self._lines.written(
+                error["evalue"][0] if "evalue" in error else self._line,
+                is_all="evalue" not in error,
+            )
         chunk, self._ready = self._ready[:size], self._ready[size:]
         return chunk
 
@@ -83,7 +92,7 @@ class Printed:
                 continue
             self._line += data.count(b"\n", counted, start)
             counted = start
-            if data[end:end + _COLON].lstrip().startswith(b":"):
+            if data[end : end + _COLON].lstrip().startswith(b":"):
                 self._key = _string(data[start:end]) if end - start < _LONGEST_KEY else ""
             else:
                 self._value(data, start, end)
@@ -97,7 +106,7 @@ class Printed:
         """Find where a string that is passed over ends, or how far it is known to go."""
         inside = _INSIDE.match(data, start)
         end = inside.end() if inside else start
-        self._is_inside = data[end:end + 1] != b'"'
+        self._is_inside = data[end : end + 1] != b'"'
         return end if self._is_inside else end + 1
 
     def _brackets(self, run: bytes) -> None:
@@ -118,7 +127,12 @@ class Printed:
         else:
             if self._depth == _OUTPUT and "evalue" in self._error:
                 line, value = self._error["evalue"]
-                self._lines.say(line, ": ".join(part for part in (self._error.get("ename", (0, ""))[1], value) if part))
+                self._lines.say(
+                    line,
+                    ": ".join(
+                        part for part in (self._error.get("ename", (0, ""))[1], value) if part
+                    ),
+                )
             if self._depth <= _OUTPUT:
                 self._error = {}
             if 0 < self._depth <= _DEEPEST:
@@ -158,10 +172,17 @@ class _Lines:
         """Write all lines before one, and all that waits if nothing can come before it any more."""
         self._waiting.sort(key=lambda one: one[0])
         ready = self._waiting if is_all else [one for one in self._waiting if one[0] < until]
-        self._waiting = self._waiting[len(ready):]
+        self._waiting = self._waiting[len(ready) :]
         parts = []
         for line, text in ready:
-            parts += [self._breaks(line), b"\r" if self._has_text else b"", text.removesuffix("\n").replace("\r\n", "\r").replace("\n", "\r").encode("utf-8", "replace")]
+            parts += [
+                self._breaks(line),
+                b"\r" if self._has_text else b"",
+                text.removesuffix("\n")
+                .replace("\r\n", "\r")
+                .replace("\n", "\r")
+                .encode("utf-8", "replace"),
+            ]
             self._has_text = True
         return b"".join([*parts, self._breaks(until)])
 

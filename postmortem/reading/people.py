@@ -1,6 +1,7 @@
 """Where a text names people: home folders, variables, trackers, telephone numbers.
 
-In: text. Out: the rules for users and telephone numbers. Not here: logins and addresses (`machines`), pseudonyms (`redaction`).
+In: text. Out: the rules for users and telephone numbers. Not here: logins and addresses
+(`machines`), pseudonyms (`redaction`).
 
 All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 """
@@ -19,8 +20,35 @@ _NO_FOLDER_OF_SOMEBODY: Final = frozenset({
     "torch", "training", "venv", "wandb", "weights", "profile", "settings", "id", "count", "batch", "global", "gpfs", "lustre", "nfs", "raid", "hub", "tensorboard", "corpus", "tokenizer", "tokenizers", "tokenized", "processed", "preprocessed", "raw", "c4", "pile", "train", "dev",
 })  # fmt: skip
 """Folders that lie beside those of users."""
-_NO_ENTITY: Final = frozenset({"authorize", "site", "docs", "settings", "home", "quickstart", "login", "signup", "fully-connected", "reports", "runs", "api", "space", "o", "pricing", "blog", "guide", "guides", "support", "overview", "en", "zh"})
-_NO_USER: Final = Pattern(r"(?i)(?:none|null|true|false|unknown|str|string|n/a|nobody|id|ids|name|input|message|messages|assistant|system|interrupt|is|not|has|was|to|the|\d+|[\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so))")
+_NO_ENTITY: Final = frozenset(
+    {
+        "authorize",
+        "site",
+        "docs",
+        "settings",
+        "home",
+        "quickstart",
+        "login",
+        "signup",
+        "fully-connected",
+        "reports",
+        "runs",
+        "api",
+        "space",
+        "o",
+        "pricing",
+        "blog",
+        "guide",
+        "guides",
+        "support",
+        "overview",
+        "en",
+        "zh",
+    }
+)
+_NO_USER: Final = Pattern(
+    r"(?i)(?:none|null|true|false|unknown|str|string|n/a|nobody|id|ids|name|input|message|messages|assistant|system|interrupt|is|not|has|was|to|the|\d+|[\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so))"
+)
 _BREAK: Final = Pattern(r"[\s'\"=(,\[<>]")
 _NAME: Final = r"(?P<v>[^\W\d_](?:[\w.-]{0,62}\w)?)"
 _ANY: Final = r"(?P<v>\w(?:[\w.-]{0,62}\w)?)"
@@ -61,7 +89,9 @@ def _is_number(match: Any) -> bool:
 
 def _is_international(match: Any) -> bool:
     value = match["v"]
-    return 10 <= _digits(value) <= 15 and (any(char in " -()" for char in value) or value.startswith("+86"))
+    return 10 <= _digits(value) <= 15 and (
+        any(char in " -()" for char in value) or value.startswith("+86")
+    )
 
 
 PEOPLE: Final = (

@@ -1,9 +1,12 @@
 """A pipe that somebody else writes: opened without waiting for ever.
 
-In: the path of a FIFO or of a pipe of the shell's (`/dev/fd/63`). Out: a buffered stream. Not here: what may be opened at all (`reading.opener`).
+In: the path of a FIFO or of a pipe of the shell's (`/dev/fd/63`). Out: a buffered stream. Not here:
+what may be opened at all (`reading.opener`).
 
-To open a FIFO waits until another program opens it for writing, which may be never. Opened without waiting it tells three states when it is read: something, nothing yet
-(somebody holds it open), and the end, which is also what it tells while nobody has come. Only the last is not waited for without limit.
+To open a FIFO waits until another program opens it for writing, which may be never. Opened without
+waiting it tells three states when it is read: something, nothing yet (somebody holds it open), and
+the end, which is also what it tells while nobody has come. Only the last is not waited for without
+limit.
 """
 
 import io
@@ -35,9 +38,9 @@ class _Pipe(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Read up to the buffer's length; 0 at the end."""
-        data = self._first[:len(buffer)] or os.read(self._number, len(buffer))
-        self._first = self._first[len(data):]
-        buffer[:len(data)] = data
+        data = self._first[: len(buffer)] or os.read(self._number, len(buffer))
+        self._first = self._first[len(data) :]
+        buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
@@ -65,7 +68,10 @@ def open_pipe(path: str) -> io.BufferedReader:
 
 
 def _first(number: int, path: str) -> bytes:
-    """Give the first bytes; none if somebody is there who has not written yet, or has come and gone."""
+    """Give the first bytes.
+
+    None if somebody is there who has not written yet, or has come and gone.
+    """
     poll = select.poll()
     poll.register(number, select.POLLIN)
     end = time.monotonic() + _PATIENCE
@@ -77,4 +83,8 @@ def _first(number: int, path: str) -> bytes:
             return b""
         if any(event & select.POLLHUP for _, event in poll.poll(_LOOK)):
             return b""
-    raise InputError(say("this is a pipe to which no program writes", "这是管道，但没有程序向它写入"), path, "start the program that writes to it first, or name the log file")
+    raise InputError(
+        say("this is a pipe to which no program writes", "这是管道，但没有程序向它写入"),
+        path,
+        "start the program that writes to it first, or name the log file",
+    )

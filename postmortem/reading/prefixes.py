@@ -1,11 +1,13 @@
-"""Peel what wraps a line: colours, container stamps, rank labels, logger prefixes; keep the process and the time.
+"""Peel what wraps a line: colours, container stamps, rank labels, logger prefixes.
+
+Keep the process and the time.
 
 In: one raw line (or one frame of it) as text.
 Out: the text that the program printed, `Where` and the printed time as ISO 8601.
 Not here: which line to look at (`signatures.prefilter`), what it means.
 
-Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp around an
-`srun -l` label around a `[rank3]:` label around a logger prefix is common.
+Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp
+around an `srun -l` label around a `[rank3]:` label around a logger prefix is common.
 """
 
 import datetime as dt
@@ -15,40 +17,74 @@ from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
 
-ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])")
+ANSI: Final = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
+)
 
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
 _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"
 _STAMP = rf"{_DATE}[T _]{_CLOCK}"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 
-# Each form: first characters that can start it, and its pattern. Order matters: narrow before broad.
+# Each form: first characters that can start it, and its pattern. Order matters: narrow before
+# broad.
 _FORMS: Final = (
     # kubectl logs --timestamps, CRI files, and any other line that begins with a stamp
     ("12", rf"{_STAMP}\s(?:std(?:out|err) [FP] )"),
     # OpenMMLab, mmcv, torchtitan, LLaMA-Factory: "date time - name - LEVEL - "
     ("12", rf"{_STAMP} - [\w.<>/-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
-    ("01", rf"(?P<monthday>\d\d/\d\d) {_CLOCK} - [\w.-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} - \S{{1,80}} - \d+ - )?"),
+    (
+        "01",
+        (
+            rf"(?P<monthday>\d\d/\d\d) {_CLOCK} - [\w.-]{{1,80}} - {_LEVEL} - (?:\S{{1,200}} -"
+            r" \S{1,80} - \d+ - )?"
+        ),
+    ),
     ("01", rf"(?P<usdate>\d\d/\d\d/\d{{4}}) {_CLOCK} - {_LEVEL} - [\w.-]{{1,80}} - +"),
     # fairseq: "date time | INFO | name | "
     ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
     ("12", rf"{_STAMP}\s*(?:[|:,-]\s*)?\[?{_LEVEL}\]?\b\s*(?:[:|-]\s*)?"),
-    ("12", rf"{_DATE}T{_CLOCK} (?= )"),     # kubectl before an indented line: the indentation is the line's own
+    (
+        "12",
+        rf"{_DATE}T{_CLOCK} (?= )",
+    ),  # kubectl before an indented line: the indentation is the line's own
     ("12", rf"{_STAMP}(?:\s*[|:,-]\s+|\s+|$)"),
     # DeepSpeed: "[date time] [INFO] [file.py:1:func] "; axolotl adds PID and RANK
-    ("[", rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d{{1,18}})\] )?(?:\[RANK:(?P<rank3>\d{{1,9}})\] )?"),
+    (
+        "[",
+        (
+            rf"\[{_STAMP}\] \[{_LEVEL}\] (?:\[[^\]\s]{{1,120}}\] )?(?:\[PID:(?P<pid3>\d{{1,18}})\]"
+            r" )?(?:\[RANK:(?P<rank3>\d{1,9})\] )?"
+        ),
+    ),
     # torch 2.1-2.2: "[date time] torch.distributed...: [WARNING] "
     ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
     # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
     ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
-    ("[", rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)"),     # more blanks are the line's own indentation
+    (
+        "[",
+        rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)",
+    ),  # more blanks are the line's own indentation
     ("[", r"\[titan\] "),
-    # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank 3 ", "10:00:00 | INFO | "
+    # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank
+    # 3 ", "10:00:00 | INFO | "
     ("[", rf"\[(?P<clock6>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?)\](?:\[(?:{_LEVEL}|[DIWEC])\])?:? ?"),
-    ("012", rf"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?) +(?:\| ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"),
+    (
+        "012",
+        (
+            r"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) +(?:\|"
+            rf" ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"
+        ),
+    ),
     ("012", r"(?P<clock8>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) \[?[Rr]ank[ =]?(?P<rank5>\d{1,5})\]?:? ?"),
     ("012", r"(?P<clock9>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) (?=[ A-Za-z\[(<{])"),
-    ("Rr", r"[Rr]ank[ =]?(?P<rank6>\d{1,5})(?:: | \| |,? (?=step|epoch|iter|batch|INFO|ERROR|WARN|DEBUG))"),
+    (
+        "Rr",
+        (
+            r"[Rr]ank[ =]?(?P<rank6>\d{1,5})(?:: | \| |,?"
+            r" (?=step|epoch|iter|batch|INFO|ERROR|WARN|DEBUG))"
+        ),
+    ),
     # transformers explicit format; LLaMA-Factory
     ("[", rf"\[{_LEVEL}\|(?:[\w./-]+:\d+\]? ?)?{_STAMP}\]?(?: [\w./:-]{{1,120}})? >> "),
     ("[", rf"\[{_LEVEL}\|[\w./-]{{1,120}}:\d+\] {_STAMP} >> "),
@@ -58,16 +94,31 @@ _FORMS: Final = (
     # mpirun --tag-output
     ("[", r"\[\d+,(?P<rank4>\d{1,9})\]<std(?:out|err)>:\s?"),
     # c10 logger: "[E1111 17:01:37.06 file.cpp:683] " and older "[E file.cpp:577] "
-    ("[", r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)? (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "),
+    (
+        "[",
+        (
+            r"\[[IWEF](?:\d{3,4} (?P<clock2>\d\d:\d\d:\d\d)\.\d+)?"
+            r" (?=[\w/.]+\.(?:cpp|h|hpp|cc):\d+\])[\w/.]+:\d+\] "
+        ),
+    ),
     # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
-    ("IWEFV", r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] "),
+    (
+        "IWEFV",
+        r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] ",
+    ),
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
     ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
     # DeepSpeed over pdsh, docker compose
     ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
     # syslog and dmesg
-    ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+) (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"),
+    (
+        "JFMASOND",
+        (
+            r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock4>\d\d:\d\d:\d\d) (?P<host>[\w.-]+)"
+            r" (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"
+        ),
+    ),
     ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
     ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
     # Megatron core >= 0.7
@@ -75,14 +126,20 @@ _FORMS: Final = (
     # quoted in Markdown or a mail
     (">", r">(?: |$)"),
 )
-_NCCL: Final = re.compile(r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+ )?NCCL )")
+_NCCL: Final = re.compile(
+    r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+"
+    r" )?NCCL )"
+)
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
 _GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 class _Forms(NamedTuple):
-    """The forms that one first character can start, as one pattern: a line is tried against all of them in one go."""
+    """The forms that one first character can start, as one pattern.
+
+    A line is tried against all of them in one go.
+    """
 
     pattern: re.Pattern[str]
     groups: dict[str, tuple[tuple[str, int], ...]]
@@ -124,7 +181,8 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 
     Args:
         raw: a line without its line break.
-        srun: the file carries `srun --label` task numbers ("3: text"); decided per file by `carries_srun_labels`.
+        srun: the file carries `srun --label` task numbers ("3: text"); decided per file by
+            `carries_srun_labels`.
     """
     found: dict[str, str] = {}
     text = _peeled(raw, found, srun=srun)
@@ -147,11 +205,14 @@ def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
 
 
 def _without_task(text: str, found: dict[str, str]) -> str:
-    """Take off the one label of `srun`; it stands outside what the program's own logger prints, so behind a level there is none."""
+    """Take off the one label of `srun`.
+
+    It stands outside what the program's own logger prints, so behind a level there is none.
+    """
     if "task" in found or "level" in found or (match := _SRUN.match(text)) is None:
         return text
     found["task"] = match["rank"]
-    return text[match.end():]
+    return text[match.end() :]
 
 
 def _peel(text: str, found: dict[str, str]) -> str | None:
@@ -166,19 +227,24 @@ def _peel(text: str, found: dict[str, str]) -> str | None:
     for name, number in names:
         if name not in found and (value := match[number]) is not None:
             found[name] = value
-    return text[match.end():]
+    return text[match.end() :]
 
 
 def _where(found: dict[str, str]) -> Where:
     if _PROCESS_GROUPS.isdisjoint(found):
         return NOWHERE
     rank, pid = _first(found, _RANKS), _first(found, _PIDS)
-    if "pid2" in found:     # the thread or process of a torch logger line: not a process label
+    if "pid2" in found:  # the thread or process of a torch logger line: not a process label
         pid = None
     local, node = found.get("local"), _first(found, _NODES)
     if rank is None and local is None and node is None and pid is None:
         return NOWHERE
-    return Where(None if rank is None else int(rank), None if local is None else int(local), node, None if pid is None else int(pid))
+    return Where(
+        None if rank is None else int(rank),
+        None if local is None else int(local),
+        node,
+        None if pid is None else int(pid),
+    )
 
 
 def _first(found: dict[str, str], names: tuple[str, ...]) -> str | None:
@@ -218,13 +284,20 @@ def time_basis(time: str | None) -> str | None:
 def seconds(time: str | None) -> float:
     """Give a printed time as seconds; NaN if it cannot be read.
 
-    With a date they count from 1970 in UTC, a time without a zone taken as UTC; without a year from 2000; without a day from midnight; an uptime from the boot.
+    With a date they count from 1970 in UTC, a time without a zone taken as UTC; without a year from
+    2000; without a day from midnight; an uptime from the boot.
     """
     if time is None:
         return math.nan
     if time.startswith("+"):
         return float(time[1:-1])
-    text = f"1970-01-01{time}" if time.startswith("T") else f"2000{time[1:]}" if time.startswith("--") else time
+    text = (
+        f"1970-01-01{time}"
+        if time.startswith("T")
+        else f"2000{time[1:]}"
+        if time.startswith("--")
+        else time
+    )
     try:
         parsed = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -235,7 +308,8 @@ def seconds(time: str | None) -> float:
 def carries_srun_labels(sample: str) -> bool:
     """Say whether most lines of the sample (a server's may be mixed in) begin with `srun --label`'s task number, be it behind a stamp or in colour.
 
-    A single leading "12: " is data; only the same shape on many lines, with at least two task numbers or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
+    A single leading "12: " is data; only the same shape on many lines, with at least two task
+    numbers or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
     """
     lines = [line for line in sample.split("\n") if line.strip()][:400]
     if len(lines) < 8:

@@ -1,8 +1,12 @@
-"""Private keys in a text: whole ones, cut ones, and those whose every line a launcher or a logger has prefixed.
+"""Private keys in a text.
 
-In: text. Out: the places of their bodies, one group for each key. Not here: keys on one line behind a name (`credentials`), pseudonyms (`redaction`).
+Whole ones, cut ones, and those whose every line a launcher or a logger has prefixed.
 
-An excerpt may begin or end within a key, so neither of the two marks is needed: a body is told by its lines, which all have the same length.
+In: text. Out: the places of their bodies, one group for each key. Not here: keys on one line behind
+a name (`credentials`), pseudonyms (`redaction`).
+
+An excerpt may begin or end within a key, so neither of the two marks is needed: a body is told by
+its lines, which all have the same length.
 """
 
 from collections.abc import Iterator
@@ -16,7 +20,9 @@ _BREAK: Final = Pattern(r"\n|(?:\\{1,4}r)?\\{1,4}n")
 _BEGIN: Final = Pattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _END: Final = Pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _BODY: Final = Pattern(r"[A-Za-z0-9+/=]{1,4096}")
-_HEADER: Final = Pattern(r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-[A-Za-z]{2,9}): [^\n]{1,200}")
+_HEADER: Final = Pattern(
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-[A-Za-z]{2,9}): [^\n]{1,200}"
+)
 _WIDTHS: Final = frozenset({64, 70, 76})
 _SHORTEST: Final = 25
 """Characters of a line with one of the marks, or of a body."""
@@ -128,10 +134,17 @@ def _header(line: _Line) -> Span | None:
 
 
 def _last(line: _Line, *, least: int = 0) -> Span | None:
-    """Give the last word of a line if it may be a key's: drawn by lot, or of at least so many characters."""
+    """Give the last word of a line if it may be a key's.
+
+    Drawn by lot, or of at least so many characters.
+    """
     text = line.text.rstrip(_TRAIL)
     word = next(reversed(text.split()), "").lstrip("'\"`│|[(")
-    if not _BODY.fullmatch(word) or not (len(word) >= least if least else len(word) >= 12 and (word.endswith("=") or switches(word) * 3 >= len(word))):
+    if not _BODY.fullmatch(word) or not (
+        len(word) >= least
+        if least
+        else len(word) >= 12 and (word.endswith("=") or switches(word) * 3 >= len(word))
+    ):
         return None
     return line.start + len(text) - len(word), line.start + len(text)
 
@@ -146,5 +159,14 @@ def _inside(line: _Line, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_body(word: str) -> bool:
-    """Say whether a word drawn by lot has the length of a key's lines: no hash in hexadecimal digits, no path, no mangled name."""
-    return len(word) in _WIDTHS and switches(word) >= len(word) // 3 and any(char.isupper() for char in word) and any(char.islower() for char in word) and not word.startswith("/")
+    """Say whether a word drawn by lot has the length of a key's lines.
+
+    No hash in hexadecimal digits, no path, no mangled name.
+    """
+    return (
+        len(word) in _WIDTHS
+        and switches(word) >= len(word) // 3
+        and any(char.isupper() for char in word)
+        and any(char.islower() for char in word)
+        and not word.startswith("/")
+    )

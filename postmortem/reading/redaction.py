@@ -1,11 +1,15 @@
-"""Hide what a log gives away about people and machines: tokens, passwords, addresses, telephone numbers, user and host names.
+"""Hide what a log gives away about people and machines.
 
-In: text (raw or cleaned) and the host names that the reader found.
-Out: the same text with pseudonyms (`secret-1`, `email-1`, `ip-1`, `mac-1`, `phone-1`, `user-1`, `host-1`) and a count for each kind.
-Not here: what gives away (`credentials`, `private_keys`, `machines`, `people`), when to redact (rendering does, reading and the store never do).
+Tokens, passwords, addresses, telephone numbers, user and host names.
 
-One `Redactor` serves one report: the same name gets the same pseudonym everywhere. Line breaks are never touched, so that
-line numbers hold. Of every text one pass tells which rules may find something; what became of it is remembered until more names are known.
+In: text (raw or cleaned) and the host names that the reader found. Out: the same text with
+pseudonyms (`secret-1`, `email-1`, `ip-1`, `mac-1`, `phone-1`, `user-1`, `host-1`) and a count for
+each kind. Not here: what gives away (`credentials`, `private_keys`, `machines`, `people`), when to
+redact (rendering does, reading and the store never do).
+
+One `Redactor` serves one report: the same name gets the same pseudonym everywhere. Line breaks are
+never touched, so that line numbers hold. Of every text one pass tells which rules may find
+something; what became of it is remembered until more names are known.
 """
 
 import re
@@ -26,7 +30,9 @@ from postmortem.reading.secret_names import is_random, is_secret_setting
 
 __all__ = ["KINDS", "Redactor"]
 
-_FILE_SUFFIX: Final = re.compile(r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$")
+_FILE_SUFFIX: Final = re.compile(
+    r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
+)
 
 _RULES: Final = (*SECRETS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
@@ -34,7 +40,6 @@ _SHORTEST: Final = 4
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LEAST_KNOWN: Final = 8
 """Characters of a secret that is hidden wherever it stands, not only behind its name."""
-
 
 
 class _Hints:
@@ -61,7 +66,10 @@ def _hints() -> _Hints:
 
 
 def _host_key(name: str) -> str:
-    """Give the part that stands for a host: `gpu17` for `gpu17.cluster.org`; a name without a digit is kept whole, it may be a word."""
+    """Give the part that stands for a host: `gpu17` for `gpu17.cluster.org`.
+
+    A name without a digit is kept whole, it may be a word.
+    """
     first = name.partition(".")[0]
     is_plain = any(char.isdigit() for char in first) and not first.isdigit()
     return first if is_plain and first.lower() not in COMMON_HOSTS else name
@@ -108,18 +116,27 @@ class Redactor:
         return dict(sorted(Counter(kind for kind, _ in self._hidden).items()))
 
     def learn(self, hosts: Iterable[str]) -> None:
-        """Take the host names that the reader found; one that looks like a pseudonym already keeps itself."""
+        """Take the host names that the reader found.
+
+        One that looks like a pseudonym already keeps itself.
+        """
         for name in hosts:
             self.node(name)
         self.settle()
 
     def settle(self) -> None:
-        """Count anew, and from now on hide every name seen so far wherever it stands: a rehearsal finds the name that comes late."""
+        """Count anew, and from now on hide every name seen so far wherever it stands.
+
+        A rehearsal finds the name that comes late.
+        """
         self._hidden.clear()
         self._compile()
 
     def text(self, text: str, *, addresses: bool = True) -> str:
-        """Hide what a text gives away; without `addresses`, numbers of four parts are left: they are versions."""
+        """Hide what a text gives away.
+
+        Without `addresses`, numbers of four parts are left: they are versions.
+        """
         if len(text) < _SHORTEST:
             return text
         if (text, addresses) not in self._known:
@@ -139,16 +156,34 @@ class Redactor:
         return self._replaced("secret", self._replaced("user", text))
 
     def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
-        """Hide in consecutive lines, a private key that runs over several included; as many lines come out as went in."""
-        return tuple(self.text("\n".join(line.replace("\n", " ") for line in lines)).split("\n")) if lines else ()
+        """Hide in consecutive lines, a private key that runs over several included.
+
+        As many lines come out as went in.
+        """
+        return (
+            tuple(self.text("\n".join(line.replace("\n", " ") for line in lines)).split("\n"))
+            if lines
+            else ()
+        )
 
     def node(self, name: str) -> str:
         """Give a host's pseudonym."""
-        return name if name.lower() in COMMON_HOSTS or BY_NUMBER.fullmatch(name) else self._count("host", name)
+        return (
+            name
+            if name.lower() in COMMON_HOSTS or BY_NUMBER.fullmatch(name)
+            else self._count("host", name)
+        )
 
     def setting(self, name: str, value: object) -> object:
-        """Hide the whole value of a setting whose name says that it is a secret; others are left as they are."""
-        if not isinstance(value, str) or PSEUDONYM.fullmatch(value) or not is_secret_setting(name, value):
+        """Hide the whole value of a setting whose name says that it is a secret.
+
+        Others are left as they are.
+        """
+        if (
+            not isinstance(value, str)
+            or PSEUDONYM.fullmatch(value)
+            or not is_secret_setting(name, value)
+        ):
             return value
         return self._count("secret", value)
 
@@ -158,7 +193,9 @@ class Redactor:
         for key in private_keys.keys(text):
             body = "".join(text[start:end] for start, end in key)
             if not PSEUDONYM.match(body):
-                pieces += zip(key, [self._count("secret", body)] + [""] * (len(key) - 1), strict=True)
+                pieces += zip(
+                    key, [self._count("secret", body)] + [""] * (len(key) - 1), strict=True
+                )
         return _put(text, sorted(pieces))
 
     def _without(self, rule: Rule, text: str) -> str:
@@ -168,20 +205,37 @@ class Redactor:
             value = text[start:end]
             if not PSEUDONYM.match(value):
                 hidden = value.removesuffix(_suffix(value)) if rule.kind == "host" else value
-                pieces.append(((start, start + len(hidden)), _breaks_kept(hidden, self._count(rule.kind, hidden))))
+                pieces.append(
+                    (
+                        (start, start + len(hidden)),
+                        _breaks_kept(hidden, self._count(rule.kind, hidden)),
+                    )
+                )
         return _put(text, pieces) if pieces else text
 
     def _replaced(self, kind: str, text: str) -> str:
-        """Hide the names of a kind that were learnt before; where one character parts two of them, the second is found the second time."""
+        """Hide the names of a kind that were learnt before.
+
+        Where one character parts two of them, the second is found the second time.
+        """
         pattern = self._learnt.get(kind)
         if pattern is None or pattern.search(text) is None:
             return text
         for _ in range(2):
-            text = _put(text, [(match.span(1), self._again(kind, match["v"])) for match in pattern.finditer(text)])
+            text = _put(
+                text,
+                [
+                    (match.span(1), self._again(kind, match["v"]))
+                    for match in pattern.finditer(text)
+                ],
+            )
         return text
 
     def _again(self, kind: str, found: str) -> str:
-        """Give the pseudonym of a name learnt before; a domain behind a host goes with it, a file suffix stays."""
+        """Give the pseudonym of a name learnt before.
+
+        A domain behind a host goes with it, a file suffix stays.
+        """
         if PSEUDONYM.fullmatch(found):
             return found
         suffix = _suffix(found) if kind == "host" else ""
@@ -210,14 +264,28 @@ class Redactor:
         return self._names[key]
 
     def _compile(self) -> None:
-        names = sorted((name for name in self._names if not PSEUDONYM.fullmatch(name[1])), key=lambda key: (-len(key[1]), key))
+        names = sorted(
+            (name for name in self._names if not PSEUDONYM.fullmatch(name[1])),
+            key=lambda key: (-len(key[1]), key),
+        )
         hosts = [name for kind, name in names if kind == "host" and len(name) >= 3]
         users = [name for kind, name in names if kind == "user" and len(name) >= 4]
-        secrets = [name for kind, name in names if kind == "secret" and len(name) >= _LEAST_KNOWN and is_random(name)]
+        secrets = [
+            name
+            for kind, name in names
+            if kind == "secret" and len(name) >= _LEAST_KNOWN and is_random(name)
+        ]
         self._learnt = {
-            kind: re2.compile(before + f"(?P<v>(?:{'|'.join(map(re2.escape, found))}){behind}", ROOM)
+            kind: re2.compile(
+                before + f"(?P<v>(?:{'|'.join(map(re2.escape, found))}){behind}", ROOM
+            )
             for kind, found, before, behind in (
-                ("host", hosts, "(?:^|[^A-Za-z0-9])", r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*)(?:[^A-Za-z0-9]|$)"),
+                (
+                    "host",
+                    hosts,
+                    "(?:^|[^A-Za-z0-9])",
+                    r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*)(?:[^A-Za-z0-9]|$)",
+                ),
                 ("user", users, r"[/\\]", r")(?:[^\w.-]|$)"),
                 ("secret", secrets, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
             )

@@ -1,9 +1,11 @@
 """Whether a name says that its value is a secret, and whether a value looks like one.
 
-In: the name of a variable, an option, a header, a field; a value. Out: how strictly to take it. Not here: finding names in a text (`credentials`).
+In: the name of a variable, an option, a header, a field; a value. Out: how strictly to take it. Not
+here: finding names in a text (`credentials`).
 
-Names decide, not a list of issuers: every `*_TOKEN`, `*_KEY`, `*_SECRET`, `*_PASSWORD`. What is listed is the opposite, the words of the trade that
-make a token or a key harmless: `pad_token`, `primary_key`, `key_padding_mask`.
+Names decide, not a list of issuers: every `*_TOKEN`, `*_KEY`, `*_SECRET`, `*_PASSWORD`. What is
+listed is the opposite, the words of the trade that make a token or a key harmless: `pad_token`,
+`primary_key`, `key_padding_mask`.
 """
 
 from enum import IntEnum
@@ -19,7 +21,32 @@ _ISSUERS: Final = (
     "|netlify|new[_-]?relic|nytimes|okta|plaid|rapidapi|sendbird|sentry|snyk|squarespace|sumologic|telegram|twitch|twitter|typeform|yandex|zendesk"
 )
 """Services whose bare name stands before keys, as in the list of gitleaks; a help, for most names say key or token."""
-_LOGS_IN: Final = frozenset({"admin", "ansible", "bind", "db", "default", "email", "ftp", "imap", "key", "ldap", "mail", "mysql", "pg", "postgres", "proxy", "redis", "root", "smtp", "ssh", "store", "sudo", "user"})
+_LOGS_IN: Final = frozenset(
+    {
+        "admin",
+        "ansible",
+        "bind",
+        "db",
+        "default",
+        "email",
+        "ftp",
+        "imap",
+        "key",
+        "ldap",
+        "mail",
+        "mysql",
+        "pg",
+        "postgres",
+        "proxy",
+        "redis",
+        "root",
+        "smtp",
+        "ssh",
+        "store",
+        "sudo",
+        "user",
+    }
+)
 """Words that make a pass a password."""
 _LOGIN_PASS: Final = f"(?:{'|'.join(sorted(_LOGS_IN))})pass"
 NAME: Final = (
@@ -38,11 +65,69 @@ _SHORTEST_LONG: Final = 24
 _WORD: Final = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|密码|口令|密钥|令牌|[\u4e00-\u9fff]")
 _GLUED: Final = Pattern(r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$")
 _LONGEST: Final = 96
-_TAILS: Final = frozenset({"value", "data", "base64", "b64", "raw", "str", "string", "plain", "plaintext", "text", "hex", "enc", "encrypted", "env", "override", "new", "old"})
+_TAILS: Final = frozenset(
+    {
+        "value",
+        "data",
+        "base64",
+        "b64",
+        "raw",
+        "str",
+        "string",
+        "plain",
+        "plaintext",
+        "text",
+        "hex",
+        "enc",
+        "encrypted",
+        "env",
+        "override",
+        "new",
+        "old",
+    }
+)
 """Words behind the one that decides."""
-_STRONG: Final = frozenset({"password", "passwords", "passwd", "passwds", "passphrase", "passcode", "pwd", "secret", "secrets", "密码", "口令", "密钥", "令牌"})
-_KEYS: Final = frozenset({"key", "token", "tok", "jwt", "pat", "bearer", "dockerconfigjson", "dockercfg"})
-_LOOSE: Final = frozenset({"pass", "pw", "pwd", "credential", "credentials", "cred", "creds", "auth", "authorization", "cookie", "cookies", "sas", "sig", "signature", "ak", "sk", "otp"})
+_STRONG: Final = frozenset(
+    {
+        "password",
+        "passwords",
+        "passwd",
+        "passwds",
+        "passphrase",
+        "passcode",
+        "pwd",
+        "secret",
+        "secrets",
+        "密码",
+        "口令",
+        "密钥",
+        "令牌",
+    }
+)
+_KEYS: Final = frozenset(
+    {"key", "token", "tok", "jwt", "pat", "bearer", "dockerconfigjson", "dockercfg"}
+)
+_LOOSE: Final = frozenset(
+    {
+        "pass",
+        "pw",
+        "pwd",
+        "credential",
+        "credentials",
+        "cred",
+        "creds",
+        "auth",
+        "authorization",
+        "cookie",
+        "cookies",
+        "sas",
+        "sig",
+        "signature",
+        "ak",
+        "sk",
+        "otp",
+    }
+)
 _PASSES: Final = frozenset({"forward", "backward", "first", "second", "flash", "n", "num"})
 _CALLED: Final = frozenset({
     "api", "access", "auth", "authentication", "authorization", "oauth", "bearer", "refresh", "secret", "private", "bot", "hub", "hf", "huggingface", "github", "gh", "gitlab", "sdk", "jwt", "deploy", "personal",
@@ -90,19 +175,33 @@ def named(name: str) -> Named:
     words = [word.lower() for word in _WORD.compiled.findall(name[-_LONGEST:])]
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _TAILS):
         words.pop()
-    if words and (glued := _GLUED.match(words[-1])) and glued[1]:     # apikey, PGPASSWORD, hftoken
+    if words and (glued := _GLUED.match(words[-1])) and glued[1]:  # apikey, PGPASSWORD, hftoken
         words[-1:] = [glued[1], glued[2]]
     said = _said(words, is_upper=name.isupper()) if words else Named.NOTHING
-    return said or (Named.ISSUED if (words[-1:] == ["id"] and words[-2:-1] in (["client"], ["access"])) or _ISSUER.search(name) else said)
+    return said or (
+        Named.ISSUED
+        if (words[-1:] == ["id"] and words[-2:-1] in (["client"], ["access"]))
+        or _ISSUER.search(name)
+        else said
+    )
 
 
 def _said(words: list[str], *, is_upper: bool) -> Named:
     last, before = words[-1], frozenset(words[:-1])
-    if (last in _STRONG or (last in {"pass", "pw"} and before & _LOGS_IN)) and not (last == "pwd" and before <= {"old"}):     # that one is the working directory
+    if (last in _STRONG or (last in {"pass", "pw"} and before & _LOGS_IN)) and not (
+        last == "pwd" and before <= {"old"}
+    ):  # that one is the working directory
         return Named.PASSWORD
-    if (last in _KEYS and words[-2:-1] and words[-2] in _CALLED) or (last in {"id", "ids"} and words[-2:-1] == ["key"] and words[-3:-2] and words[-3] in {"access", "secret", "api", "private"}):
+    if (last in _KEYS and words[-2:-1] and words[-2] in _CALLED) or (
+        last in {"id", "ids"}
+        and words[-2:-1] == ["key"]
+        and words[-3:-2]
+        and words[-3] in {"access", "secret", "api", "private"}
+    ):
         return Named.KEY
-    if (last not in _KEYS and last not in _LOOSE) or before & (_PASSES if last in _LOOSE else _HARMLESS):
+    if (last not in _KEYS and last not in _LOOSE) or before & (
+        _PASSES if last in _LOOSE else _HARMLESS
+    ):
         return Named.NOTHING
     if words == ["key"]:
         return Named.LONG
@@ -115,10 +214,15 @@ _NO_SECRET: Final = Pattern(
     r"|xx+|\.{2,}|\*+|#+|-+|_+|…+|your\S*|my[-_]?(?:token|key|secret|password)|\[[^\]]*\]?|<[^>]*>?|\{[^}]*\}?|\$\S*|%\S{0,3}|os\.\S*|secretstr\S*"
     r"|(?:self|args?|cfg|config|settings|kwargs|options|opts|environ|getenv|request|params|conf)\b\S*)[.:!?)\]]{0,3}"
 )
-_NUMBER: Final = Pattern(r"(?i)[-+]?[\d_,]*\.?\d*(?:e[-+]?\d+)?[kmbgt%]?|0x[0-9a-f]{1,16}|\d[\d.:/-]*")
+_NUMBER: Final = Pattern(
+    r"(?i)[-+]?[\d_,]*\.?\d*(?:e[-+]?\d+)?[kmbgt%]?|0x[0-9a-f]{1,16}|\d[\d.:/-]*"
+)
 _CALL: Final = Pattern(r"[A-Za-z_][\w.]*[(\[]")
 _ATTRIBUTE: Final = Pattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_PATH: Final = Pattern(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]+(?:[/\\][\w. -]*)*|[\w-]+(?:/[\w.-]+)*\.(?:json|ya?ml|txt|py|sh|pem|key|crt|pub|log|pt|bin|ckpt|safetensors|toml|ini|env|conf|model|jinja)")
+_PATH: Final = Pattern(
+    r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]+(?:[/\\][\w."
+    r" -]*)*|[\w-]+(?:/[\w.-]+)*\.(?:json|ya?ml|txt|py|sh|pem|key|crt|pub|log|pt|bin|ckpt|safetensors|toml|ini|env|conf|model|jinja)"
+)
 _PIECE: Final = Pattern(r"[A-Za-z]{2,}\d{0,3}|[A-Za-z]|\d{1,4}|[vVdnk]\d{1,4}|\d{1,4}[a-zA-Z]{1,2}")
 _SPLIT: Final = Pattern(r"[_./:\s,|#*-]+|(?<=[a-z])(?=[A-Z][a-z])")
 _SECRET_WORD: Final = Pattern(r"(?i)token|key|secret|passw|pwd|passphrase|credential|auth|cookie")
@@ -130,8 +234,19 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Say whether a bare value is an expression of a program: a call, an attribute, or a variable named like what it holds."""
-    return bool(_CALL.match(value)) or (bool(_ATTRIBUTE.fullmatch(value)) and _is_worded(value)) or (value.replace("_", "").isalpha() and value.isascii() and bool(_SECRET_WORD.search(value)))
+    """Say whether a bare value is an expression of a program.
+
+    A call, an attribute, or a variable named like what it holds.
+    """
+    return (
+        bool(_CALL.match(value))
+        or (bool(_ATTRIBUTE.fullmatch(value)) and _is_worded(value))
+        or (
+            value.replace("_", "").isalpha()
+            and value.isascii()
+            and bool(_SECRET_WORD.search(value))
+        )
+    )
 
 
 def is_path(value: str) -> bool:
@@ -140,8 +255,18 @@ def is_path(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Say whether a value looks drawn by lot: not a number, not words with a number behind them, not a path."""
-    if len(value) < 8 or is_placeholder(value) or _NUMBER.fullmatch(value) or is_path(value) or any(char in value for char in "()[]{}<>$ ") or not value.isascii():
+    """Say whether a value looks drawn by lot.
+
+    Not a number, not words with a number behind them, not a path.
+    """
+    if (
+        len(value) < 8
+        or is_placeholder(value)
+        or _NUMBER.fullmatch(value)
+        or is_path(value)
+        or any(char in value for char in "()[]{}<>$ ")
+        or not value.isascii()
+    ):
         return False
     if not _is_worded(value):
         return True
@@ -154,8 +279,14 @@ def _is_worded(value: str) -> bool:
 
 
 def switches(value: str) -> int:
-    """Count how often a text goes over from capitals to small letters to digits to signs: often in what is drawn by lot."""
-    kinds = ["A" if char.isupper() else "a" if char.islower() else "0" if char.isdigit() else "-" for char in value]
+    """Count how often a text goes over from capitals to small letters to digits to signs.
+
+    Often in what is drawn by lot.
+    """
+    kinds = [
+        "A" if char.isupper() else "a" if char.islower() else "0" if char.isdigit() else "-"
+        for char in value
+    ]
     return sum(one != two for one, two in pairwise(kinds))
 
 
@@ -171,13 +302,27 @@ def is_secret(strength: Named, value: str, *, is_quoted: bool, is_prose: bool) -
     if strength is Named.NOTHING or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
     if strength is Named.LONG:
-        return len(value) >= _SHORTEST_LONG and is_random(value) and switches(value) * 3 >= len(value) and not value.islower() and not value.isupper()
+        return (
+            len(value) >= _SHORTEST_LONG
+            and is_random(value)
+            and switches(value) * 3 >= len(value)
+            and not value.islower()
+            and not value.isupper()
+        )
     if strength is Named.ISSUED:
         return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
     if strength is Named.PASSWORD:
-        return not (is_prose and value.isalpha() and value.islower() and len(value) < 6) and not _is_file(value)
+        return not (
+            is_prose and value.isalpha() and value.islower() and len(value) < 6
+        ) and not _is_file(value)
     if strength is Named.KEY:
-        return len(value) >= 4 and not _NUMBER.fullmatch(value) and not is_path(value) and not (is_prose and not any(char.isdigit() for char in value) and len(value) < 24) and "<" not in value[:1]
+        return (
+            len(value) >= 4
+            and not _NUMBER.fullmatch(value)
+            and not is_path(value)
+            and not (is_prose and not any(char.isdigit() for char in value) and len(value) < 24)
+            and "<" not in value[:1]
+        )
     return is_random(value)
 
 
@@ -188,7 +333,12 @@ def _is_file(value: str) -> bool:
 def is_secret_setting(name: str, value: str) -> bool:
     """Say whether the whole value of a setting is a secret."""
     strength = named(name)
-    if strength is Named.NOTHING or is_placeholder(value) or value.startswith("<") or (strength is not Named.PASSWORD and (_NUMBER.fullmatch(value) or is_path(value))):
+    if (
+        strength is Named.NOTHING
+        or is_placeholder(value)
+        or value.startswith("<")
+        or (strength is not Named.PASSWORD and (_NUMBER.fullmatch(value) or is_path(value)))
+    ):
         return False
     if strength < Named.PERHAPS:
         return is_secret(strength, value, is_quoted=True, is_prose=False)

@@ -1,10 +1,15 @@
-"""Lines around a position of a block: the raw line (or frame), cleaned, and the lines that follow it.
+"""Lines around a position of a block.
 
-In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not here: line numbers (the caller counts breaks), meaning.
+The raw line (or frame), cleaned, and the lines that follow it.
 
-A window is laid around the anchor, never around the block: at most REACH bytes on either side, wherever the block ends.
-Windows overlap, and what a log repeats without end may be looked at without end. So a line that several windows hold is cleaned once, and
-looking at a long line, or following a traceback, costs an allowance that each further byte of the log fills up again: the work is linear in its length.
+In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not
+here: line numbers (the caller counts breaks), meaning.
+
+A window is laid around the anchor, never around the block: at most REACH bytes on either side,
+wherever the block ends. Windows overlap, and what a log repeats without end may be looked at
+without end. So a line that several windows hold is cleaned once, and looking at a long line, or
+following a traceback, costs an allowance that each further byte of the log fills up again: the work
+is linear in its length.
 """
 
 from typing import Final, NamedTuple
@@ -56,7 +61,10 @@ class Allowance:
 
 
 class Passed(NamedTuple):
-    """A line over which a traceback is followed: the many tracebacks of a crowd are followed over the same ones."""
+    """A line over which a traceback is followed.
+
+    The many tracebacks of a crowd are followed over the same ones.
+    """
 
     begin: int
     close: int
@@ -69,10 +77,33 @@ class Passed(NamedTuple):
 class View:
     """The line (or the frame of it) that holds a position."""
 
-    __slots__ = ("_after", "_cleaned", "_known", "_next", "_passed", "claimed", "data", "end", "is_spent", "number", "passed", "rows", "srun", "start")
+    __slots__ = (
+        "_after",
+        "_cleaned",
+        "_known",
+        "_next",
+        "_passed",
+        "claimed",
+        "data",
+        "end",
+        "is_spent",
+        "number",
+        "passed",
+        "rows",
+        "srun",
+        "start",
+    )
 
     def __init__(
-        self, data: bytes, position: int, number: int, *, srun: bool, known: dict[bytes, Cleaned] | None = None, rows: Allowance | None = None, passed: dict[int, Passed] | None = None,
+        self,
+        data: bytes,
+        position: int,
+        number: int,
+        *,
+        srun: bool,
+        known: dict[bytes, Cleaned] | None = None,
+        rows: Allowance | None = None,
+        passed: dict[int, Passed] | None = None,
     ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
@@ -83,13 +114,16 @@ class View:
             srun: the file carries `srun --label` task numbers.
             known: lines that have been cleaned.
             rows: what following a traceback is taken from.
-            passed: lines of the same block over which tracebacks have been followed, by the end of the line before.
+            passed: lines of the same block over which tracebacks have been followed, by the end of
+                the line before.
         """
         self.data, self.number, self.srun = data, number, srun
         self._known = {} if known is None else known
         self.rows = Allowance(_ROWS, _ROWS_PER_BYTE) if rows is None else rows
         low, high = max(0, position - REACH), position + REACH
-        self.start = max(data.rfind(b"\n", low, position), data.rfind(b"\r", low, position)) + 1 or low
+        self.start = (
+            max(data.rfind(b"\n", low, position), data.rfind(b"\r", low, position)) + 1 or low
+        )
         self.end = _end(data, position, high)
         self.passed = {} if passed is None else passed
         self._cleaned: Cleaned | None = None
@@ -109,7 +143,10 @@ class View:
         return self._cleaned
 
     def clean_at(self, start: int, end: int) -> Cleaned:
-        """Clean another line of the block, or take it from those that are known: what a process repeats is cleaned once."""
+        """Clean another line of the block, or take it from those that are known.
+
+        What a process repeats is cleaned once.
+        """
         raw = self.data[start:end]
         one = self._known.get(raw)
         if one is None:
@@ -133,15 +170,20 @@ class View:
         start = max(0, self.start - reach)
         start = self.data.find(b"\n", start, self.start) + 1 or start
         end = self.data.rfind(b"\n", self.end, self.end + reach)
-        text = self.data[start:end if end > 0 else self.end + reach]
-        return self.number - self.data.count(line_break, start, self.start), text.decode("utf-8", "replace")
+        text = self.data[start : end if end > 0 else self.end + reach]
+        return self.number - self.data.count(line_break, start, self.start), text.decode(
+            "utf-8", "replace"
+        )
 
     def raw(self) -> str:
         """Give the line as it stands, colours removed."""
-        return ANSI.sub("", self.data[self.start:self.end].decode("utf-8", "replace"))
+        return ANSI.sub("", self.data[self.start : self.end].decode("utf-8", "replace"))
 
     def following(self, count: int) -> list[str]:
-        """Give this line and up to `count` - 1 lines after it, cleaned; lines of other processes are passed over."""
+        """Give this line and up to `count` - 1 lines after it, cleaned.
+
+        Lines of other processes are passed over.
+        """
         where, limit, data = self.cleaned.where, min(self.start + REACH, len(self.data)), self.data
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
@@ -150,7 +192,7 @@ class View:
             self._passed += 1
             if one.where is where or same_process(one.where, where):
                 self._after.append(one.text)
-        return [self.cleaned.text, *self._after[:count - 1]]
+        return [self.cleaned.text, *self._after[: count - 1]]
 
 
 class Sight:
@@ -171,7 +213,15 @@ class Sight:
         """Look at the line that holds a position of the current block."""
         if data is not self._data:
             self._data, self._passed = data, {}
-        return View(data, position, number, srun=self._srun, known=self._known, rows=self._rows, passed=self._passed)
+        return View(
+            data,
+            position,
+            number,
+            srun=self._srun,
+            known=self._known,
+            rows=self._rows,
+            passed=self._passed,
+        )
 
     def stamp(self, view: View, base: int) -> None:
         """Keep the printed time nearest to a failure: over files, failures are ordered by it."""
@@ -195,7 +245,10 @@ class Sight:
 
 
 class _Times:
-    """Finds the printed time nearest before a line of a source; asked for rising places, it looks at each line once."""
+    """Finds the printed time nearest before a line of a source.
+
+    Asked for rising places, it looks at each line once.
+    """
 
     def __init__(self) -> None:
         """Know of no line."""
@@ -235,8 +288,10 @@ def same_process(one: Where, other: Where) -> bool:
         return True
     (rank, local, node, pid), (its_rank, its_local, its_node, its_pid) = one, other
     return (
-        (rank is None or its_rank is None or rank == its_rank) and (local is None or its_local is None or local == its_local)
-        and (node is None or its_node is None or node == its_node) and (pid is None or its_pid is None or pid == its_pid)
+        (rank is None or its_rank is None or rank == its_rank)
+        and (local is None or its_local is None or local == its_local)
+        and (node is None or its_node is None or node == its_node)
+        and (pid is None or its_pid is None or pid == its_pid)
     )
 
 

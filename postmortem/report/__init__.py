@@ -1,7 +1,8 @@
 """A diagnosis as text: for the terminal, as a page, as JSON, as a comment.
 
-In: a `Diagnosis` and the name of a form. Out: text. Not here: computing a verdict, writing a file, printing.
-A form's module is imported when it is asked for: Rich and Jinja take longer to import than a small log takes to read.
+In: a `Diagnosis` and the name of a form. Out: text. Not here: computing a verdict, writing a file,
+printing. A form's module is imported when it is asked for: Rich and Jinja take longer to import
+than a small log takes to read.
 """
 
 from collections.abc import Sequence
@@ -24,12 +25,30 @@ _WHOLE: Final = ("postmortem.report.terminal", "render_terminal")
 FORMS: Final = tuple(_RENDERERS)
 
 
-def render(diagnosis: Diagnosis, form: str, *, width: int = 80, color: bool = False, full: bool = False, redact: bool = True, translations: Sequence[Diagnosis] = ()) -> str:
-    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`; `width`, `color` and `full` (all of it, not one screen) are for the terminal only, `translations` for the page."""
+def render(
+    diagnosis: Diagnosis,
+    form: str,
+    *,
+    width: int = 80,
+    color: bool = False,
+    full: bool = False,
+    redact: bool = True,
+    translations: Sequence[Diagnosis] = (),
+) -> str:
+    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`.
+
+    `width`, `color` and `full` (all of it, not one screen) are for the terminal only,
+    `translations` for the page.
+    """
     if form not in _RENDERERS:
-        raise UsageError(f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}")
+        raise UsageError(
+            f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}"
+        )
     module, name = _WHOLE if form == "terminal" and full else _RENDERERS[form]
     renderer = getattr(import_module(module), name)
-    special: dict[str, dict[str, Any]] = {"terminal": {"width": width, "color": color}, "html": {"translations": translations}}
+    special: dict[str, dict[str, Any]] = {
+        "terminal": {"width": width, "color": color},
+        "html": {"translations": translations},
+    }
     text: str = renderer(diagnosis, redact=redact, **special.get(form, {}))
     return text

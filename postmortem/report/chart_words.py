@@ -13,7 +13,10 @@ CHART: Final[Mapping[str, Mapping[str, str]]] = {
         "chart.out": "Zoom out",
         "chart.reset": "Whole run",
         "chart.near": "Around the failure",
-        "chart.hint": "Arrow keys go from sample to sample, + and − zoom, 0 or Escape shows the whole run, L switches the logarithmic axis.",
+        "chart.hint": (
+            "Arrow keys go from sample to sample, + and − zoom, 0 or Escape shows the whole run, L"
+            " switches the logarithmic axis."
+        ),
         "chart.live": "interactive chart",
         "chart.bar": "Zoom and axis",
         "chart.left-out": "not on a logarithmic axis: {count} values of 0 or below",

@@ -1,6 +1,9 @@
-"""The timeline over processes: a lane for each process that something happened to, as a graph beside the list of events.
+"""The timeline over processes.
 
-In: a `Diagnosis`. Out: the lanes' names, and the lane of each event. Not here: which events there are (`postmortem.timeline`), markup.
+A lane for each process that something happened to, as a graph beside the list of events.
+
+In: a `Diagnosis`. Out: the lanes' names, and the lane of each event. Not here: which events there
+are (`postmortem.timeline`), markup.
 """
 
 from typing import Final, NamedTuple
@@ -21,13 +24,24 @@ class Lanes(NamedTuple):
 
 
 def lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
-    """Give each process a lane; a file whose lines name a single process is its, one that names several or none has a lane for what it tells of itself."""
+    """Give each process a lane.
+
+    A file whose lines name a single process is its, one that names several or none has a lane for
+    what it tells of itself.
+    """
     events = diagnosis.timeline
     named: dict[int, set[str]] = {}
     for event in events:
-        named.setdefault(event.source, set()).update(filter(None, (_process(diagnosis, event, words),)))
+        named.setdefault(event.source, set()).update(
+            filter(None, (_process(diagnosis, event, words),))
+        )
     owners = {source: next(iter(names)) for source, names in named.items() if len(names) == 1}
-    names = [_process(diagnosis, event, words) or owners.get(event.source) or file_name(diagnosis, event.source, words) for event in events]
+    names = [
+        _process(diagnosis, event, words)
+        or owners.get(event.source)
+        or file_name(diagnosis, event.source, words)
+        for event in events
+    ]
     known = list(dict.fromkeys(names))
     if len(known) > _MOST + 1:
         known = [*known[:_MOST], words("lanes.rest", count=len(known) - _MOST)]
@@ -37,5 +51,9 @@ def lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
 
 def _process(diagnosis: Diagnosis, event: Event, words: Words) -> str:
     """Name the process that a line or its file names, or nothing."""
-    own = diagnosis.sources[event.source].where if event.source < len(diagnosis.sources) else event.where
+    own = (
+        diagnosis.sources[event.source].where
+        if event.source < len(diagnosis.sources)
+        else event.where
+    )
     return process(event.where, words) or process(own, words)

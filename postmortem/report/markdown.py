@@ -1,7 +1,8 @@
 """The Markdown report: short, for a comment under an issue.
 
-In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`).
-Log text stands in fences longer than any run of backticks in it, or is escaped; mentions, issue numbers, addresses and commits are defused.
+In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`). Log text stands in
+fences longer than any run of backticks in it, or is escaped; mentions, issue numbers, addresses and
+commits are defused.
 """
 
 import re
@@ -24,11 +25,14 @@ from postmortem.report.words import Words
 LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of its own."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
-# What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what is matched here.
+# What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what
+# is matched here.
 _ACTIVE: Final = re.compile(
     r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE,
 )  # fmt: skip
-_COMMIT: Final = re.compile(r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE)
+_COMMIT: Final = re.compile(
+    r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE
+)
 _SIX: Final = re.compile(r"[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
 CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 _ROWS: Final = 30
@@ -46,7 +50,10 @@ _LONGEST_FENCE: Final = 8_000
 
 
 def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
-    """Write the report as a comment: the verdict, what to do, the strongest evidence; the rest is folded, and left out where it would be too long for one."""
+    """Write the report as a comment: the verdict, what to do, the strongest evidence.
+
+    The rest is folded, and left out where it would be too long for one.
+    """
     redactor = Redactor() if redact else None
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
@@ -55,13 +62,29 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     cause = parts.main_cause(shown)
     if cause is not None:
         blocks += [*_fixes(cause.fixes, words), *_evidence(shown, cause, words)]
-    blocks += [*_curves(shown, words), *_others(shown, words), *_harmless(shown, words), *_timeline(shown, words), *_environment(shown, words), *_doubts(shown, words)]
+    blocks += [
+        *_curves(shown, words),
+        *_others(shown, words),
+        *_harmless(shown, words),
+        *_timeline(shown, words),
+        *_environment(shown, words),
+        *_doubts(shown, words),
+    ]
     made = words("made", version=tool_version(), base=code(shown.knowledge_base))
-    return fitted(blocks, "<sub>" + " · ".join(part for part in (made, parts.hidden(redactor, words)) if part) + "</sub>", words("comment.cut"))
+    return fitted(
+        blocks,
+        "<sub>"
+        + " · ".join(part for part in (made, parts.hidden(redactor, words)) if part)
+        + "</sub>",
+        words("comment.cut"),
+    )
 
 
 def fitted(blocks: Iterable[str], last: str, note: str) -> str:
-    """Join blocks, each whole in itself, up to the length of a comment; a note says that some were left out."""
+    """Join blocks, each whole in itself, up to the length of a comment.
+
+    A note says that some were left out.
+    """
     kept: list[str] = []
     room = LONGEST - units(f"{last}\n\n_{note}_\n\n\n")
     is_cut = False
@@ -81,8 +104,13 @@ def units(text: str) -> int:
 
 def prose(text: str) -> str:
     """Escape a text on one line, so that it is shown as it is, notifies nobody and links nowhere."""
-    flat = _COMMIT.sub(lambda match: _SIX.sub(_parted, match[0]), _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)))
-    marked = _SPECIAL.sub(lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat)
+    flat = _COMMIT.sub(
+        lambda match: _SIX.sub(_parted, match[0]),
+        _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)),
+    )
+    marked = _SPECIAL.sub(
+        lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat
+    )
     return escape(marked, quote=False)
 
 
@@ -100,10 +128,15 @@ def code(text: str) -> str:
 
 def fence(text: str, language: str = "", indent: str = "") -> str:
     """Put a text into a fenced block that it cannot break out of; what is far too long is cut."""
-    body = cut("\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")), _LONGEST_FENCE)
+    body = cut(
+        "\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")),
+        _LONGEST_FENCE,
+    )
     ticks = "`" * max(3, _longest_run(body) + 1)
     info = language if re.fullmatch(r"[A-Za-z0-9+-]{1,20}", language) else ""
-    return "\n".join(f"{indent}{line}" if line else "" for line in (f"{ticks}{info}", *body.split("\n"), ticks))
+    return "\n".join(
+        f"{indent}{line}" if line else "" for line in (f"{ticks}{info}", *body.split("\n"), ticks)
+    )
 
 
 def folded(title: str, *blocks: str) -> str:
@@ -118,9 +151,14 @@ def _longest_run(text: str) -> int:
 def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     verdict = diagnosis.verdict
     outcome = parts.outcome(diagnosis, diagnosis.outcome, words)
-    yield f"### {prose(outcome[:1].upper() + outcome[1:] + words('colon') + parts.title(diagnosis, words))}"
+    yield (
+        f"### {prose(outcome[:1].upper() + outcome[1:] + words('colon') + parts.title(diagnosis, words))}"
+    )
     named = f"{code(verdict.cause)} · " if verdict.cause is not None else ""
-    said = [named + prose(parts.standing(diagnosis, words)), prose(parts.whose_and_retry(diagnosis, words))]
+    said = [
+        named + prose(parts.standing(diagnosis, words)),
+        prose(parts.whose_and_retry(diagnosis, words)),
+    ]
     for warning in diagnosis.warnings[:_WARNINGS_SHOWN]:
         yield f"> **{words('warnings')}**{words('colon')}{prose(warning)}"
     if any(said):
@@ -129,7 +167,10 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     if cause is None or verdict.status == "hypothesis" or not cause.explanation:
         yield from (prose(paragraph) for paragraph in parts.paragraphs(verdict.summary))
     if cause is not None:
-        yield from (prose(cut(paragraph, _EXPLAINED)) for paragraph in parts.paragraphs(cause.explanation)[:1])
+        yield from (
+            prose(cut(paragraph, _EXPLAINED))
+            for paragraph in parts.paragraphs(cause.explanation)[:1]
+        )
     first = parts.first_failure(diagnosis, words)
     if first:
         yield f"**{words('first')}**{words('colon')}{prose(first)}"
@@ -137,7 +178,11 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _need(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     if diagnosis.verdict.need:
-        items = [f"{index}. {prose(need.what)}{words('colon')}{prose(need.why)}" + _snippet(need.command, "sh", index) for index, need in enumerate(diagnosis.verdict.need, 1)]
+        items = [
+            f"{index}. {prose(need.what)}{words('colon')}{prose(need.why)}"
+            + _snippet(need.command, "sh", index)
+            for index, need in enumerate(diagnosis.verdict.need, 1)
+        ]
         yield f"**{words('need')}**"
         yield from items
 
@@ -156,13 +201,25 @@ def _evidence(diagnosis: Diagnosis, cause: Cause, words: Words) -> Iterator[str]
     shown = parts.strongest(cause, _EVIDENCE_SHOWN)
     rest = [item for item in parts.strongest(cause, len(cause.evidence)) if item not in shown]
     if shown:
-        yield f"**{words('evidence')}**{words('bracketed', text=words('weight.note'))}\n\n" + "\n".join(_evidence_row(diagnosis, item, words) for item in shown)
+        yield (
+            f"**{words('evidence')}**{words('bracketed', text=words('weight.note'))}\n\n"
+            + "\n".join(_evidence_row(diagnosis, item, words) for item in shown)
+        )
     for first in range(0, len(rest), _ROWS):
-        yield folded(words("evidence.more", count=len(rest) - first), "\n".join(_evidence_row(diagnosis, item, words) for item in rest[first:first + _ROWS]))
+        yield folded(
+            words("evidence.more", count=len(rest) - first),
+            "\n".join(
+                _evidence_row(diagnosis, item, words) for item in rest[first : first + _ROWS]
+            ),
+        )
 
 
 def _evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
-    where = code(place(diagnosis, item.source, (item.line, item.end_line), words)) if item.line is not None else words.either("by", item.kind)
+    where = (
+        code(place(diagnosis, item.source, (item.line, item.end_line), words))
+        if item.line is not None
+        else words.either("by", item.kind)
+    )
     said = " ".join(part for part in (where, prose(process(item.where, words))) if part)
     return f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, _QUOTED))}"
 
@@ -178,9 +235,15 @@ def _fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
 
 
 def _fix(index: int, fix: Fix, words: Words) -> str:
-    safety = "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
+    safety = (
+        "" if fix.safety == "safe" else words("bracketed", text=words.either("safety", fix.safety))
+    )
     why = prose(cut(" ".join(parts.paragraphs(fix.why)), 600))
-    return f"{index}. **{words.either('kind', fix.kind)}{words('colon')}{prose(fix.title)}**{safety}" + (f"  \n{_indent(index)}{why}" if why else "") + _snippet(fix.snippet, fix.language, index)
+    return (
+        f"{index}. **{words.either('kind', fix.kind)}{words('colon')}{prose(fix.title)}**{safety}"
+        + (f"  \n{_indent(index)}{why}" if why else "")
+        + _snippet(fix.snippet, fix.language, index)
+    )
 
 
 def _curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
@@ -188,7 +251,11 @@ def _curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     series = [one for one in chosen(diagnosis.series, CURVES, each=1) if len(one.samples) > 1]
     if series:
         width = max(len(one.name) for one in series)
-        rows = [f"{one.name:{width}}  {sparkline(one, _SPARKS)}  {number(one.first[1])} → {number(one.last[1])}" for one in series]
+        rows = [
+            f"{one.name:{width}}  {sparkline(one, _SPARKS)}  {number(one.first[1])} →"
+            f" {number(one.last[1])}"
+            for one in series
+        ]
         yield f"**{words('curves')}**\n\n" + fence("\n".join(rows), "text")
 
 
@@ -196,14 +263,20 @@ def _others(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     others = parts.other_causes(diagnosis)[:_OTHERS_SHOWN]
     if others:
         is_named = diagnosis.verdict.cause is not None
-        rows = "\n".join(f"- {prose(percent(cause.probability))} {prose(cause.title)}{words('bracketed', text=code(cause.id))}" for cause in others)
+        rows = "\n".join(
+            f"- {prose(percent(cause.probability))}"
+            f" {prose(cause.title)}{words('bracketed', text=code(cause.id))}"
+            for cause in others
+        )
         yield folded(words("others"), rows) if is_named else f"**{words('candidates')}**\n\n{rows}"
 
 
 def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     hits = parts.harmless(diagnosis)[:_OTHERS_SHOWN]
     if hits:
-        yield folded(words("harmless"), "\n".join(_harmless_row(diagnosis, hit, words) for hit in hits))
+        yield folded(
+            words("harmless"), "\n".join(_harmless_row(diagnosis, hit, words) for hit in hits)
+        )
 
 
 def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
@@ -216,11 +289,22 @@ def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     if len(events) >= 3:
         left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
         rest = [prose(words("more", count=left))] if left else []
-        yield folded(words("timeline"), fence("\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events), "text"), *rest)
+        yield folded(
+            words("timeline"),
+            fence(
+                "\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events),
+                "text",
+            ),
+            *rest,
+        )
 
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    said = [parts.frameworks(diagnosis), parts.environment_line(diagnosis, words), *parts.progress(diagnosis, words)]
+    said = [
+        parts.frameworks(diagnosis),
+        parts.environment_line(diagnosis, words),
+        *parts.progress(diagnosis, words),
+    ]
     lines = [part for part in said if part]
     if lines:
         yield folded(words("environment"), fence("\n".join(lines), "text"))
@@ -228,6 +312,11 @@ def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _doubts(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     """Say what was not looked at and what would change the verdict."""
-    for key, texts in (("change-mind", diagnosis.verdict.would_change), ("unchecked", diagnosis.verdict.not_checked)):
+    for key, texts in (
+        ("change-mind", diagnosis.verdict.would_change),
+        ("unchecked", diagnosis.verdict.not_checked),
+    ):
         if texts:
-            yield folded(words(key), "\n".join(f"- {prose(text)}" for text in texts[:_DOUBTS_SHOWN]))
+            yield folded(
+                words(key), "\n".join(f"- {prose(text)}" for text in texts[:_DOUBTS_SHOWN])
+            )

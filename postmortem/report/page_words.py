@@ -1,6 +1,7 @@
 """Phrases that only the page says, in English and Chinese.
 
-In: nothing. Out: phrases by language and key, which `report.words` joins with those of all forms. Not here: anything that fills them in.
+In: nothing. Out: phrases by language and key, which `report.words` joins with those of all forms.
+Not here: anything that fills them in.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,10 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "theme.auto": "theme of the system",
         "theme.light": "light theme",
         "theme.dark": "dark theme",
-        "evidence.sum": "Together {total} log-odds, prior included; of one kind of evidence the strongest counts in full, agreement a quarter. Against the other causes: {share}.",
+        "evidence.sum": (
+            "Together {total} log-odds, prior included; of one kind of evidence the strongest"
+            " counts in full, agreement a quarter. Against the other causes: {share}."
+        ),
         "excerpt.short": "Log",
         "harmless.short": "Not the cause",
         "others.short": "Other causes",
@@ -26,7 +30,10 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "lanes.rest": "{count} others",
         "separated": "What tells them apart",
         "ask": "Ask somebody",
-        "ask.how": "This writes the smallest redacted part of the log that leads to the same verdict, as the text of an issue:",
+        "ask.how": (
+            "This writes the smallest redacted part of the log that leads to the same verdict, as"
+            " the text of an issue:"
+        ),
     },
     "zh": {
         "language": "中文",
@@ -34,7 +41,10 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "theme.auto": "跟随系统",
         "theme.light": "浅色",
         "theme.dark": "深色",
-        "evidence.sum": "合计 {total} 对数几率（含先验）；同一类证据只有最强的一条全额计入，其余相互印证的计四分之一。与其他原因相比：{share}。",
+        "evidence.sum": (
+            "合计 {total} 对数几率（含先验）；同一类证据只有最强的一条全额计入，"
+            "其余相互印证的计四分之一。与其他原因相比：{share}。"
+        ),
         "excerpt.short": "日志",
         "harmless.short": "不是原因",
         "others.short": "其他原因",
@@ -47,6 +57,8 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "lanes.rest": "其余 {count} 个",
         "separated": "如何区分",
         "ask": "向他人求助",
-        "ask.how": "下面的命令会输出能得到同一结论的最小日志片段（已脱敏），可直接作为 issue 正文：",
+        "ask.how": (
+            "下面的命令会输出能得到同一结论的最小日志片段（已脱敏），可直接作为 issue 正文："
+        ),
     },
 }

@@ -1,7 +1,10 @@
-"""What the terminal reports are written on: paragraphs, headings and code within a width, in colour or plain.
+"""What the terminal reports are written on.
 
-In: texts. Out: lines. Not here: what is said (`report.terminal`, `report.screen`).
-Log text is only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal obeys it.
+Paragraphs, headings and code within a width, in colour or plain.
+
+In: texts. Out: lines. Not here: what is said (`report.terminal`, `report.screen`). Log text is only
+ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
+obeys it.
 """
 
 from io import StringIO
@@ -35,16 +38,31 @@ class Paper:
         """Count the lines so far."""
         return len(self._lines)
 
-    def say(self, text: Text | str, label: Text | str = "", indent: int = 0, most: int | None = None) -> None:
-        """Write a paragraph `indent` columns in, a label before its first line; of more than `most` lines the rest is cut."""
+    def say(
+        self, text: Text | str, label: Text | str = "", indent: int = 0, most: int | None = None
+    ) -> None:
+        """Write a paragraph `indent` columns in, a label before its first line.
+
+        Of more than `most` lines the rest is cut.
+        """
         body = Text(text) if isinstance(text, str) else text
-        head = Text().append_text(Text(label) if isinstance(label, str) else label)     # a line without a style of its own
+        head = Text().append_text(
+            Text(label) if isinstance(label, str) else label
+        )  # a line without a style of its own
         if head.cell_len >= indent and indent:
             self._line(head)
             head = Text("")
         width = max(10, self.measure - indent)
-        lines = [part[start:end] for part in body.split("\n", allow_blank=True) for start, end in wrapped(part.plain, width)]
-        for line in lines if most is None or len(lines) <= most else [*lines[: most - 1], shortened(lines[most - 1], width)]:
+        lines = [
+            part[start:end]
+            for part in body.split("\n", allow_blank=True)
+            for start, end in wrapped(part.plain, width)
+        ]
+        for line in (
+            lines
+            if most is None or len(lines) <= most
+            else [*lines[: most - 1], shortened(lines[most - 1], width)]
+        ):
             head.append(" " * (indent - head.cell_len))
             head.append_text(line)
             head.rstrip()
@@ -54,7 +72,9 @@ class Paper:
     def heading(self, key: str, note: str = "") -> None:
         """Begin a section."""
         self._line(Text(""))
-        self.say(Text.assemble((self.words(key), "bold cyan"), (f"  {note}" if note else "", "dim")))
+        self.say(
+            Text.assemble((self.words(key), "bold cyan"), (f"  {note}" if note else "", "dim"))
+        )
 
     def code(self, snippet: str) -> None:
         """Write a snippet from the first column on, as it is, so that it can be copied."""

@@ -1,6 +1,9 @@
-"""Pieces that several forms show: the headline, the environment in one line, progress, what was hidden.
+"""Pieces that several forms show.
 
-In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not here: layout, judging.
+The headline, the environment in one line, progress, what was hidden.
+
+In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
+here: layout, judging.
 """
 
 import re
@@ -8,7 +11,18 @@ import shlex
 from collections import Counter
 from typing import Final
 
-from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Environment, Event, Evidence, Gpu, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import (
+    Attempt,
+    Cause,
+    Diagnosis,
+    Environment,
+    Event,
+    Evidence,
+    Gpu,
+    SeriesView,
+    SignatureHit,
+    Source,
+)
 from postmortem.reading.names import attempts_of
 from postmortem.reading.redaction import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
@@ -38,14 +52,22 @@ def other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
 
 
 def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
-    """Choose the strongest evidence of a cause, in order; what speaks against it is never left out altogether."""
+    """Choose the strongest evidence of a cause, in order.
+
+    What speaks against it is never left out altogether.
+    """
     items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
     shown, against = items[:most], next((item for item in items if item.weight < 0), None)
-    return tuple(shown if most < 2 or against is None or against in shown else [*shown[:-1], against])
+    return tuple(
+        shown if most < 2 or against is None or against in shown else [*shown[:-1], against]
+    )
 
 
 def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
-    """Give the harmless signatures, each once, the first of its kind; of a line that several know the most specific."""
+    """Give the harmless signatures, each once, the first of its kind.
+
+    Of a line that several know the most specific.
+    """
     of_line: dict[tuple[int, int], SignatureHit] = {}
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
@@ -66,11 +88,16 @@ def mood(diagnosis: Diagnosis) -> str:
 
 
 def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
-    """Give the word for an outcome: with a cause of failure, a log whose end is not shown does not read as running."""
+    """Give the word for an outcome.
+
+    With a cause of failure, a log whose end is not shown does not read as running.
+    """
     cause = diagnosis.verdict.cause
     if input_kind(diagnosis):
         return words("outcome.not-a-training-log")
-    is_open = how in _OPEN_END and mood(diagnosis) != "good" and (cause is not None or how == "running")
+    is_open = (
+        how in _OPEN_END and mood(diagnosis) != "good" and (cause is not None or how == "running")
+    )
     return words("outcome.no-end") if is_open else words.either("outcome", how)
 
 
@@ -82,27 +109,44 @@ def title(diagnosis: Diagnosis, words: Words) -> str:
     if diagnosis.verdict.cause is None:
         return words("abstain")
     cause = main_cause(diagnosis)
-    return one_line(cause.title, 300) if cause is not None and cause.title else diagnosis.verdict.cause
+    return (
+        one_line(cause.title, 300) if cause is not None and cause.title else diagnosis.verdict.cause
+    )
 
 
 def standing(diagnosis: Diagnosis, words: Words) -> str:
-    """Say how sure the verdict is: status word, what it means, probability; nothing if there is no log to judge."""
+    """Say how sure the verdict is: status word, what it means, probability.
+
+    Nothing if there is no log to judge.
+    """
     verdict = diagnosis.verdict
     if input_kind(diagnosis):
         return ""
-    said = words("standing", status=words.either("status", verdict.status), means=meaning(diagnosis, words))
+    said = words(
+        "standing", status=words.either("status", verdict.status), means=meaning(diagnosis, words)
+    )
     return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
 
 
 def meaning(diagnosis: Diagnosis, words: Words) -> str:
-    """Say what the status word means; that nothing speaks against the cause, only where nothing does."""
+    """Say what the status word means.
+
+    That nothing speaks against the cause, only where nothing does.
+    """
     cause, status = main_cause(diagnosis), diagnosis.verdict.status
-    is_mixed = status == "supported" and cause is not None and any(item.weight < 0 for item in cause.evidence)
+    is_mixed = (
+        status == "supported"
+        and cause is not None
+        and any(item.weight < 0 for item in cause.evidence)
+    )
     return words.either("means", "mixed" if is_mixed else status)
 
 
 def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
-    """Say whose problem it is and whether to run again, as far as that is known; nothing about a healthy run."""
+    """Say whose problem it is and whether to run again, as far as that is known.
+
+    Nothing about a healthy run.
+    """
     verdict, said = diagnosis.verdict, []
     if mood(diagnosis) == "good":
         return ""
@@ -115,7 +159,10 @@ def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
 
 def spot(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     """Name where a signature was seen, by whom, and how often."""
-    parts = [place(diagnosis, hit.source, (hit.line, hit.end_line), words), process(hit.where, words)]
+    parts = [
+        place(diagnosis, hit.source, (hit.line, hit.end_line), words),
+        process(hit.where, words),
+    ]
     if hit.count > 1:
         parts.append(words("times", count=hit.count))
     return words("joint").join(part for part in parts if part)
@@ -126,27 +173,47 @@ def first_failure(diagnosis: Diagnosis, words: Words) -> str:
     first = diagnosis.first_failure
     if first is None:
         return ""
-    parts = [place(diagnosis, first.source, (first.line, None), words), process(first.where, words), when(first.time)]
+    parts = [
+        place(diagnosis, first.source, (first.line, None), words),
+        process(first.where, words),
+        when(first.time),
+    ]
     said = (words("joint").join(part for part in parts if part), one_line(first.why, 400))
     return words("colon").join(part for part in said if part)
 
 
 def milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
-    """Choose events of the timeline for a short form: the first, the last, and those around the first failure."""
+    """Choose events of the timeline for a short form.
+
+    The first, the last, and those around the first failure.
+    """
     events, first = diagnosis.timeline, diagnosis.first_failure
     if len(events) <= most:
         return events
-    middle = next((index for index, event in enumerate(events) if first is not None and (event.source, event.line) == (first.source, first.line)), len(events) - 1)
+    middle = next(
+        (
+            index
+            for index, event in enumerate(events)
+            if first is not None and (event.source, event.line) == (first.source, first.line)
+        ),
+        len(events) - 1,
+    )
     begin = max(1, min(middle - (most - 2) // 2, len(events) - most + 1))
-    return (events[0], *events[begin:begin + most - 2], events[-1])
+    return (events[0], *events[begin : begin + most - 2], events[-1])
 
 
 def milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
     """Say where and when an event was, and what it was."""
-    parts = [place(diagnosis, event.source, (event.line, None), words), process(event.where, words), when(event.time)]
+    parts = [
+        place(diagnosis, event.source, (event.line, None), words),
+        process(event.where, words),
+        when(event.time),
+    ]
     if event.step is not None:
         parts.append(words("at-step", value=number(event.step)))
-    return "  ".join(part for part in parts if part), one_line(words("colon").join(part for part in told(event) if part), 200)
+    return "  ".join(part for part in parts if part), one_line(
+        words("colon").join(part for part in told(event) if part), 200
+    )
 
 
 def told(event: Event) -> tuple[str, str]:
@@ -160,7 +227,12 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     state, said = diagnosis.progress, []
     if state.last_good_step is not None:
         is_bad = diagnosis.first_failure is not None or state.first_bad is not None
-        said.append(words("progress.step" if is_bad else "progress.reached", value=number(state.last_good_step)))
+        said.append(
+            words(
+                "progress.step" if is_bad else "progress.reached",
+                value=number(state.last_good_step),
+            )
+        )
     if state.last_checkpoint:
         said.append(_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
@@ -174,13 +246,25 @@ def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
     last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
     if state.first_bad is not None:
         step, line = state.first_bad
-        bad = words("progress.first-bad", place=words("at-line", value=line) if step is None else words("at-step", value=number(step)))
+        bad = words(
+            "progress.first-bad",
+            place=(
+                words("at-line", value=line)
+                if step is None
+                else words("at-step", value=number(step))
+            ),
+        )
     elif diagnosis.first_failure is not None:
         bad = words("progress.the-failure")
     else:
         return words("progress.checkpoint", value=last)
-    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from not in {None, state.last_checkpoint}
-    return words.either("progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad).format(last=last, good=good, bad=bad)
+    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from not in {
+        None,
+        state.last_checkpoint,
+    }
+    return words.either(
+        "progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad
+    ).format(last=last, good=good, bad=bad)
 
 
 def _named(checkpoint: str | None, words: Words) -> str:
@@ -197,15 +281,31 @@ def duration(seconds: float, words: Words) -> str:
     if whole < 120:
         return words("duration.seconds", value=number(seconds, 3) if seconds < 10 else whole)
     units = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
-    counts = [(name, whole // size % (86400 * 10**6 if name == "days" else {"hours": 24, "minutes": 60, "seconds": 60}[name])) for name, size in units]
+    counts = [
+        (
+            name,
+            whole
+            // size
+            % (
+                86400 * 10**6
+                if name == "days"
+                else {"hours": 24, "minutes": 60, "seconds": 60}[name]
+            ),
+        )
+        for name, size in units
+    ]
     first = next(index for index, (_, count) in enumerate(counts) if count)
-    return " ".join(words(f"duration.{name}", value=count) for name, count in counts[first:first + 2] if count)
+    return " ".join(
+        words(f"duration.{name}", value=count) for name, count in counts[first : first + 2] if count
+    )
 
 
 def step_and_line(step: float | None, line: int, words: Words) -> str:
     """Name the place of a sample: its step, if it was printed, and its line."""
     at_line = words("at-line", value=line)
-    return at_line if step is None else words("at-step", value=number(step)) + words("joint") + at_line
+    return (
+        at_line if step is None else words("at-step", value=number(step)) + words("joint") + at_line
+    )
 
 
 def single_point(series: SeriesView, words: Words) -> str:
@@ -227,7 +327,17 @@ def gpu(one: Gpu, words: Words) -> str:
 def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
     """List what is known of the machine and software, packages apart, as (name, value)."""
     pairs = [(words("gpus"), "; ".join(gpu(one, words) for one in environment.gpus))]
-    for name in ("precision", "world_size", "launcher", "python", "cuda", "driver", "os", "exit_status", "signal"):
+    for name in (
+        "precision",
+        "world_size",
+        "launcher",
+        "python",
+        "cuda",
+        "driver",
+        "os",
+        "exit_status",
+        "signal",
+    ):
         value = getattr(environment, name)
         pairs.append((words(name), "" if value is None else one_line(str(value), 200)))
     return tuple((name, value) for name, value in pairs if value)
@@ -236,7 +346,11 @@ def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]
 def environment_line(diagnosis: Diagnosis, words: Words) -> str:
     """Put the environment on one line: telling packages, GPUs, precision, and how it ended."""
     environment = diagnosis.environment
-    named = [f"{name} {environment.packages[name]}" for name in _TELLING_PACKAGES if name in environment.packages]
+    named = [
+        f"{name} {environment.packages[name]}"
+        for name in _TELLING_PACKAGES
+        if name in environment.packages
+    ]
     parts = [", ".join(named[:_PACKAGES_SHOWN])] if named else []
     if environment.python:
         parts.append(f"{words('python')} {environment.python}")
@@ -253,34 +367,65 @@ def environment_line(diagnosis: Diagnosis, words: Words) -> str:
 
 def advisories(diagnosis: Diagnosis) -> tuple[str, ...]:
     """List the known defects of the versions at hand that speak for any cause."""
-    return tuple({item.id: item.text for cause in diagnosis.causes for item in cause.evidence if item.kind == "advisory"}.values())
+    return tuple(
+        {
+            item.id: item.text
+            for cause in diagnosis.causes
+            for item in cause.evidence
+            if item.kind == "advisory"
+        }.values()
+    )
 
 
 def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
     """List what would change the verdict, but for what stands beside another cause already."""
     shown = tuple(one.separated_by for one in other_causes(diagnosis) if one.separated_by)
-    return tuple(text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown))
+    return tuple(
+        text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
+    )
 
 
 def share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
-    paths = diagnosis.given or tuple(one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"})
-    if not paths or "-" in paths or len(paths) > _PATHS_NAMED or any(not path.isprintable() for path in paths):
+    paths = diagnosis.given or tuple(
+        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
+    )
+    if (
+        not paths
+        or "-" in paths
+        or len(paths) > _PATHS_NAMED
+        or any(not path.isprintable() for path in paths)
+    ):
         return ""
-    return " ".join(["postmortem", "share", *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths)])
+    return " ".join(
+        [
+            "postmortem",
+            "share",
+            *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths),
+        ]
+    )
 
 
 def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
-    """List the attempts where a source holds several, or the files are of several; the files of one run are none."""
+    """List the attempts where a source holds several, or the files are of several.
+
+    The files of one run are none.
+    """
     counts = Counter(one.source for one in diagnosis.attempts)
     of_files = attempts_of(one.path for one in diagnosis.sources if one.kind != "ignored")
     is_several = len(set(of_files.values())) > 1
-    return tuple(one for one in diagnosis.attempts if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files))
+    return tuple(
+        one
+        for one in diagnosis.attempts
+        if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files)
+    )
 
 
 def frameworks(diagnosis: Diagnosis) -> str:
     """Name the frameworks that were recognised."""
-    return ", ".join(one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks)
+    return ", ".join(
+        one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
+    )
 
 
 def source(one: Source, words: Words) -> str:

@@ -1,6 +1,9 @@
-"""Text and numbers made fit to be shown: nothing in a log may steer a terminal, a page or a comment.
+"""Text and numbers made fit to be shown.
 
-In: text from a log, numbers, places. Out: short plain text. Not here: escaping for HTML or Markdown, which each form does last.
+Nothing in a log may steer a terminal, a page or a comment.
+
+In: text from a log, numbers, places. Out: short plain text. Not here: escaping for HTML or
+Markdown, which each form does last.
 """
 
 import math
@@ -14,15 +17,18 @@ from postmortem.model.said import cut
 from postmortem.reading.prefixes import ANSI
 from postmortem.report.words import Words
 
-# Bidirectional controls reorder what a reader sees (CVE-2021-42574); U+2028 and U+2029 break lines in some viewers; what cannot be seen at all hides the rest. A joiner is
+# Bidirectional controls reorder what a reader sees (CVE-2021-42574); U+2028 and U+2029 break lines
+# in some viewers; what cannot be seen at all hides the rest. A joiner is
 # kept where it joins emoji.
 _UNSEEN: Final = (
     "\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-    "\U000e0000-\U000e0fff" + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+    "\U000e0000-\U000e0fff"
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
 )
 UNSEEN: Final = re.compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
 _STEERING: Final = re.compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
-# A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
+# A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others
+# anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
 RUNNER: Final = re.compile(
     r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)(?: |::))"
     r"|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE,
@@ -70,14 +76,24 @@ def number(value: float | None, digits: int = 5) -> str:
 
 
 def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
-    """Write the numbers of an axis in one notation, with as many decimals as tell them apart; on a logarithmic axis they are powers of ten."""
+    """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
+
+    On a logarithmic axis they are powers of ten.
+    """
     largest = max((abs(value) for value in values), default=0.0)
     if is_log and values:
         is_plain = min(values) >= 1e-3 and largest <= 1e4
         return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
     for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
-        if least <= largest < 1e9 and all(math.remainder(value, unit / 10) == 0 for value in values):
-            return tuple(f"{text}{name}" if value else "0" for value, text in zip(values, _decimals([value / unit for value in values]), strict=True))
+        if least <= largest < 1e9 and all(
+            math.remainder(value, unit / 10) == 0 for value in values
+        ):
+            return tuple(
+                f"{text}{name}" if value else "0"
+                for value, text in zip(
+                    values, _decimals([value / unit for value in values]), strict=True
+                )
+            )
     if largest == 0 or 1e-3 <= largest < 1e7:
         return _decimals(values)
     return _powers(values)
@@ -86,15 +102,36 @@ def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
 def _decimals(values: Sequence[float]) -> tuple[str, ...]:
     """Write numbers with the fewest decimals, the same for all, that lose nothing."""
     largest = max((abs(value) for value in values), default=0.0)
-    decimals = next((count for count in range(10) if all(abs(round(value, count) - value) <= largest * 1e-9 for value in values)), 9)
+    decimals = next(
+        (
+            count
+            for count in range(10)
+            if all(abs(round(value, count) - value) <= largest * 1e-9 for value in values)
+        ),
+        9,
+    )
     return tuple(f"{value:.{decimals}f}" for value in values)
 
 
 def _powers(values: Sequence[float]) -> tuple[str, ...]:
     """Write numbers as mantissa and power of ten, the mantissas with the fewest decimals, the same for all, that lose nothing."""
     texts = [f"{value:.9e}".partition("e") for value in values]
-    decimals = max((len(text[0].partition(".")[2].rstrip("0")) for value, text in zip(values, texts, strict=True) if value), default=0)
-    return tuple(f"{value:.{decimals}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e") if value else "0" for value in values)
+    decimals = max(
+        (
+            len(text[0].partition(".")[2].rstrip("0"))
+            for value, text in zip(values, texts, strict=True)
+            if value
+        ),
+        default=0,
+    )
+    return tuple(
+        (
+            f"{value:.{decimals}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+            if value
+            else "0"
+        )
+        for value in values
+    )
 
 
 def when(time: str | None) -> str:
@@ -137,8 +174,19 @@ def file_name(diagnosis: Diagnosis, source: int | None, words: Words) -> str:
     if path == "-":
         return words("stdin")
     pieces = _pieces(path)
-    others = [found for one in diagnosis.sources if (found := _pieces(one.path))[-1] == pieces[-1] and one.path != path]
-    count = next((count for count in range(1, len(pieces) + 1) if all(other[-count:] != pieces[-count:] for other in others)), 0)
+    others = [
+        found
+        for one in diagnosis.sources
+        if (found := _pieces(one.path))[-1] == pieces[-1] and one.path != path
+    ]
+    count = next(
+        (
+            count
+            for count in range(1, len(pieces) + 1)
+            if all(other[-count:] != pieces[-count:] for other in others)
+        ),
+        0,
+    )
     return one_line("/".join(pieces[-count:]) if count else path, 200)
 
 
@@ -146,7 +194,9 @@ def _pieces(path: str) -> list[str]:
     return path.replace("\\", "/").rstrip("/").split("/")
 
 
-def place(diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words) -> str:
+def place(
+    diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words
+) -> str:
     """Name a place in a log: `train.log:1832`, `train.log:1832-1840`, or an empty string."""
     name = file_name(diagnosis, source, words)
     first, last = lines
@@ -161,8 +211,17 @@ def read_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
 
 
 def kept_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[str]:
-    """Yield what is kept of a raw line: the line itself, if the excerpt shows it, then what signatures have quoted of it."""
+    """Yield what is kept of a raw line.
+
+    The line itself, if the excerpt shows it, then what signatures have quoted of it.
+    """
     excerpt = diagnosis.excerpt
-    if excerpt is not None and excerpt.source == source and 0 <= line - excerpt.first_line < len(excerpt.lines):
+    if (
+        excerpt is not None
+        and excerpt.source == source
+        and 0 <= line - excerpt.first_line < len(excerpt.lines)
+    ):
         yield excerpt.lines[line - excerpt.first_line]
-    yield from (hit.text for hit in diagnosis.signatures if (hit.source, hit.line) == (source, line))
+    yield from (
+        hit.text for hit in diagnosis.signatures if (hit.source, hit.line) == (source, line)
+    )

@@ -1,6 +1,9 @@
-"""A diagnosis as people should read it: what the input was if it was no log, a first failure that says something.
+"""A diagnosis as people should read it.
 
-In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging, layout, redaction.
+What the input was if it was no log, a first failure that says something.
+
+In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging,
+layout, redaction.
 """
 
 import re
@@ -22,16 +25,41 @@ def presentable(diagnosis: Diagnosis) -> Diagnosis:
     """Mend the texts of a diagnosis; findings, numbers and places stay."""
     words = Words(diagnosis.language)
     first = _first(diagnosis)
-    shown = replace(diagnosis, first_failure=first, timeline=tuple(_event(event, diagnosis.first_failure, first, words) for event in diagnosis.timeline))
+    shown = replace(
+        diagnosis,
+        first_failure=first,
+        timeline=tuple(
+            _event(event, diagnosis.first_failure, first, words) for event in diagnosis.timeline
+        ),
+    )
     kind = input_kind(diagnosis)
     if not kind:
         return shown
-    name = next((file_name(diagnosis, index, words) for index, one in enumerate(diagnosis.sources) if one.kind == "environment" and one.path != "-"), "env.txt")
-    return replace(shown, verdict=replace(shown.verdict, summary=words(f"input.{kind}.says", name=name), need=(), not_checked=(), would_change=()))
+    name = next(
+        (
+            file_name(diagnosis, index, words)
+            for index, one in enumerate(diagnosis.sources)
+            if one.kind == "environment" and one.path != "-"
+        ),
+        "env.txt",
+    )
+    return replace(
+        shown,
+        verdict=replace(
+            shown.verdict,
+            summary=words(f"input.{kind}.says", name=name),
+            need=(),
+            not_checked=(),
+            would_change=(),
+        ),
+    )
 
 
 def input_kind(diagnosis: Diagnosis) -> str:
-    """Tell what an input without any log is: `empty`, `blank`, `environment` or `other`; an empty string if there is a log."""
+    """Tell what an input without any log is: `empty`, `blank`, `environment` or `other`.
+
+    An empty string if there is a log.
+    """
     read = read_sources(diagnosis)
     if diagnosis.verdict.cause is not None or not read:
         return ""
@@ -54,11 +82,19 @@ def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
     """Say whether a log holds blank lines only: then no end of it was kept to be quoted."""
     excerpt = diagnosis.excerpt
     is_quoted = excerpt is not None and diagnosis.sources[excerpt.source].kind != "environment"
-    return not is_quoted and not diagnosis.signatures and not diagnosis.series and sum(one.bytes for one in logs) <= _LARGEST_BLANK
+    return (
+        not is_quoted
+        and not diagnosis.signatures
+        and not diagnosis.series
+        and sum(one.bytes for one in logs) <= _LARGEST_BLANK
+    )
 
 
 def _first(diagnosis: Diagnosis) -> FirstFailure | None:
-    """Give the first failure with words for it: an exception without name and message is quoted from the log, or left unsaid."""
+    """Give the first failure with words for it.
+
+    An exception without name and message is quoted from the log, or left unsaid.
+    """
     first = diagnosis.first_failure
     if first is None:
         return None
@@ -67,13 +103,26 @@ def _first(diagnosis: Diagnosis) -> FirstFailure | None:
         return replace(first, why=bare[1])
     if not _SAYS_NOTHING.fullmatch(first.why):
         return first
-    said = (quote.strip().partition("\n")[0] for quote in kept_lines(diagnosis, first.source, first.line))
-    return replace(first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), ""))
+    said = (
+        quote.strip().partition("\n")[0]
+        for quote in kept_lines(diagnosis, first.source, first.line)
+    )
+    return replace(
+        first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), "")
+    )
 
 
-def _event(event: Event, before: FirstFailure | None, first: FirstFailure | None, words: Words) -> Event:
+def _event(
+    event: Event, before: FirstFailure | None, first: FirstFailure | None, words: Words
+) -> Event:
     """Give the timeline's entry of the first failure the same words."""
-    if before is None or first is None or before.why == first.why or (event.source, event.line) != (first.source, first.line) or not event.text.endswith(before.why):
+    if (
+        before is None
+        or first is None
+        or before.why == first.why
+        or (event.source, event.line) != (first.source, first.line)
+        or not event.text.endswith(before.why)
+    ):
         return event
     label = event.text.removesuffix(before.why).rstrip(" :：")
     return replace(event, text=words("colon").join(part for part in (label, first.why) if part))

@@ -1,7 +1,8 @@
 """The loss of all processes of a job side by side: which went wrong first shows at once.
 
-In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here: arranging them (`report.panels`).
-Gradients are averaged over the ranks: what one rank spoils reaches the others a step later, so only a comparison by step tells them apart.
+In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here:
+arranging them (`report.panels`). Gradients are averaged over the ranks: what one rank spoils
+reaches the others a step later, so only a comparison by step tells them apart.
 """
 
 import math
@@ -35,9 +36,18 @@ def compared(diagnosis: Diagnosis) -> Compared | None:
     """Find the loss that at least two processes print at the same steps, not all of them the same values; one whose NaN begins on one process is preferred."""
     by_name: dict[str, dict[object, SeriesView]] = defaultdict(dict)
     for one in sorted(diagnosis.series, key=lambda one: -one.points):
-        if "loss" in one.name and one.name != LOSS_SCALE and not one.name.startswith(_NOT_TRAINING) and _has_steps(one):
+        if (
+            "loss" in one.name
+            and one.name != LOSS_SCALE
+            and not one.name.startswith(_NOT_TRAINING)
+            and _has_steps(one)
+        ):
             by_name[one.name].setdefault(one.where if one.where != NOWHERE else one.source, one)
-    found = [(name, members) for name, group in by_name.items() if len(members := _alike(_in_order(group.values()))) > 1 and _differ(members)]
+    found = [
+        (name, members)
+        for name, group in by_name.items()
+        if len(members := _alike(_in_order(group.values()))) > 1 and _differ(members)
+    ]
     found.sort(key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
     if not found:
         return None
@@ -49,12 +59,24 @@ def compared(diagnosis: Diagnosis) -> Compared | None:
 
 def _has_steps(one: SeriesView) -> bool:
     steps = [step for step, _, _ in one.samples if step is not None and math.isfinite(step)]
-    return len(steps) == len(one.samples) > 1 and all(first < second for first, second in pairwise(steps))
+    return len(steps) == len(one.samples) > 1 and all(
+        first < second for first, second in pairwise(steps)
+    )
 
 
 def _in_order(members: Iterable[SeriesView]) -> list[SeriesView]:
     """Order processes by node and rank, as far as they are printed."""
-    return sorted(members, key=lambda one: (one.where.node or "", *(-1 if number is None else number for number in (one.where.rank, one.where.local_rank, one.where.pid)), one.source))
+    return sorted(
+        members,
+        key=lambda one: (
+            one.where.node or "",
+            *(
+                -1 if number is None else number
+                for number in (one.where.rank, one.where.local_rank, one.where.pid)
+            ),
+            one.source,
+        ),
+    )
 
 
 def _alike(members: list[SeriesView]) -> list[SeriesView]:
@@ -69,21 +91,33 @@ def _ends(one: SeriesView) -> tuple[float, float]:
 
 
 def _differ(members: Sequence[SeriesView]) -> bool:
-    """Say whether there is more than one curve to see: a loss averaged over the processes is the same on each."""
+    """Say whether there is more than one curve to see.
+
+    A loss averaged over the processes is the same on each.
+    """
     return len({repr([(step, value) for step, value, _ in one.samples]) for one in members}) > 1
 
 
 def _earliest(members: Sequence[SeriesView]) -> SeriesView | None:
     """Find the one whose values stop being finite at an earlier step than those of all others."""
-    bad = sorted((_first_bad(one), index) for index, one in enumerate(members) if _first_bad(one) < math.inf)
+    bad = sorted(
+        (_first_bad(one), index) for index, one in enumerate(members) if _first_bad(one) < math.inf
+    )
     if not bad or (len(bad) > 1 and bad[1][0] <= bad[0][0]):
         return None
     step, index = bad[0]
-    return members[index] if any(_ends(one)[1] >= step for one in members if one is not members[index]) else None
+    return (
+        members[index]
+        if any(_ends(one)[1] >= step for one in members if one is not members[index])
+        else None
+    )
 
 
 def _first_bad(one: SeriesView) -> float:
-    return next((step for step, value, _ in one.samples if step is not None and not math.isfinite(value)), math.inf)
+    return next(
+        (step for step, value, _ in one.samples if step is not None and not math.isfinite(value)),
+        math.inf,
+    )
 
 
 def _failed(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView | None:
@@ -91,4 +125,6 @@ def _failed(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView |
     first = diagnosis.first_failure
     if first is None:
         return None
-    return next((one for one in members if one.source == first.source and one.where == first.where), None)
+    return next(
+        (one for one in members if one.source == first.source and one.where == first.where), None
+    )

@@ -1,7 +1,10 @@
-"""The raw lines that the page quotes: around the first failure, and around every place that its evidence names.
+"""The raw lines that the page quotes.
 
-In: a `Diagnosis`. Out: the same with `quotes`, in the order of sources and lines; files that can be read again are, in one pass each.
-Not here: finding the failure, cutting lines to a width, hiding what they give away.
+Around the first failure, and around every place that its evidence names.
+
+In: a `Diagnosis`. Out: the same with `quotes`, in the order of sources and lines; files that can be
+read again are, in one pass each. Not here: finding the failure, cutting lines to a width, hiding
+what they give away.
 """
 
 from collections import defaultdict
@@ -45,7 +48,9 @@ def quoted(diagnosis: Diagnosis) -> Diagnosis:
         wanted[stretch.source].append(stretch)
     found: list[Excerpt] = []
     for source, stretches in wanted.items():
-        lines = lines_again(diagnosis.sources[source].path, [(one.first, one.last) for one in stretches])
+        lines = lines_again(
+            diagnosis.sources[source].path, [(one.first, one.last) for one in stretches]
+        )
         if lines:
             found += _stretches(source, stretches, lines, excerpt)
         elif excerpt is not None and excerpt.source == source:
@@ -67,9 +72,13 @@ def _named(diagnosis: Diagnosis) -> Iterator[_Stretch]:
     """Name every place that the page does, the weightiest first."""
     excerpt = diagnosis.excerpt
     if excerpt is not None and excerpt.lines:
-        yield _Stretch(excerpt.source, excerpt.first_line, excerpt.first_line + len(excerpt.lines) - 1)
+        yield _Stretch(
+            excerpt.source, excerpt.first_line, excerpt.first_line + len(excerpt.lines) - 1
+        )
     main = [cause for cause in diagnosis.causes if cause.id == diagnosis.verdict.cause]
-    rivals = [cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause][:_MOST_RIVALS]
+    rivals = [cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause][
+        :_MOST_RIVALS
+    ]
     yield from _of(diagnosis, main, _BEFORE, _BEHIND)
     for event in diagnosis.timeline:
         yield _around(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
@@ -81,15 +90,21 @@ def _named(diagnosis: Diagnosis) -> Iterator[_Stretch]:
         yield _around(diagnosis, setting.source, setting.line, setting.line, 0, 0)
 
 
-def _of(diagnosis: Diagnosis, causes: Iterable[Cause], before: int, behind: int) -> Iterator[_Stretch]:
+def _of(
+    diagnosis: Diagnosis, causes: Iterable[Cause], before: int, behind: int
+) -> Iterator[_Stretch]:
     for cause in causes:
         placed = ((item.source, item.line, item.end_line) for item in cause.evidence)
         for source, line, end in islice(placed, _MOST_EVIDENCE):
             if source is not None and line is not None:
-                yield _around(diagnosis, source, line, min(end or line, line + _LONGEST_ITEM), before, behind)
+                yield _around(
+                    diagnosis, source, line, min(end or line, line + _LONGEST_ITEM), before, behind
+                )
 
 
-def _around(diagnosis: Diagnosis, source: int, first: int, last: int, before: int, behind: int) -> _Stretch:
+def _around(
+    diagnosis: Diagnosis, source: int, first: int, last: int, before: int, behind: int
+) -> _Stretch:
     """Widen a place, within its source."""
     count = diagnosis.sources[source].lines if source < len(diagnosis.sources) else last
     return _Stretch(source, max(1, first - before), max(first, min(last + behind, count)))
@@ -100,17 +115,31 @@ def _joined(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     joined: list[_Stretch] = []
     for one in sorted(stretches):
         before = joined[-1] if joined else None
-        if before is not None and before.source == one.source and one.first <= before.last + 1 + _JOINED:
+        if (
+            before is not None
+            and before.source == one.source
+            and one.first <= before.last + 1 + _JOINED
+        ):
             joined[-1] = before._replace(last=max(before.last, one.last))
         else:
             joined.append(one)
     return joined
 
 
-def _stretches(source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None) -> Iterator[Excerpt]:
+def _stretches(
+    source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None
+) -> Iterator[Excerpt]:
     marked = excerpt.marked if excerpt is not None and excerpt.source == source else ()
     for one in stretches:
-        found = {number: lines[number] for number in range(one.first, one.last + 1) if number in lines}
+        found = {
+            number: lines[number] for number in range(one.first, one.last + 1) if number in lines
+        }
         if found:
             over = tuple((number, line.over) for number, line in found.items() if line.over)
-            yield Excerpt(source, one.first, tuple(line.text for line in found.values()), tuple(line for line in marked if one.first <= line <= one.last), over)
+            yield Excerpt(
+                source,
+                one.first,
+                tuple(line.text for line in found.values()),
+                tuple(line for line in marked if one.first <= line <= one.last),
+                over,
+            )

@@ -1,6 +1,9 @@
-"""A diagnosis without secrets: the same value with pseudonyms for tokens, addresses, user and host names.
+"""A diagnosis without secrets.
 
-In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here: the patterns (`reading.redaction`).
+The same value with pseudonyms for tokens, addresses, user and host names.
+
+In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here:
+the patterns (`reading.redaction`).
 """
 
 import dataclasses
@@ -12,7 +15,8 @@ from postmortem.model.diagnosis import Diagnosis, Excerpt, Setting, SignatureHit
 from postmortem.model.lines import Where
 from postmortem.reading.redaction import Redactor
 
-# Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a version may look like an address.
+# Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
+# version may look like an address.
 _OWN_WORDS: Final = frozenset({
     "knowledge_base", "classifier", "language", "outcome", "frameworks", "status", "whose", "retry", "group", "id", "kind", "category", "safety", "role",
     "encoding", "compression", "time", "time_basis", "samples", "python", "cuda", "driver", "precision", "checkpoint_before_first_bad", "signal", "gpus",
@@ -34,8 +38,15 @@ def redact(diagnosis: Diagnosis, redactor: Redactor) -> Diagnosis:
 
 @functools.cache
 def _fields(kind: Any) -> tuple[str, ...]:
-    """Name the fields of a class that may hold something to hide; of a class that is no dataclass, none."""
-    return tuple(field.name for field in dataclasses.fields(kind) if field.name not in _OWN_WORDS) if dataclasses.is_dataclass(kind) else ()
+    """Name the fields of a class that may hold something to hide.
+
+    Of a class that is no dataclass, none.
+    """
+    return (
+        tuple(field.name for field in dataclasses.fields(kind) if field.name not in _OWN_WORDS)
+        if dataclasses.is_dataclass(kind)
+        else ()
+    )
 
 
 def _wheres(value: Any) -> Iterator[Where]:
@@ -58,7 +69,10 @@ def _dataclass(value: _T, redactor: Redactor) -> _T:
     changed = {}
     for name in _fields(value.__class__):  # type: ignore[arg-type]
         before = getattr(value, name)
-        if before.__class__ not in _NUMBERS and (after := _field(value, name, before, redactor)) is not before:
+        if (
+            before.__class__ not in _NUMBERS
+            and (after := _field(value, name, before, redactor)) is not before
+        ):
             changed[name] = after
     return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
 
@@ -66,18 +80,28 @@ def _dataclass(value: _T, redactor: Redactor) -> _T:
 def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
     """Hide in one field, with the exceptions that a field's meaning asks for."""
     if name == "packages":
-        return {redactor.text(key): redactor.text(str(version), addresses=False) for key, version in value.items()}
+        return {
+            redactor.text(key): redactor.text(str(version), addresses=False)
+            for key, version in value.items()
+        }
     if name == "settings":
-        return {redactor.text(key): _setting(key, setting, redactor) for key, setting in value.items()}
+        return {
+            redactor.text(key): _setting(key, setting, redactor) for key, setting in value.items()
+        }
     if isinstance(owner, SignatureHit) and name == "captures":
-        return tuple((key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES))) for key, text in value)
+        return tuple(
+            (key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES)))
+            for key, text in value
+        )
     if isinstance(owner, Excerpt) and name == "lines":
         return redactor.lines(value)
     return _value(value, redactor)
 
 
 def _setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
-    return dataclasses.replace(setting, value=_value(redactor.setting(name, setting.value), redactor))
+    return dataclasses.replace(
+        setting, value=_value(redactor.setting(name, setting.value), redactor)
+    )
 
 
 def _value(value: Any, redactor: Redactor) -> Any:
@@ -88,7 +112,12 @@ def _value(value: Any, redactor: Redactor) -> Any:
     if _fields(value.__class__):
         return _dataclass(value, redactor)
     if isinstance(value, dict):
-        return {redactor.text(key) if isinstance(key, str) else key: _value(redactor.setting(str(key), one), redactor) for key, one in value.items()}
+        return {
+            redactor.text(key) if isinstance(key, str) else key: _value(
+                redactor.setting(str(key), one), redactor
+            )
+            for key, one in value.items()
+        }
     if isinstance(value, tuple | list | set | frozenset):
         kind = list if isinstance(value, list) else tuple
         return kind(_value(one, redactor) for one in value)

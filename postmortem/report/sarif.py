@@ -1,10 +1,11 @@
 """SARIF 2.1.0, for code-scanning pages, editors and other programs that take results in one form.
 
-In: a `Diagnosis`. Out: strict JSON. Not here: judging.
-The verdict is one result of kind `fail` (a healthy run: `pass`; an abstention: `open`), the other candidates are `open`; a cause is a rule with its explanation and fixes.
-A result points to the first failure with the real log line, and its evidence stands as related places. The fingerprint holds cause and signatures, no line
-numbers: the same failure in another run has the same one.
-Source: OASIS Static Analysis Results Interchange Format 2.1.0, Errata 01.
+In: a `Diagnosis`. Out: strict JSON. Not here: judging. The verdict is one result of kind `fail` (a
+healthy run: `pass`; an abstention: `open`), the other candidates are `open`; a cause is a rule with
+its explanation and fixes. A result points to the first failure with the real log line, and its
+evidence stands as related places. The fingerprint holds cause and signatures, no line numbers: the
+same failure in another run has the same one. Source: OASIS Static Analysis Results Interchange
+Format 2.1.0, Errata 01.
 """
 
 import hashlib
@@ -22,7 +23,9 @@ from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import json_text, plain_json, tool_version
 from postmortem.report.words import Words
 
-SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 FINGERPRINT: Final = "postmortem/cause/v1"
 _PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
 _CANDIDATES: Final = 5
@@ -39,9 +42,14 @@ def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
-    """Give what is the same for the same failure in another run: the cause and the signatures that speak for it."""
+    """Give what is the same for the same failure in another run.
+
+    The cause and the signatures that speak for it.
+    """
     named = next((one for one in diagnosis.causes if one.id == cause), None)
-    told = sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
+    told = (
+        sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
+    )
     return hashlib.sha256("\n".join([cause, *told]).encode()).hexdigest()
 
 
@@ -52,11 +60,16 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "rules": [_rule(cause) for cause in causes],
     }  # fmt: skip
     exit_status = diagnosis.environment.exit_status
-    invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | ({"exitCode": exit_status} if isinstance(exit_status, int) else {})
+    invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | (
+        {"exitCode": exit_status} if isinstance(exit_status, int) else {}
+    )
     run = {
         "tool": {"driver": driver},
         "invocations": [invocation],
-        "artifacts": [{"location": {"uri": _uri(one.path)}, "length": one.bytes, "mimeType": "text/plain"} for one in diagnosis.sources],
+        "artifacts": [
+            {"location": {"uri": _uri(one.path)}, "length": one.bytes, "mimeType": "text/plain"}
+            for one in diagnosis.sources
+        ],
         "columnKind": "unicodeCodePoints",
         "results": [_result(diagnosis, cause, index, words) for index, cause in enumerate(causes)],
         "properties": {"outcome": diagnosis.outcome, "knowledgeBase": diagnosis.knowledge_base},
@@ -66,7 +79,9 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
 
 def _semantic(version: str) -> str:
     """Write a Python version as SemVer, which a local part or a development release is not."""
-    numbers = ([*version.split("+", maxsplit=1)[0].split(".dev", maxsplit=1)[0].split("."), "0", "0"])[:3]
+    numbers = (
+        [*version.split("+", maxsplit=1)[0].split(".dev", maxsplit=1)[0].split("."), "0", "0"]
+    )[:3]
     return ".".join(number if number.isdigit() else "0" for number in numbers)
 
 
@@ -88,7 +103,11 @@ def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dic
     kind = ("pass" if cause.id.startswith("healthy.") else "fail") if is_verdict else "open"
     is_answer = is_verdict or (index == 0 and diagnosis.verdict.cause is None)
     if is_answer:
-        said = diagnosis.verdict.summary if is_verdict else f"{parts.title(diagnosis, words)}{words('stop')}{diagnosis.verdict.summary}"
+        said = (
+            diagnosis.verdict.summary
+            if is_verdict
+            else f"{parts.title(diagnosis, words)}{words('stop')}{diagnosis.verdict.summary}"
+        )
     else:
         said = f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
     result: dict[str, Any] = {
@@ -96,14 +115,33 @@ def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dic
         "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)}, "rank": round(100 * cause.probability, 1),
         "properties": {"probability": cause.probability, "status": diagnosis.verdict.status if is_verdict else "hypothesis"},
     }  # fmt: skip
-    evidence = [item for item in sorted(cause.evidence, key=lambda item: -abs(item.weight)) if item.source is not None and item.line is not None][:_PLACES]
+    evidence = [
+        item
+        for item in sorted(cause.evidence, key=lambda item: -abs(item.weight))
+        if item.source is not None and item.line is not None
+    ][:_PLACES]
     first = diagnosis.first_failure
     if is_verdict and first is not None:
-        result["locations"] = [_place(diagnosis, first.source, first.line, first.line, _line(diagnosis, first.source, first.line) or first.why)]
+        result["locations"] = [
+            _place(
+                diagnosis,
+                first.source,
+                first.line,
+                first.line,
+                _line(diagnosis, first.source, first.line) or first.why,
+            )
+        ]
     elif evidence:
         result["locations"] = [_of_evidence(diagnosis, evidence[0])]
     if evidence:
-        result["relatedLocations"] = [_of_evidence(diagnosis, item) | {"id": number, "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id}} for number, item in enumerate(evidence)]
+        result["relatedLocations"] = [
+            _of_evidence(diagnosis, item)
+            | {
+                "id": number,
+                "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id},
+            }
+            for number, item in enumerate(evidence)
+        ]
     return result
 
 
@@ -118,10 +156,17 @@ def _of_evidence(diagnosis: Diagnosis, item: Evidence) -> dict[str, Any]:
 
 
 def _place(diagnosis: Diagnosis, source: int, line: int, end: int, text: str) -> dict[str, Any]:
-    region: dict[str, Any] = {"startLine": max(1, line)} | ({"endLine": end} if end > line >= 1 else {})
+    region: dict[str, Any] = {"startLine": max(1, line)} | (
+        {"endLine": end} if end > line >= 1 else {}
+    )
     if text:
         region["snippet"] = {"text": text}
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(diagnosis.sources[source].path), "index": source}, "region": region}}
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(diagnosis.sources[source].path), "index": source},
+            "region": region,
+        }
+    }
 
 
 def _line(diagnosis: Diagnosis, source: int, line: int) -> str:
@@ -136,7 +181,9 @@ def _uri(path: str) -> str:
     if "://" in path:
         return quote(_bytes(path), safe=":/?&=%#@+,;~")
     posix = path.replace("\\", "/")
-    return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(_bytes(posix), safe="/~")
+    return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(
+        _bytes(posix), safe="/~"
+    )
 
 
 def _bytes(path: str) -> bytes:
@@ -145,4 +192,3 @@ def _bytes(path: str) -> bytes:
         return path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return path.encode("utf-8", "replace")
-

@@ -1,7 +1,10 @@
-"""The terminal report on one screen of 24 lines: what matters most of everything, in the same order, and where the rest is.
+"""The terminal report on one screen of 24 lines.
 
-In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`report.terminal`).
-The sparsest form is written first; then, one after another and the most telling first, pieces are added that still fit.
+What matters most of everything, in the same order, and where the rest is.
+
+In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`report.terminal`). The sparsest
+form is written first; then, one after another and the most telling first, pieces are added that
+still fit.
 """
 
 import re
@@ -112,7 +115,13 @@ def _verdict(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         if line:
             paper.say(line, most=plan.title)
     for warning in diagnosis.warnings[: plan.warnings]:
-        paper.say(Text.assemble((words("warnings") + words("colon"), "bold yellow"), (one_line(warning, 500), "yellow")), most=plan.title)
+        paper.say(
+            Text.assemble(
+                (words("warnings") + words("colon"), "bold yellow"),
+                (one_line(warning, 500), "yellow"),
+            ),
+            most=plan.title,
+        )
     first = parts.first_failure(diagnosis, words)
     if first:
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first), most=plan.first)
@@ -121,21 +130,44 @@ def _verdict(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         paper.say(cut(" ".join(parts.paragraphs(verdict.summary)), _LONGEST), most=6)
     elif plan.said:
         _gap(paper, plan)
-        paper.say(Text(_first_sentences(cut(" ".join(parts.paragraphs(cause.explanation)), _LONGEST), plan.said, paper.measure), style="dim"), most=plan.said)
+        paper.say(
+            Text(
+                _first_sentences(
+                    cut(" ".join(parts.paragraphs(cause.explanation)), _LONGEST),
+                    plan.said,
+                    paper.measure,
+                ),
+                style="dim",
+            ),
+            most=plan.said,
+        )
 
 
 def _standing(paper: Paper, diagnosis: Diagnosis) -> str:
-    """Say how sure the verdict is and name it; what the status word means, only if there is room on the line."""
+    """Say how sure the verdict is and name it.
+
+    What the status word means, only if there is room on the line.
+    """
     verdict, words = diagnosis.verdict, paper.words
     if verdict.cause is None:
         return parts.standing(diagnosis, words)
     whole = f"{parts.standing(diagnosis, words)} · {verdict.cause}"
-    return whole if cell_len(whole) <= paper.measure else " · ".join((words.either("status", verdict.status), percent(verdict.probability), verdict.cause))
+    return (
+        whole
+        if cell_len(whole) <= paper.measure
+        else " · ".join(
+            (words.either("status", verdict.status), percent(verdict.probability), verdict.cause)
+        )
+    )
 
 
 def _first_sentences(text: str, lines: int, width: int) -> str:
     """Give as many whole sentences as fit, or all of it to be cut if not even the first does."""
-    ends = [match.end() for match in _SENTENCE.finditer(text) if len(wrapped(text[: match.end()].rstrip(), width)) <= lines]
+    ends = [
+        match.end()
+        for match in _SENTENCE.finditer(text)
+        if len(wrapped(text[: match.end()].rstrip(), width)) <= lines
+    ]
     return text[: ends[-1]].rstrip() if ends else text
 
 
@@ -159,7 +191,16 @@ def _fixes(paper: Paper, cause: Cause, plan: _Plan) -> None:
     paper.say(Text.assemble((paper.words("fixes"), "bold cyan"), (note, "dim")))
     for index, fix in enumerate(cause.fixes[: plan.fixes], 1):
         head = fix_head(fix, paper.words)
-        paper.say(head if head.cell_len <= paper.measure - 5 else fix_head(replace(fix, safety="safe"), paper.words), f"  {index}.", 5, plan.title)
+        paper.say(
+            (
+                head
+                if head.cell_len <= paper.measure - 5
+                else fix_head(replace(fix, safety="safe"), paper.words)
+            ),
+            f"  {index}.",
+            5,
+            plan.title,
+        )
         if index <= plan.snippets:
             _command(paper, fix.snippet)
 
@@ -173,7 +214,9 @@ def _command(paper: Paper, snippet: str) -> None:
 def _telling_line(snippet: str) -> str:
     """Give the one line of a snippet that says most: what does something, not what prepares it."""
     lines = [line.strip() for line in safe(snippet[:_LONGEST]).split("\n")]
-    doing = [line for line in lines if not _PREPARES.match(line) and not _HEREDOC.search(line)] or [line for line in lines if line]
+    doing = [line for line in lines if not _PREPARES.match(line) and not _HEREDOC.search(line)] or [
+        line for line in lines if line
+    ]
     if not doing:
         return ""
     bare = _COMMENT.sub("", doing[0])
@@ -193,7 +236,12 @@ def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: _Plan) -> 
     note = paper.words("bracketed", text=paper.words("more", count=over)) if over > 0 else ""
     paper.say(Text.assemble((paper.words("evidence"), "bold cyan"), (note, "dim")))
     for item in parts.strongest(cause, plan.evidence):
-        paper.say(quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style="green" if item.weight >= 0 else "red"), 9, plan.depth)
+        paper.say(
+            quoted(paper, diagnosis, item),
+            Text(f"  {weight(item.weight):>5}", style="green" if item.weight >= 0 else "red"),
+            9,
+            plan.depth,
+        )
 
 
 def _candidates(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
@@ -206,19 +254,35 @@ def _candidates(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         _candidate(paper, cause)
         strongest = max(cause.evidence, key=lambda item: abs(item.weight), default=None)
         if strongest is not None and plan.depth > 1:
-            paper.say(Text(f"{weight(strongest.weight)} ").append_text(quoted(paper, diagnosis, strongest)), indent=9, most=plan.depth - 1)
+            paper.say(
+                Text(f"{weight(strongest.weight)} ").append_text(
+                    quoted(paper, diagnosis, strongest)
+                ),
+                indent=9,
+                most=plan.depth - 1,
+            )
 
 
 def _candidate(paper: Paper, cause: Cause) -> None:
-    paper.say(Text(one_line(cause.title, 200)).append(f"  {cause.id}", style="dim"), f"  {percent(cause.probability):>5}", 9, 1)
+    paper.say(
+        Text(one_line(cause.title, 200)).append(f"  {cause.id}", style="dim"),
+        f"  {percent(cause.probability):>5}",
+        9,
+        1,
+    )
 
 
 def _curves(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
-    """Draw the curves, the one that shows the failure first; one of a single point only where there is no other."""
+    """Draw the curves, the one that shows the failure first.
+
+    One of a single point only where there is no other.
+    """
     first = diagnosis.first_failure
 
     def rank(one: SeriesView) -> tuple[bool, bool]:
-        return len(one.samples) < 2, first is None or one.source != first.source or all(line != first.line for _, _, line in one.samples)
+        return len(one.samples) < 2, first is None or one.source != first.source or all(
+            line != first.line for _, _, line in one.samples
+        )
 
     series = sorted(chosen(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
     for one in series:
@@ -228,15 +292,30 @@ def _curves(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
 def _around(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
     """Write where the run stood, what it ran on, what else was weighed."""
     words = paper.words
-    environment = " · ".join(part for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)) if part)
+    environment = " · ".join(
+        part
+        for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words))
+        if part
+    )
     others = parts.other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
     said = [
         ("progress", words("joint").join(parts.progress(diagnosis, words)), 2 * plan.progress),
         ("environment", environment, plan.environment),
-        ("others.short", words("joint").join(f"{percent(one.probability)} {one_line(one.title, 200)}" for one in others[:3]), max(plan.others, diagnosis.verdict.status == "hypothesis")),
-        ("harmless", words("joint").join(one_line(hit.title or hit.text, 200) for hit in parts.harmless(diagnosis)[:3]), plan.harmless),
+        (
+            "others.short",
+            words("joint").join(
+                f"{percent(one.probability)} {one_line(one.title, 200)}" for one in others[:3]
+            ),
+            max(plan.others, diagnosis.verdict.status == "hypothesis"),
+        ),
+        (
+            "harmless",
+            words("joint").join(
+                one_line(hit.title or hit.text, 200) for hit in parts.harmless(diagnosis)[:3]
+            ),
+            plan.harmless,
+        ),
     ]
     shown = [(key, text, most) for key, text, most in said if text and most]
     for key, text, most in shown:
         paper.say(Text.assemble((words(key) + words("colon"), "bold"), text), most=most)
-

@@ -1,6 +1,9 @@
-"""The whole terminal report: everything that was found, readable from 40 columns up, plain text when colour is off.
+"""The whole terminal report.
 
-In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same on one screen (`report.screen`).
+Everything that was found, readable from 40 columns up, plain text when colour is off.
+
+In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same
+on one screen (`report.screen`).
 """
 
 from collections.abc import Sequence
@@ -50,14 +53,21 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     _sources(paper, shown)
     made = paper.words("made", version=tool_version(), base=one_line(shown.knowledge_base, 80))
     paper.say("")
-    paper.say(Text(" · ".join(part for part in (made, parts.hidden(redactor, paper.words)) if part), style="dim"))
+    paper.say(
+        Text(
+            " · ".join(part for part in (made, parts.hidden(redactor, paper.words)) if part),
+            style="dim",
+        )
+    )
     return paper.finished()
 
 
 def headline(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
     """Write how the run ended, and the cause."""
     style = MOODS[parts.mood(diagnosis)]
-    head = Text(parts.outcome(diagnosis, diagnosis.outcome, paper.words).upper(), style=f"{style} reverse")
+    head = Text(
+        parts.outcome(diagnosis, diagnosis.outcome, paper.words).upper(), style=f"{style} reverse"
+    )
     paper.say(Text(parts.title(diagnosis, paper.words), style=style), head, head.cell_len + 2, most)
 
 
@@ -69,7 +79,12 @@ def _verdict(paper: Paper, diagnosis: Diagnosis) -> None:
         if line:
             paper.say(line)
     for warning in diagnosis.warnings[:_LISTED]:
-        paper.say(Text.assemble((words("warnings") + words("colon"), "bold yellow"), (one_line(warning, 500), "yellow")))
+        paper.say(
+            Text.assemble(
+                (words("warnings") + words("colon"), "bold yellow"),
+                (one_line(warning, 500), "yellow"),
+            )
+        )
     for paragraph in parts.paragraphs(verdict.summary):
         paper.say("")
         paper.say(paragraph)
@@ -105,14 +120,20 @@ def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause) -> None:
     paper.heading("evidence", paper.words("weight.note"))
     for item in sorted(cause.evidence, key=lambda item: -abs(item.weight)):
         color = "green" if item.weight >= 0 else "red"
-        paper.say(quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9)
+        paper.say(
+            quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9
+        )
     if not cause.evidence:
         paper.say(paper.words("evidence.none"), indent=2)
 
 
 def quoted(paper: Paper, diagnosis: Diagnosis, item: Evidence) -> Text:
     """Write a piece of evidence behind its place."""
-    where = place(diagnosis, item.source, (item.line, item.end_line), paper.words) if item.line is not None else ""
+    where = (
+        place(diagnosis, item.source, (item.line, item.end_line), paper.words)
+        if item.line is not None
+        else ""
+    )
     who = process(item.where, paper.words)
     text = Text()
     for part, style in ((where, "cyan"), (who, "dim")):
@@ -143,7 +164,10 @@ def _fixes(paper: Paper, fixes: Sequence[Fix]) -> None:
 
 def fix_head(fix: Fix, words: Words) -> Text:
     """Write what kind of fix it is, its title, and what it costs."""
-    head = Text.assemble((words.either("kind", fix.kind) + words("colon"), "bold magenta"), (one_line(fix.title, 300), "bold"))
+    head = Text.assemble(
+        (words.either("kind", fix.kind) + words("colon"), "bold magenta"),
+        (one_line(fix.title, 300), "bold"),
+    )
     if fix.safety != "safe":
         head.append(words("marked", text=words.either("safety", fix.safety)), style="yellow")
     return head
@@ -159,7 +183,12 @@ def _others(paper: Paper, diagnosis: Diagnosis) -> None:
         paper.say(text, f"  {percent(cause.probability):>5}", 9)
         if diagnosis.verdict.cause is None and cause.evidence:
             strongest = max(cause.evidence, key=lambda item: abs(item.weight))
-            paper.say(Text(f"{weight(strongest.weight)} ").append_text(quoted(paper, diagnosis, strongest)), indent=9)
+            paper.say(
+                Text(f"{weight(strongest.weight)} ").append_text(
+                    quoted(paper, diagnosis, strongest)
+                ),
+                indent=9,
+            )
     if len(others) > _OTHERS_SHOWN:
         paper.say(paper.words("more", count=len(others) - _OTHERS_SHOWN), indent=9)
 
@@ -170,7 +199,9 @@ def _harmless(paper: Paper, diagnosis: Diagnosis) -> None:
         return
     paper.heading("harmless")
     for hit in hits[:_HARMLESS_SHOWN]:
-        text = Text(one_line(hit.title or hit.text, 200)).append(f"  {parts.spot(diagnosis, hit, paper.words)}", style="cyan")
+        text = Text(one_line(hit.title or hit.text, 200)).append(
+            f"  {parts.spot(diagnosis, hit, paper.words)}", style="cyan"
+        )
         paper.say(text, "  -", 4)
         if hit.because:
             paper.say(Text(one_line(hit.because, 300), style="dim"), indent=4)
@@ -182,7 +213,9 @@ def _curves(paper: Paper, diagnosis: Diagnosis) -> None:
     series = chosen(diagnosis.series, CURVES, each=1)
     if not series:
         return
-    paper.heading("curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else "")
+    paper.heading(
+        "curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else ""
+    )
     label_width = max(len(one.name) for one in series) + 4
     for one in series:
         draw_curve(paper, one, label_width)
@@ -214,15 +247,27 @@ def _timeline(paper: Paper, diagnosis: Diagnosis) -> None:
         style = "bold" if event.role == "cause" else ""
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):
-        paper.say(Text(paper.words("timeline.more", count=len(diagnosis.timeline) - len(events)), style="dim"), indent=4)
+        paper.say(
+            Text(
+                paper.words("timeline.more", count=len(diagnosis.timeline) - len(events)),
+                style="dim",
+            ),
+            indent=4,
+        )
     if diagnosis.events_left:
-        paper.say(Text(paper.words("timeline.left", count=diagnosis.events_left), style="dim"), indent=4)
+        paper.say(
+            Text(paper.words("timeline.left", count=diagnosis.events_left), style="dim"), indent=4
+        )
 
 
 def _run(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write environment and progress, one paragraph each."""
     words = paper.words
-    environment = " · ".join(part for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words)) if part)
+    environment = " · ".join(
+        part
+        for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words))
+        if part
+    )
     if environment:
         paper.heading("environment")
         paper.say(environment, indent=2)

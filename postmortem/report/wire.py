@@ -1,7 +1,8 @@
 """The JSON report, `postmortem.report/1`: field for field as DESIGN.md section 4 fixes it.
 
-In: a `Diagnosis`. Out: plain values, strict JSON text, the JSON Schema. Not here: reading a report back, computing anything.
-Non-finite numbers are the strings "NaN", "Infinity" and "-Infinity". The log excerpt is no part of the contract and stays out.
+In: a `Diagnosis`. Out: plain values, strict JSON text, the JSON Schema. Not here: reading a report
+back, computing anything. Non-finite numbers are the strings "NaN", "Infinity" and "-Infinity". The
+log excerpt is no part of the contract and stays out.
 """
 
 import dataclasses
@@ -13,7 +14,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Environment, Event, Evidence, Fix, Progress, SeriesView, SignatureHit, Source, Verdict
+from postmortem.model.diagnosis import (
+    Cause,
+    Diagnosis,
+    Environment,
+    Event,
+    Evidence,
+    Fix,
+    Progress,
+    SeriesView,
+    SignatureHit,
+    Source,
+    Verdict,
+)
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
 from postmortem.reading.redaction import Redactor
@@ -36,9 +49,20 @@ def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def json_text(value: Any, *, is_one_line: bool = False) -> str:
-    """Write values that `plain_json` has made as strict JSON; what would steer a terminal, an editor or a runner stands in it as an escape."""
-    text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=None if is_one_line else 1, separators=(",", ":") if is_one_line else None)
-    if UNSEEN.search("".join(sorted(set(text)))):     # one look at each character there is, in the place of one at every place
+    """Write values that `plain_json` has made as strict JSON.
+
+    What would steer a terminal, an editor or a runner stands in it as an escape.
+    """
+    text = json.dumps(
+        value,
+        allow_nan=False,
+        ensure_ascii=False,
+        indent=None if is_one_line else 1,
+        separators=(",", ":") if is_one_line else None,
+    )
+    if UNSEEN.search(
+        "".join(sorted(set(text)))
+    ):  # one look at each character there is, in the place of one at every place
         text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
     return (RUNNER.sub(escaped, text) if "::" in text or "##" in text else text) + "\n"
 
@@ -65,7 +89,12 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
     first = shown.first_failure
     wire = {
         "schema": SCHEMA,
-        "tool": {"name": "postmortem", "version": tool_version(), "knowledge_base": shown.knowledge_base, "classifier": shown.classifier},
+        "tool": {
+            "name": "postmortem",
+            "version": tool_version(),
+            "knowledge_base": shown.knowledge_base,
+            "classifier": shown.classifier,
+        },
         "sources": [_source(one) for one in shown.sources],
         "attempts": [_fields(one) for one in shown.attempts],
         "outcome": shown.outcome,
@@ -103,8 +132,14 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 
 
 def _cause(cause: Cause) -> dict[str, Any]:
-    fields = _fields(cause) | {"evidence": [_evidence(one) for one in cause.evidence], "fixes": [_fix(one) for one in cause.fixes]}
-    for name in ("log_odds", "separated_by"):     # for the page; the contract gives the probability, and the verdict what would change it
+    fields = _fields(cause) | {
+        "evidence": [_evidence(one) for one in cause.evidence],
+        "fixes": [_fix(one) for one in cause.fixes],
+    }
+    for name in (
+        "log_odds",
+        "separated_by",
+    ):  # for the page; the contract gives the probability, and the verdict what would change it
         del fields[name]
     return fields
 
@@ -119,14 +154,14 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def _signature(hit: SignatureHit) -> dict[str, Any]:
     fields = _fields(hit) | {"where": _where(hit.where), "captures": dict(hit.captures)}
-    for name in ("title", "literal"):     # for people; the contract names a signature by its id
+    for name in ("title", "literal"):  # for people; the contract names a signature by its id
         del fields[name]
     return fields
 
 
 def _event(event: Event) -> dict[str, Any]:
     fields = _fields(event) | {"where": _where(event.where), "step": _step(event.step)}
-    del fields["title"]     # for people as well
+    del fields["title"]  # for people as well
     return fields
 
 
@@ -147,7 +182,10 @@ def _environment(environment: Environment) -> dict[str, Any]:
 
 def _progress(progress: Progress) -> dict[str, Any]:
     bad = progress.first_bad
-    return _fields(progress) | {"last_good_step": _step(progress.last_good_step), "first_bad": None if bad is None else [_step(bad[0]), bad[1]]}
+    return _fields(progress) | {
+        "last_good_step": _step(progress.last_good_step),
+        "first_bad": None if bad is None else [_step(bad[0]), bad[1]],
+    }
 
 
 def _redactions(redactor: Redactor | None) -> dict[str, Any]:
@@ -157,7 +195,9 @@ def _redactions(redactor: Redactor | None) -> dict[str, Any]:
 
 def _step(step: float | None) -> float | None:
     """Write a whole step as an integer."""
-    return int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
+    return (
+        int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
+    )
 
 
 def plain_json(value: Any) -> Any:
@@ -165,7 +205,11 @@ def plain_json(value: Any) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else ("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
+        return (
+            value
+            if math.isfinite(value)
+            else ("NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity")
+        )
     if isinstance(value, str):
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):

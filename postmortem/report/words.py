@@ -1,6 +1,7 @@
 """Fixed phrases of the reports, in English and Chinese.
 
-In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, which the diagnosis brings in its own language.
+In: a language and a key. Out: a phrase. Not here: texts of causes and fixes, which the diagnosis
+brings in its own language.
 """
 
 from collections.abc import Mapping
@@ -53,10 +54,22 @@ _EN: Final[dict[str, str]] = {
     "input.blank": "The files hold only blank lines",
     "input.environment": "This is an environment dump, not a log",
     "input.other": "This does not look like a training log",
-    "input.empty.says": "The run wrote nothing into it, or its output went elsewhere. Pass the file that holds the output of the training run, standard error included.",
-    "input.blank.says": "The run wrote nothing else into it, or its output went elsewhere. Pass the file that holds the output of the training run, standard error included.",
-    "input.environment.says": "It tells the machine and the versions, not what happened. Pass it with --env beside the log: postmortem analyze train.log --env {name}",
-    "input.other.says": "No metric, no traceback and no message of a training framework was recognised. Pass the file that holds the output of the training run, standard error included.",
+    "input.empty.says": (
+        "The run wrote nothing into it, or its output went elsewhere. Pass the file that holds the"
+        " output of the training run, standard error included."
+    ),
+    "input.blank.says": (
+        "The run wrote nothing else into it, or its output went elsewhere. Pass the file that holds"
+        " the output of the training run, standard error included."
+    ),
+    "input.environment.says": (
+        "It tells the machine and the versions, not what happened. Pass it with --env beside the"
+        " log: postmortem analyze train.log --env {name}"
+    ),
+    "input.other.says": (
+        "No metric, no traceback and no message of a training framework was recognised. Pass the"
+        " file that holds the output of the training run, standard error included."
+    ),
     "evidence": "Evidence",
     "evidence.more": "{count} more pieces of evidence",
     "evidence.none": "no evidence was found",
@@ -83,7 +96,10 @@ _EN: Final[dict[str, str]] = {
     "references": "References",
     "others": "Other causes that were weighed",
     "others.short": "Also weighed",
-    "comment.cut": "Parts were left out: a comment holds no more. The whole report is the page (HTML) or the JSON report.",
+    "comment.cut": (
+        "Parts were left out: a comment holds no more. The whole report is the page (HTML) or the"
+        " JSON report."
+    ),
     "screen.more": "Everything: --full · a page with charts: -o report.html",
     "candidates": "What it could be",
     "harmless": "Looks alarming, is not the cause",
@@ -141,9 +157,17 @@ _EN: Final[dict[str, str]] = {
     "progress.first-bad": "the first bad value at {place}",
     "progress.the-failure": "the first failure",
     "progress.before.yes": "the last checkpoint, {last}, precedes {bad}: resume from it",
-    "progress.before.earlier": "the last checkpoint, {last}, was saved after {bad}: resume from {good}, the last one before it",
-    "progress.before.no": "the last checkpoint, {last}, was saved after {bad}, and none before it: do not resume from it",
-    "progress.before.unknown": "last checkpoint {last}; not known whether it was saved before {bad}",
+    "progress.before.earlier": (
+        "the last checkpoint, {last}, was saved after {bad}: resume from {good}, the last one"
+        " before it"
+    ),
+    "progress.before.no": (
+        "the last checkpoint, {last}, was saved after {bad}, and none before it: do not resume"
+        " from it"
+    ),
+    "progress.before.unknown": (
+        "last checkpoint {last}; not known whether it was saved before {bad}"
+    ),
     "progress.after": "{value} between the first failure and the end of the log",
     "duration.days": "{value} d",
     "duration.hours": "{value} h",
@@ -173,7 +197,9 @@ _EN: Final[dict[str, str]] = {
     "hidden.nothing": "Nothing had to be hidden",
     "hidden.secret": "secrets ({count})",
     "hidden.email": "e-mail addresses ({count})",
-    "hidden.ip": "network addresses ({count})", "hidden.mac": "hardware addresses ({count})", "hidden.phone": "telephone numbers ({count})",
+    "hidden.ip": "network addresses ({count})",
+    "hidden.mac": "hardware addresses ({count})",
+    "hidden.phone": "telephone numbers ({count})",
     "hidden.user": "user names ({count})",
     "hidden.host": "host names ({count})",
     "made": "postmortem {version}, knowledge base {base}",
@@ -236,10 +262,19 @@ _ZH: Final[dict[str, str]] = {
     "input.blank": "文件里只有空行",
     "input.environment": "这是环境信息，不是日志",
     "input.other": "这不像训练日志",
-    "input.empty.says": "任务没有写入任何内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。",
-    "input.blank.says": "任务没有写入其他内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。",
-    "input.environment.says": "它只说明机器和版本，没有说明发生了什么。请用 --env 把它和日志一起传入：postmortem analyze train.log --env {name}",
-    "input.other.says": "没有识别出任何指标、traceback 或训练框架的输出。请传入训练任务的输出文件（包括标准错误）。",
+    "input.empty.says": (
+        "任务没有写入任何内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。"
+    ),
+    "input.blank.says": (
+        "任务没有写入其他内容，或者输出去了别处。请传入训练任务的输出文件（包括标准错误）。"
+    ),
+    "input.environment.says": (
+        "它只说明机器和版本，没有说明发生了什么。请用 --env 把它和日志一起传入：postmortem analyze"
+        " train.log --env {name}"
+    ),
+    "input.other.says": (
+        "没有识别出任何指标、traceback 或训练框架的输出。请传入训练任务的输出文件（包括标准错误）。"
+    ),
     "evidence": "证据",
     "evidence.more": "还有 {count} 条证据",
     "evidence.none": "没有找到证据",
@@ -324,7 +359,9 @@ _ZH: Final[dict[str, str]] = {
     "progress.first-bad": "首个坏值（{place}）",
     "progress.the-failure": "首个故障",
     "progress.before.yes": "最后的检查点 {last} 早于{bad}：可从它恢复",
-    "progress.before.earlier": "最后的检查点 {last} 保存于{bad}之后：请从此前的最后一个检查点 {good} 恢复",
+    "progress.before.earlier": (
+        "最后的检查点 {last} 保存于{bad}之后：请从此前的最后一个检查点 {good} 恢复"
+    ),
     "progress.before.no": "最后的检查点 {last} 保存于{bad}之后，此前没有检查点：不要从它恢复",
     "progress.before.unknown": "最后的检查点 {last}；无法确定是否保存于{bad}之前",
     "progress.after": "从首个故障到日志结束历时 {value}",
@@ -356,7 +393,9 @@ _ZH: Final[dict[str, str]] = {
     "hidden.nothing": "没有需要隐藏的内容",
     "hidden.secret": "密钥 {count} 个",
     "hidden.email": "邮箱 {count} 个",
-    "hidden.ip": "网络地址 {count} 个", "hidden.mac": "硬件地址 {count} 个", "hidden.phone": "电话号码 {count} 个",
+    "hidden.ip": "网络地址 {count} 个",
+    "hidden.mac": "硬件地址 {count} 个",
+    "hidden.phone": "电话号码 {count} 个",
     "hidden.user": "用户名 {count} 个",
     "hidden.host": "主机名 {count} 个",
     "made": "postmortem {version}，知识库 {base}",
@@ -393,7 +432,10 @@ _ONE: Final[Mapping[str, str]] = {
     "timeline.more": "{count} more event is in the HTML and JSON reports",
 }
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {"en": {**_EN, **PAGE["en"], **CHART["en"]}, "zh": {**_ZH, **PAGE["zh"], **CHART["zh"]}}
+WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {**_EN, **PAGE["en"], **CHART["en"]},
+    "zh": {**_ZH, **PAGE["zh"], **CHART["zh"]},
+}
 
 
 class Words:

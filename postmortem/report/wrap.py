@@ -1,7 +1,10 @@
-"""Where a paragraph may be broken: at blanks, between Chinese characters, never within a Latin word that fits on a line.
+"""Where a paragraph may be broken.
 
-In: text of one paragraph and a width in terminal cells. Out: the lines as (start, end) positions in the text.
-Not here: colours, indents (`report.terminal`). The rules are those of CLREQ and UAX #14, as far as a report needs them.
+At blanks, between Chinese characters, never within a Latin word that fits on a line.
+
+In: text of one paragraph and a width in terminal cells. Out: the lines as (start, end) positions in
+the text. Not here: colours, indents (`report.terminal`). The rules are those of CLREQ and UAX #14,
+as far as a report needs them.
 """
 
 import re
@@ -13,7 +16,9 @@ _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％�
 """Never at the start of a line."""
 _OPENING: Final = "（《「『【〔〈“‘([{"
 """Never at the end of a line."""
-_WIDE: Final = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
+_WIDE: Final = re.compile(
+    r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
+)
 
 
 def wrapped(text: str, width: int) -> list[tuple[int, int]]:
@@ -34,7 +39,10 @@ def wrapped(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
-    """Give what may stand on one line with the next piece or on another: words, and Chinese characters with their punctuation."""
+    """Give what may stand on one line with the next piece or on another.
+
+    Words, and Chinese characters with their punctuation.
+    """
     pieces: list[tuple[int, int]] = []
     for word in re.finditer(r"\S+", text):
         start = word.start()
@@ -46,7 +54,7 @@ def _pieces(text: str) -> list[tuple[int, int]]:
                 start = index
         pieces.append((start, word.end()))
     if pieces:
-        pieces[0] = (0, pieces[0][1])     # an indent within the text is kept
+        pieces[0] = (0, pieces[0][1])  # an indent within the text is kept
     return pieces
 
 
@@ -56,9 +64,14 @@ def _may_part(before: str, after: str) -> bool:
 
 
 def _is_glued(before: str, after: str, *, is_spaced: bool = False) -> bool:
-    """Say whether punctuation holds two characters together; behind a blank only that of full width does."""
+    """Say whether punctuation holds two characters together.
+
+    Behind a blank only that of full width does.
+    """
     if is_spaced:
-        return (after in _CLOSING and bool(_WIDE.match(after))) or (before in _OPENING and bool(_WIDE.match(before)))
+        return (after in _CLOSING and bool(_WIDE.match(after))) or (
+            before in _OPENING and bool(_WIDE.match(before))
+        )
     return after in _CLOSING or before in _OPENING
 
 

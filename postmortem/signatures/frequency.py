@@ -1,10 +1,12 @@
 """How often rules are looked up in vain: anchors that stand in the ordinary lines of healthy logs.
 
-In: rules as plain mappings, a folder of labelled samples. Out: a `PatternError` for every anchor that is no rare literal.
-Not here: whether a rule fires wrongly (`signatures.proof`, and the samples' own labels).
+In: rules as plain mappings, a folder of labelled samples. Out: a `PatternError` for every anchor
+that is no rare literal. Not here: whether a rule fires wrongly (`signatures.proof`, and the
+samples' own labels).
 
-A line with an anchor is cleaned and searched, which costs a hundred times what reading it costs. An anchor may stand a few times in a log, where a run begins or ends; one that
-stands in every metric line slows every run down.
+A line with an anchor is cleaned and searched, which costs a hundred times what reading it costs. An
+anchor may stand a few times in a log, where a run begins or ends; one that stands in every metric
+line slows every run down.
 """
 
 import collections
@@ -29,9 +31,21 @@ def healthy(samples: Path) -> list[Path]:
     """Give the logs whose label says that the run was healthy."""
     found: list[Path] = []
     for label in sorted(samples.rglob("*.yaml")):
-        if label.read_text(encoding="utf-8").startswith("cause: healthy.") and str((read_yaml(label) or {}).get("cause", "")).startswith("healthy."):
-            beside = [label.with_suffix(""), *(path for path in sorted(label.parent.glob(f"{label.stem}.*")) if path != label)]
-            found += [path for one in beside for path in ([one] if one.is_file() else sorted(one.rglob("*")) if one.is_dir() else []) if path.is_file()]
+        if label.read_text(encoding="utf-8").startswith("cause: healthy.") and str(
+            (read_yaml(label) or {}).get("cause", "")
+        ).startswith("healthy."):
+            beside = [
+                label.with_suffix(""),
+                *(path for path in sorted(label.parent.glob(f"{label.stem}.*")) if path != label),
+            ]
+            found += [
+                path
+                for one in beside
+                for path in (
+                    [one] if one.is_file() else sorted(one.rglob("*")) if one.is_dir() else []
+                )
+                if path.is_file()
+            ]
     return found
 
 
@@ -46,22 +60,36 @@ def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[Pa
     finder = prefilter(literals)
     for log in logs:
         data = log.read_bytes()
-        for (name, anchor), lines in _in_vain(data, [(literals[number], start) for number, start in finder.hits(data, 0, len(data))], owners).items():
+        for (name, anchor), lines in _in_vain(
+            data,
+            [(literals[number], start) for number, start in finder.hits(data, 0, len(data))],
+            owners,
+        ).items():
             rule = next(one for one in owners[anchor] if one.id == name)
-            most = _PER_LOG.get(rule.raw.get("kind", ""), _ELSEWHERE) + _PER_MEGABYTE * len(data) / 1e6
+            most = (
+                _PER_LOG.get(rule.raw.get("kind", ""), _ELSEWHERE) + _PER_MEGABYTE * len(data) / 1e6
+            )
             if lines > most and (name, anchor) not in told:
                 told.add((name, anchor))
                 yield PatternError(
-                    f"{name}: the anchor {anchor.decode()!r} stands in vain in {lines} lines of a healthy log, {log.name} ({len(data) / 1e6:.2g} MB)", rule.raw.get("file", ""), "take a literal that ordinary lines lack",
+                    f"{name}: the anchor {anchor.decode()!r} stands in vain in {lines} lines of a"
+                    f" healthy log, {log.name} ({len(data) / 1e6:.2g} MB)",
+                    rule.raw.get("file", ""),
+                    "take a literal that ordinary lines lack",
                 )
 
 
-def _in_vain(data: bytes, hits: Iterable[tuple[bytes, int]], owners: dict[bytes, list[Rule]]) -> collections.Counter[tuple[str, bytes]]:
+def _in_vain(
+    data: bytes, hits: Iterable[tuple[bytes, int]], owners: dict[bytes, list[Rule]]
+) -> collections.Counter[tuple[str, bytes]]:
     """Count the lines that hold an anchor of a rule and are not what it looks for, by rule and anchor."""
     lines: dict[tuple[int, bytes], View] = {}
     for anchor, start in hits:
         view = View(data, start, 0, srun=False)
         lines.setdefault((view.start, anchor), view)
     return collections.Counter(
-        (rule.id, anchor) for (_, anchor), view in lines.items() for rule in owners[anchor] if rule.search("\n".join(view.following(int(rule.raw.get("lines") or 1)))) is None
+        (rule.id, anchor)
+        for (_, anchor), view in lines.items()
+        for rule in owners[anchor]
+        if rule.search("\n".join(view.following(int(rule.raw.get("lines") or 1)))) is None
     )

@@ -1,10 +1,12 @@
 """One pass over a block for all literals at once.
 
-In: the literals (bytes), a block. Out: hits as (literal's number, start in the block), in the order of their ends.
-Not here: what a hit leads to.
+In: the literals (bytes), a block. Out: hits as (literal's number, start in the block), in the order
+of their ends. Not here: what a hit leads to.
 
-hyperscan scans at memory speed, but has wheels for x86-64 only; ahocorasick_rs does the same elsewhere. A test holds that both find the same.
-hyperscan needs 70 ms for six thousand literals, a fifth of a short run, so what it has compiled is kept; it checks version, machine and checksum itself.
+hyperscan scans at memory speed, but has wheels for x86-64 only; ahocorasick_rs does the same
+elsewhere. A test holds that both find the same. hyperscan needs 70 ms for six thousand literals, a
+fifth of a short run, so what it has compiled is kept; it checks version, machine and checksum
+itself.
 """
 
 import hashlib
@@ -16,7 +18,7 @@ from postmortem.errors import MissingExtra
 
 try:
     import hyperscan
-except ImportError:     # no wheel for this platform
+except ImportError:  # no wheel for this platform
     hyperscan = None  # type: ignore[assignment]
 
 _OVERHANG: Final = 512
@@ -55,25 +57,33 @@ class HyperscanFilter:
             if start < most:
                 found.append((number, start + lo))
 
-        fresh = data if lo == 0 and len(data) <= hi + _OVERHANG else data[lo:hi + _OVERHANG]
+        fresh = data if lo == 0 and len(data) <= hi + _OVERHANG else data[lo : hi + _OVERHANG]
         self._database.scan(fresh, match_event_handler=on_match)
         return found
 
 
 def _database(literals: Sequence[bytes]) -> "hyperscan.Database":
     """Load the compiled literals, or compile and keep them."""
-    stamp = hashlib.sha256(b"\0".join([str(getattr(hyperscan, "__version__", "")).encode(), *literals])).hexdigest()[:24]
+    stamp = hashlib.sha256(
+        b"\0".join([str(getattr(hyperscan, "__version__", "")).encode(), *literals])
+    ).hexdigest()[:24]
     known = resources.recall("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
     if known is not None:
         try:
             database = hyperscan.loadb(known, mode=hyperscan.HS_MODE_BLOCK)
             database.scratch = hyperscan.Scratch(database)
         except hyperscan.HyperscanError:
-            pass    # of another machine, another version, or damaged
+            pass  # of another machine, another version, or damaged
         else:
             return database
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(expressions=list(literals), ids=list(range(len(literals))), elements=len(literals), flags=[0] * len(literals), literal=True)
+    database.compile(
+        expressions=list(literals),
+        ids=list(range(len(literals))),
+        elements=len(literals),
+        flags=[0] * len(literals),
+        literal=True,
+    )
     if len(literals) >= _WORTH_KEEPING:
         resources.keep("literals", stamp, hyperscan.dumpb(database))
     return database
@@ -87,7 +97,11 @@ class AhoCorasickFilter:
         try:
             import ahocorasick_rs  # noqa: PLC0415 -- installed only where hyperscan is not
         except ImportError as error:
-            raise MissingExtra("neither hyperscan nor ahocorasick_rs is installed", "", "pip install ahocorasick_rs") from error
+            raise MissingExtra(
+                "neither hyperscan nor ahocorasick_rs is installed",
+                "",
+                "pip install ahocorasick_rs",
+            ) from error
         self._lengths = [len(literal) for literal in literals]
         self._automaton = ahocorasick_rs.BytesAhoCorasick(list(literals)) if literals else None
 
@@ -95,12 +109,12 @@ class AhoCorasickFilter:
         """Find every literal that starts in data[lo:hi]."""
         if self._automaton is None:
             return []
-        matches = self._automaton.find_matches_as_indexes(data[lo:hi + _OVERHANG], overlapping=True)
+        matches = self._automaton.find_matches_as_indexes(
+            data[lo : hi + _OVERHANG], overlapping=True
+        )
         return [(number, start + lo) for number, start, _ in matches if start < hi - lo]
 
 
 def prefilter(literals: Sequence[bytes]) -> Prefilter:
     """Build the fastest filter that this platform has."""
     return HyperscanFilter(literals) if hyperscan is not None else AhoCorasickFilter(literals)
-
-

@@ -13,14 +13,21 @@ from postmortem.reading.prefixes import clean
 
 
 def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
-    """Give the named groups if the rule fires on the text, else None. An anchor must be there and the cleaned lines must match."""
+    """Give the named groups if the rule fires on the text, else None.
+
+    An anchor must be there and the cleaned lines must match.
+    """
     lines = text.split("\n")
     searched = Rule(rule["id"], (), rule["match"], rule)
     for index, line in enumerate(lines):
         if any(anchor in line for anchor in rule["anchors"]):
-            window = "\n".join(clean(one).text for one in lines[index:index + rule.get("lines", 1)])
+            window = "\n".join(
+                clean(one).text for one in lines[index : index + rule.get("lines", 1)]
+            )
             if match := searched.search(window):
-                return {name: value for name, value in match.groupdict().items() if value is not None}
+                return {
+                    name: value for name, value in match.groupdict().items() if value is not None
+                }
     return None
 
 
@@ -32,11 +39,24 @@ def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
             if got is None:
                 has_anchor = any(anchor in example["text"] for anchor in rule["anchors"])
                 hint = "correct `match`" if has_anchor else "none of its anchors is in the example"
-                yield PatternError(f"{rule['id']} does not fire on its own example: {example['text'][:160]!r}", rule.get("file", ""), hint)
+                yield PatternError(
+                    f"{rule['id']} does not fire on its own example: {example['text'][:160]!r}",
+                    rule.get("file", ""),
+                    hint,
+                )
                 continue
             for name, value in example.get("captures", {}).items():
                 if got.get(name) != str(value):
-                    yield PatternError(f"{rule['id']} captures {name}={got.get(name)!r}, the example says {value!r}", rule.get("file", ""), "correct either")
+                    yield PatternError(
+                        f"{rule['id']} captures {name}={got.get(name)!r}, the example says"
+                        f" {value!r}",
+                        rule.get("file", ""),
+                        "correct either",
+                    )
         for example in rule["examples"]["silent"]:
             if captures(rule, example["text"]) is not None:
-                yield PatternError(f"{rule['id']} wrongly fires on: {example['text'][:160]!r}", rule.get("file", ""), "make `match` or `anchors` narrower")
+                yield PatternError(
+                    f"{rule['id']} wrongly fires on: {example['text'][:160]!r}",
+                    rule.get("file", ""),
+                    "make `match` or `anchors` narrower",
+                )

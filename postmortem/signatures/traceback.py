@@ -1,8 +1,10 @@
-"""Join a Python traceback across its lines: chained, quoted inside another, boxed by Rich, spread over ranks.
+"""Join a Python traceback across its lines.
 
-In: the block's bytes and the line "Traceback (most recent call last)", or the first frame of a paste that begins below that line.
-Out: a `Traceback` with frames and the exception line, or None where no frame follows.
-Not here: what the exception means.
+Chained, quoted inside another, boxed by Rich, spread over ranks.
+
+In: the block's bytes and the line "Traceback (most recent call last)", or the first frame of a
+paste that begins below that line. Out: a `Traceback` with frames and the exception line, or None
+where no frame follows. Not here: what the exception means.
 """
 
 import itertools
@@ -18,19 +20,31 @@ from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"
 FRAME_ANCHOR: Final = b'File "'
-CHAINS: Final = (b"During handling of the above exception", b"The above exception was the direct cause")
+CHAINS: Final = (
+    b"During handling of the above exception",
+    b"The above exception was the direct cause",
+)
 
-_FRAME: Final = re.compile(r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?')
-_BOXED: Final = re.compile(r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?: (?P<function>[\w<>.]{1,100})|\s)")
+_FRAME: Final = re.compile(
+    r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?'
+)
+_BOXED: Final = re.compile(
+    r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?:"
+    r" (?P<function>[\w<>.]{1,100})|\s)"
+)
 _EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
-_BARE: Final = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$")
+_BARE: Final = re.compile(
+    r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"
+)
 _LIBRARY: Final = re.compile(
     r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen|[/\\]pythonapi|\.zip[/\\]"
     r"|[/\\](?:transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
     r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]{1,80}[/\\]){0,20}[\w-]{1,80}\.pyx?$",
 )
 _BAR: Final = re.compile(r"\d%\|")
-_OTHER_PROGRAM: Final = re.compile(r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: ")
+_OTHER_PROGRAM: Final = re.compile(
+    r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: "
+)
 _FIGURES: Final = re.compile(r"[\d.,]+|\s+")
 _MOST_FRAMES: Final = 400
 _MOST_FOREIGN: Final = 512
@@ -61,14 +75,18 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     """
     head = view.cleaned
     rows = _rows(view)
-    frames, last = _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, _indent(head.text))
+    frames, last = (
+        _boxed(rows) if "─" in head.text or "╭" in head.text else _plain(rows, _indent(head.text))
+    )
     if not frames and (last is None or _exception(last.text) is None):
         return None
     return _joined(view, source, base, frames, last, rows)
 
 
 def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
-    """Read a traceback whose first lines are cut off; it counts only if an exception follows the frames.
+    """Read a traceback whose first lines are cut off.
+
+    It counts only if an exception follows the frames.
 
     Returns:
         The traceback, and the offset in the stream up to which frames have been looked at.
@@ -89,18 +107,30 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _joined(view: View, source: int, base: int, frames: list[Frame], last: _Row | None, rows: Iterator[_Row]) -> Traceback:
+def _joined(
+    view: View, source: int, base: int, frames: list[Frame], last: _Row | None, rows: Iterator[_Row]
+) -> Traceback:
     head = view.cleaned
     name, message, exception = "", "", last
     if last is not None and (match := _exception(last.text)):
         name, message = match["name"], (match["message"] or "")
         message, exception = _whole_message(message, last, rows, view.data)
-    before = view.data[max(0, view.start - 300):view.start]
+    before = view.data[max(0, view.start - 300) : view.start]
     return Traceback(
-        exception=name, message=cut(message, _MOST_TEXT), frames=tuple(frames), source=source, where=head.where,
-        line=view.number, end_line=(exception or last or _Row(view.number, "", view.end)).number, exception_line=(last or _Row(view.number, "", 0)).number,
-        offset=base + view.start, end_offset=base + (last.end if last else view.end), time=head.time, level=head.level,
-        chained=any(phrase in before for phrase in CHAINS), wrapped="Original Traceback" in head.text,
+        exception=name,
+        message=cut(message, _MOST_TEXT),
+        frames=tuple(frames),
+        source=source,
+        where=head.where,
+        line=view.number,
+        end_line=(exception or last or _Row(view.number, "", view.end)).number,
+        exception_line=(last or _Row(view.number, "", 0)).number,
+        offset=base + view.start,
+        end_offset=base + (last.end if last else view.end),
+        time=head.time,
+        level=head.level,
+        chained=any(phrase in before for phrase in CHAINS),
+        wrapped="Original Traceback" in head.text,
     )
 
 
@@ -125,7 +155,12 @@ def _rows(view: View) -> Iterator[_Row]:
             return
         if same_process(cleaned.where, where):
             foreign = 0
-            yield _Row(number, cleaned.text, position, (one.begin, one.close) if cleaned.time is not None or cleaned.level else None)
+            yield _Row(
+                number,
+                cleaned.text,
+                position,
+                (one.begin, one.close) if cleaned.time is not None or cleaned.level else None,
+            )
 
 
 def _passed(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
@@ -141,7 +176,7 @@ def _stamp(data: bytes, row: _Row) -> str:
     if row.stamped is None:
         return ""
     bare = ANSI.sub("", data[slice(*row.stamped)].decode("utf-8", "replace"))
-    return _FIGURES.sub("0", bare[:len(bare) - len(row.text)])
+    return _FIGURES.sub("0", bare[: len(bare) - len(row.text)])
 
 
 def _last_frame(data: bytes, start: int, end: int) -> tuple[int, int]:
@@ -163,7 +198,11 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
             _add(frames, pending, "")
             pending = match
             last = row
-        elif pending is not None and row.text.strip() and not (_ends(row.text, indent) and _exception(row.text)):
+        elif (
+            pending is not None
+            and row.text.strip()
+            and not (_ends(row.text, indent) and _exception(row.text))
+        ):
             _add(frames, pending, row.text.strip())
             pending = None
         elif not row.text.strip() and not frames and pending is None:
@@ -180,7 +219,11 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
 def _ends(text: str, indent: int) -> bool:
     """Say whether the line stands as far left as the traceback's head and could be the exception."""
     stripped = text.lstrip()
-    if len(text) - len(stripped) > indent or _FRAME.match(text) or stripped.startswith(("^", "~~", "[Previous line")):
+    if (
+        len(text) - len(stripped) > indent
+        or _FRAME.match(text)
+        or stripped.startswith(("^", "~~", "[Previous line"))
+    ):
         return False
     return bool(_exception(stripped)) or len(text) - len(stripped) <= indent
 
@@ -196,7 +239,15 @@ def _exception(text: str) -> re.Match[str] | None:
 def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
     if match is not None and len(frames) < _MOST_FRAMES:
         file = match["file"]
-        frames.append(Frame(file, whole_number(match["line"]) or 0, (match["function"] or "").strip(), code[:300], is_library(file)))
+        frames.append(
+            Frame(
+                file,
+                whole_number(match["line"]) or 0,
+                (match["function"] or "").strip(),
+                code[:300],
+                is_library(file),
+            )
+        )
 
 
 def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
@@ -214,18 +265,29 @@ def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:
 
 
 def _whole_message(message: str, last: _Row, rows: Iterator[_Row], data: bytes) -> tuple[str, _Row]:
-    """Add the lines that continue a message: up to a blank line, a prefix of another kind, or thirty lines."""
+    """Add the lines that continue a message.
+
+    Up to a blank line, a prefix of another kind, or thirty lines.
+    """
     end, own = last, _stamp(data, last)
     for count, row in enumerate(rows):
         text = row.text.strip()
-        if count >= 30 or len(message) > _MOST_TEXT or not text or "Traceback (most recent" in text or (_EXCEPTION.match(text) and _BARE.match(text.split(":")[0])):
+        if (
+            count >= 30
+            or len(message) > _MOST_TEXT
+            or not text
+            or "Traceback (most recent" in text
+            or (_EXCEPTION.match(text) and _BARE.match(text.split(":")[0]))
+        ):
             break
         if not row.text.startswith((" ", "\t")) and count >= 4:
             break
-        if _stamp(data, row) not in {"", own} or _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text):
+        if (
+            _stamp(data, row) not in {"", own}
+            or _BAR.search(row.text)
+            or _OTHER_PROGRAM.match(row.text)
+        ):
             break
         message += "\n" + row.text
         end = row
     return message, end
-
-

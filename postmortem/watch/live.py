@@ -1,8 +1,12 @@
-"""One growing file as records and findings: what is new goes through the same gathering as in a post-mortem, block by small block.
+"""One growing file as records and findings.
 
-In: bytes as they are added. Out: records, raw lines, what may have ended the run. Not here: following the file (`reading.follow`), judging (`watch.signs`).
+What is new goes through the same gathering as in a post-mortem, block by small block.
 
-Only finished lines are looked at, or finished draws of a progress bar. Each look costs what is new, and the few kilobytes before it that a rule may look back at.
+In: bytes as they are added. Out: records, raw lines, what may have ended the run. Not here:
+following the file (`reading.follow`), judging (`watch.signs`).
+
+Only finished lines are looked at, or finished draws of a progress bar. Each look costs what is new,
+and the few kilobytes before it that a rule may look back at.
 """
 
 import math
@@ -46,14 +50,26 @@ class Live:
     def gathering(self) -> Gathering:
         """The gathering; it is made when the first line has come, since that tells how processes are labelled."""
         if self._gathering is None:
-            self._gathering = Gathering(self._machine, self._index, self._where, srun=carries_srun_labels(self._data[:1 << 16].decode("utf-8", "replace")))
+            self._gathering = Gathering(
+                self._machine,
+                self._index,
+                self._where,
+                srun=carries_srun_labels(self._data[: 1 << 16].decode("utf-8", "replace")),
+            )
         return self._gathering
 
     def feed(self, data: bytes, *, is_end: bool = False) -> list[Record]:
-        """Look at what was added; gives the new records in the order of their lines. At the end, an unfinished line counts too."""
+        """Look at what was added; gives the new records in the order of their lines.
+
+        At the end, an unfinished line counts too.
+        """
         self._data += data
-        end = len(self._data) if is_end else max(self._data.rfind(b"\n") + 1, self._data.rfind(b"\r", 0, len(self._data) - 1))
-        if end <= self._fed and len(self._data) - self._fed > MARGIN:      # a line without end
+        end = (
+            len(self._data)
+            if is_end
+            else max(self._data.rfind(b"\n") + 1, self._data.rfind(b"\r", 0, len(self._data) - 1))
+        )
+        if end <= self._fed and len(self._data) - self._fed > MARGIN:  # a line without end
             end = len(self._data)
         self.starts, self.ends, self.may_have_ended = [], [], False
         if end <= self._fed:
@@ -77,23 +93,35 @@ class Live:
     def tail(self) -> tuple[int, str]:
         """Give the finished lines that are still at hand, with the raw number of the first."""
         begin = self._data.find(b"\n") + 1 if self._offset else 0
-        return self._first_line + self._data.count(b"\n", 0, begin), self._data[begin:self._fed].decode("utf-8", "replace")
+        return self._first_line + self._data.count(b"\n", 0, begin), self._data[
+            begin : self._fed
+        ].decode("utf-8", "replace")
 
     def last_number(self) -> int:
         """Give the raw number of the last line."""
         return self._first_line + self._data.rstrip(b"\n").count(b"\n")
 
     def _records(self) -> list[Record]:
-        """Put the new points of all series together again, by line and process; on a line of many draws, by step."""
+        """Put the new points of all series together again, by line and process.
+
+        On a line of many draws, by step.
+        """
         found: dict[tuple[object, ...], Record] = {}
         for key, series in self.gathering.result.series.items():
-            start, count = self._seen.get(key, 0), len(series.values)     # a series that was thinned since is shorter
+            start, count = (
+                self._seen.get(key, 0),
+                len(series.values),
+            )  # a series that was thinned since is shorter
             self._seen[key] = count
             line, nth = 0, 0
-            for step, value, number in zip(series.steps[start:], series.values[start:], series.lines[start:], strict=True):
+            for step, value, number in zip(
+                series.steps[start:], series.values[start:], series.lines[start:], strict=True
+            ):
                 line, nth = number, (nth + 1 if number == line else 0)
                 place = (number, series.where, series.producer, nth if math.isnan(step) else step)
-                found.setdefault(place, Record(series.where, series.producer, number, step, {})).values[series.name] = value
+                found.setdefault(
+                    place, Record(series.where, series.producer, number, step, {})
+                ).values[series.name] = value
         return sorted(found.values(), key=lambda record: record.line)
 
     def _look_at_findings(self) -> None:

@@ -1,9 +1,13 @@
-"""A loss that has gone wrong, or is about to: not finite, hidden behind a 0, climbing away; gradients that grow or are not finite.
+"""A loss that has gone wrong, or is about to: not finite, hidden behind a 0, climbing away.
 
-In: the records of one stream, one by one. Out: `Sign`s. Not here: the loss scale (`watch.scaler`), a curve as a whole (`facts.shapes`).
+Gradients that grow or are not finite.
 
-Stricter than the shapes of a post-mortem: the beginning of a sound run is full of rises, and a warning that proves false is worse than one that comes a few
-records later. What is kept does not grow with the run.
+In: the records of one stream, one by one. Out: `Sign`s. Not here: the loss scale (`watch.scaler`),
+a curve as a whole (`facts.shapes`).
+
+Stricter than the shapes of a post-mortem: the beginning of a sound run is full of rises, and a
+warning that proves false is worse than one that comes a few records later. What is kept does not
+grow with the run.
 """
 
 import itertools
@@ -84,10 +88,21 @@ class LossSigns:
         if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
             yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)
         if record.values.get("nan_iterations", 0.0) > 0:
-            yield Sign("nan", say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=record.values["nan_iterations"]), record.line, record.step)
+            yield Sign(
+                "nan",
+                say(
+                    "{count:g} nan iterations",
+                    "{count:g} 次 NaN 迭代",
+                    count=record.values["nan_iterations"],
+                ),
+                record.line,
+                record.step,
+            )
         if math.isnan(self._first_step):
             self._first_step = record.step
-        self._is_each_step = self._is_each_step or (self._first_step <= 1 and record.step == self._first_step + 1)
+        self._is_each_step = self._is_each_step or (
+            self._first_step <= 1 and record.step == self._first_step + 1
+        )
         loss, norm = self._loss(record), record.values.get(names.GRAD_NORM)
         self._has_scale = self._has_scale or names.LOSS_SCALE in record.values
         self._has_norms = self._has_norms or norm is not None
@@ -118,19 +133,38 @@ class LossSigns:
         self._keep(loss)
 
     def _of_zero(self, norm: float | None, record: Record, *, is_policy: bool) -> Iterator[Sign]:
-        """Judge a loss printed as 0: the NaN that a trainer filters out of its mean, or labels that are all masked."""
+        """Judge a loss printed as 0.
+
+        The NaN that a trainer filters out of its mean, or labels that are all masked.
+        """
         if norm is not None and not math.isfinite(norm):
-            yield Sign("hidden-nan", self._behind(f"{self._name} 0.0, grad_norm {norm}"), record.line, record.step)
+            yield Sign(
+                "hidden-nan",
+                self._behind(f"{self._name} 0.0, grad_norm {norm}"),
+                record.line,
+                record.step,
+            )
             return
         self._zeros += 1
         self._began = record.line if self._zeros == 1 else self._began
         if is_policy or (norm is not None and norm > 0):
             return
         if not self._has_norms and self._before_zeros > 0.1 and self._zeros == _GONE:
-            said = say("{name} {before:g}, then exactly 0.0 at {count} records", "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0", name=self._name, before=self._before_zeros, count=_GONE)
+            said = say(
+                "{name} {before:g}, then exactly 0.0 at {count} records",
+                "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0",
+                name=self._name,
+                before=self._before_zeros,
+                count=_GONE,
+            )
             yield Sign("hidden-nan", said, record.line, record.step, self._began)
         elif self._zeros == _ZEROS and not self._count:
-            said = say("{name} exactly 0.0 at the first {count} records", "前 {count} 条记录的 {name} 恰好为 0.0", name=self._name, count=_ZEROS)
+            said = say(
+                "{name} exactly 0.0 at the first {count} records",
+                "前 {count} 条记录的 {name} 恰好为 0.0",
+                name=self._name,
+                count=_ZEROS,
+            )
             yield Sign("zero-loss", said, record.line, record.step, self._began)
 
     def _of_course(self, loss: float, record: Record) -> Iterator[Sign]:
@@ -142,20 +176,41 @@ class LossSigns:
         is_blown = start > _LEAST and loss > max(_BLOWN * start, 10 * self._top, 100)
         self._blown = self._blown + 1 if is_blown else 0
         if self._absurd == _SEVERAL or self._blown == _TWICE:
-            yield Sign("divergence", quote(f"{self._name} {start if start < math.inf else loss:.4g} → {loss:.4g}"), record.line, record.step)
+            yield Sign(
+                "divergence",
+                quote(f"{self._name} {start if start < math.inf else loss:.4g} → {loss:.4g}"),
+                record.line,
+                record.step,
+            )
         elif len(self._above) >= _LASTS and (self._calm >= _UNKNOWN or self._is_each_step):
             shown = ", ".join(f"{one.values[self._name]:.4g}" for one in self._above[-_LASTS:])
-            said = say("{name} at most {top:.4g} before, now {shown}", "{name} 此前最高 {top:.4g}，现在 {shown}", name=self._name, top=self._top, shown=shown)
+            said = say(
+                "{name} at most {top:.4g} before, now {shown}",
+                "{name} 此前最高 {top:.4g}，现在 {shown}",
+                name=self._name,
+                top=self._top,
+                shown=shown,
+            )
             yield Sign("divergence", said, record.line, record.step, self._above[0].line)
         elif self._has_climbed(loss, start):
-            yield Sign("divergence", quote(f"{self._name} {self._best:.4g} → {loss:.4g}"), record.line, record.step)
+            yield Sign(
+                "divergence",
+                quote(f"{self._name} {self._best:.4g} → {loss:.4g}"),
+                record.line,
+                record.step,
+            )
 
     def _has_climbed(self, loss: float, start: float) -> bool:
         last = [*self._recent, loss][-_CLIMB:]
         if self._count < _YOUNG or not 0 < self._best < math.inf or min(last) <= 2 * self._best:
             return False
         level = statistics.median(last)
-        return level > _FAR * self._best and level > 2 * start and loss > 0.7 * max(last) and math.log(level / self._best) > _RESTLESS * statistics.median(self._changes or [0.0])
+        return (
+            level > _FAR * self._best
+            and level > 2 * start
+            and loss > 0.7 * max(last)
+            and math.log(level / self._best) > _RESTLESS * statistics.median(self._changes or [0.0])
+        )
 
     def _keep(self, loss: float) -> None:
         """Add a finite loss to what the run has shown."""
@@ -168,7 +223,10 @@ class LossSigns:
         if not self._above:
             self._top, self._calm = max(self._top, loss), self._calm + 1
         if len(self._recent) >= _LEVEL:
-            self._best = min(self._best, statistics.median(itertools.islice(self._recent, len(self._recent) - _LEVEL, None)))
+            self._best = min(
+                self._best,
+                statistics.median(itertools.islice(self._recent, len(self._recent) - _LEVEL, None)),
+            )
 
     def _of_norm(self, norm: float, record: Record) -> Iterator[Sign]:
         if not math.isfinite(norm):
@@ -176,19 +234,45 @@ class LossSigns:
             self._began = record.line if self._bad_norms == 1 else self._began
             needed = _SEVERAL if self._good_norms >= _CLEAN else _SEARCH
             if self._bad_norms == needed and not self._has_scale:
-                yield Sign("gradients", say("grad_norm {norm} at {count} records on end", "连续 {count} 条记录的 grad_norm 为 {norm}", norm=norm, count=needed), record.line, record.step, self._began)
+                yield Sign(
+                    "gradients",
+                    say(
+                        "grad_norm {norm} at {count} records on end",
+                        "连续 {count} 条记录的 grad_norm 为 {norm}",
+                        norm=norm,
+                        count=needed,
+                    ),
+                    record.line,
+                    record.step,
+                    self._began,
+                )
             return
         self._bad_norms = 0
         self._good_norms += 1
-        self._enormous = [*self._enormous[-_LASTS:], norm] if norm > max([_ENORMOUS, *self._enormous[-1:]]) else []
+        self._enormous = (
+            [*self._enormous[-_LASTS:], norm]
+            if norm > max([_ENORMOUS, *self._enormous[-1:]])
+            else []
+        )
         if len(self._enormous) >= _LASTS:
-            yield Sign("gradients", quote(f"grad_norm {', '.join(f'{value:.3g}' for value in self._enormous)}"), record.line, record.step)
+            yield Sign(
+                "gradients",
+                quote(f"grad_norm {', '.join(f'{value:.3g}' for value in self._enormous)}"),
+                record.line,
+                record.step,
+            )
         usual = statistics.median(self._norms) if len(self._norms) >= _CLEAN else math.inf
         if norm > _HUGE * max(usual, 1.0):
             self._large_norms += 1
             self._began = record.line if self._large_norms == 1 else self._began
             if self._large_norms == _SEVERAL:
-                yield Sign("gradients", quote(f"grad_norm {usual:.4g} → {norm:.4g}"), record.line, record.step, self._began)
+                yield Sign(
+                    "gradients",
+                    quote(f"grad_norm {usual:.4g} → {norm:.4g}"),
+                    record.line,
+                    record.step,
+                    self._began,
+                )
             return
         self._large_norms = 0
         self._norms.append(norm)
@@ -197,4 +281,9 @@ class LossSigns:
         """Add the last sound losses."""
         if not self._recent:
             return quote(text)
-        return say("{text}; before: {values}", "{text}；此前：{values}", text=text, values=", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:]))
+        return say(
+            "{text}; before: {values}",
+            "{text}；此前：{values}",
+            text=text,
+            values=", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:]),
+        )

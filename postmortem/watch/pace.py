@@ -2,8 +2,9 @@
 
 In: when something was written, and how many records. Out: a limit in seconds. Not here: the clock.
 
-A run is silent while it evaluates, saves or compiles. So the limit is many times its usual distance of records, and three times its longest silence so far; never
-below eight minutes: PyTorch's collectives time out after ten, and the warning is to come first. Before the pace is known, an hour.
+A run is silent while it evaluates, saves or compiles. So the limit is many times its usual distance
+of records, and three times its longest silence so far; never below eight minutes: PyTorch's
+collectives time out after ten, and the warning is to come first. Before the pace is known, an hour.
 """
 
 import itertools
@@ -53,7 +54,11 @@ class Pace:
     def learn(self, lines: Iterable[str]) -> None:
         """Learn from lines that were written before the watch began, by their printed clock."""
         printed = [time for line in [*lines][-_LOOKED_AT:] if (time := time_of(line)) is not None]
-        basis = max({time_basis(time) for time in printed}, key=[time_basis(time) for time in printed].count, default=None)     # a log may print several clocks
+        basis = max(
+            {time_basis(time) for time in printed},
+            key=[time_basis(time) for time in printed].count,
+            default=None,
+        )  # a log may print several clocks
         times = [seconds(time) for time in printed if time_basis(time) == basis]
         gaps = [other - one for one, other in itertools.pairwise(times) if other >= one]
         if gaps:

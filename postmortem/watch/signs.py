@@ -1,6 +1,9 @@
-"""Which sign belongs to whom: the records of one file, handed to what looks at losses, scalers and memory of each process.
+"""Which sign belongs to whom.
 
-In: records in the order of their lines. Out: `Sign`s with the process that shows them. Not here: what a sign is (`watch.losses`, `watch.scaler`, `watch.memory`).
+The records of one file, handed to what looks at losses, scalers and memory of each process.
+
+In: records in the order of their lines. Out: `Sign`s with the process that shows them. Not here:
+what a sign is (`watch.losses`, `watch.scaler`, `watch.memory`).
 """
 
 import copy
@@ -26,13 +29,22 @@ class Signs:
         self._memory: dict[tuple[Where, str], MemorySigns] = {}
         self._scalers: dict[Where, ScalerSigns] = {}
 
-    def take(self, record: Record, unit: str, capacity: float | None, total: float) -> Iterator[tuple[Sign, Where]]:
-        """Look at the next record; of the memory, `unit`, GiB of the device and steps of the run are wanted too."""
+    def take(
+        self, record: Record, unit: str, capacity: float | None, total: float
+    ) -> Iterator[tuple[Sign, Where]]:
+        """Look at the next record.
+
+        Of the memory, `unit`, GiB of the device and steps of the run are wanted too.
+        """
         key, where = (record.where, record.producer), record.where
         if len(self._scalers) >= _MOST_PROCESSES and where not in self._scalers:
             return
-        if where not in self._scalers:     # what the lines without a label have told is of this process too
-            self._scalers[where] = copy.copy(self._scalers[NOWHERE]) if NOWHERE in self._scalers else ScalerSigns()
+        if (
+            where not in self._scalers
+        ):  # what the lines without a label have told is of this process too
+            self._scalers[where] = (
+                copy.copy(self._scalers[NOWHERE]) if NOWHERE in self._scalers else ScalerSigns()
+            )
         if record.values.keys() == {names.LOSS_SCALE}:
             yield from ((sign, where) for sign in self._scalers[where].event(record))
             return
@@ -40,6 +52,13 @@ class Signs:
             if own == where or NOWHERE in {own, where}:
                 found = list(scaler.pass_by(record))
                 yield from ((sign, where) for sign in found if own == where)
-        yield from ((sign, where) for sign in self._losses.setdefault(key, LossSigns()).take(record))
+        yield from (
+            (sign, where) for sign in self._losses.setdefault(key, LossSigns()).take(record)
+        )
         if names.MEMORY in record.values:
-            yield from ((sign, where) for sign in self._memory.setdefault(key, MemorySigns()).take(record, unit, capacity, total))
+            yield from (
+                (sign, where)
+                for sign in self._memory.setdefault(key, MemorySigns()).take(
+                    record, unit, capacity, total
+                )
+            )

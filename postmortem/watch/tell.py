@@ -1,9 +1,11 @@
 """Tell others of a warning: a command of the user's, a web address of the user's.
 
-In: the warning as plain values. Out: what went wrong in telling it, or an empty string: a watch goes on whatever becomes of it.
-Not here: hiding secrets and writing JSON (`report.watching`), the request itself (`watch.web`).
+In: the warning as plain values. Out: what went wrong in telling it, or an empty string: a watch
+goes on whatever becomes of it. Not here: hiding secrets and writing JSON (`report.watching`), the
+request itself (`watch.web`).
 
-The command gets no shell: what a log says is never part of a command line. The warning comes on its standard input, and in variables.
+The command gets no shell: what a log says is never part of a command line. The warning comes on its
+standard input, and in variables.
 """
 
 import http.client
@@ -35,7 +37,9 @@ def command_line(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"the command cannot be read: {error}", text, "close the quotes") from error
+        raise UsageError(
+            f"the command cannot be read: {error}", text, "close the quotes"
+        ) from error
     if not words:
         raise UsageError("the command is empty", "", "for example --exec 'scancel 4711'")
     return words
@@ -44,7 +48,14 @@ def command_line(text: str) -> list[str]:
 def run(words: list[str], text: str, variables: Mapping[str, str]) -> str:
     """Run the user's command; its output goes to standard error."""
     try:
-        done = subprocess.run(words, input=text.encode(), env={**os.environ, **variables}, stdout=sys.stderr.fileno(), timeout=_COMMAND_SECONDS, check=False)
+        done = subprocess.run(
+            words,
+            input=text.encode(),
+            env={**os.environ, **variables},
+            stdout=sys.stderr.fileno(),
+            timeout=_COMMAND_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         return f"{words[0]} was stopped after {_COMMAND_SECONDS:.0f} s"
     except OSError as error:
@@ -52,8 +63,13 @@ def run(words: list[str], text: str, variables: Mapping[str, str]) -> str:
     return f"{words[0]} ended with status {done.returncode}" if done.returncode else ""
 
 
-def post(address: Address, text: str, sleep: Callable[[float], object], seconds: float = _WEB_SECONDS) -> str:
-    """Send the warning to a web address, three times at most; gives what went wrong at last. Nothing of the address is named but its host, and nothing that a server says."""
+def post(
+    address: Address, text: str, sleep: Callable[[float], object], seconds: float = _WEB_SECONDS
+) -> str:
+    """Send the warning to a web address, three times at most; gives what went wrong at last.
+
+    Nothing of the address is named but its host, and nothing that a server says.
+    """
     problem = ""
     for pause in (*_PAUSES, None):
         try:
@@ -67,8 +83,10 @@ def post(address: Address, text: str, sleep: Callable[[float], object], seconds:
                 return ""
             problem = f"{address.host} answered {status}"
             if status < 400:
-                return f"{problem}: redirections are not followed; name the address that it leads to"
-            if status < 500 and status != 429:      # it will not change its mind
+                return (
+                    f"{problem}: redirections are not followed; name the address that it leads to"
+                )
+            if status < 500 and status != 429:  # it will not change its mind
                 return problem
         if pause is not None:
             sleep(pause)

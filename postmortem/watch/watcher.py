@@ -1,8 +1,10 @@
 """The watch itself: looks at the files of a job again and again, warns once of each kind, notices when the run stands still or is over.
 
-In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a sign (`watch.signs`), how it is told (`watch.tell`, `report.watching`).
+In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a
+sign (`watch.signs`), how it is told (`watch.tell`, `report.watching`).
 
-Whether a run is over is not guessed from a line: behind one that may have ended it, and some quiet, the log is analysed as `postmortem analyze` would.
+Whether a run is over is not guessed from a line: behind one that may have ended it, and some quiet,
+the log is analysed as `postmortem analyze` would.
 """
 
 import math
@@ -75,16 +77,31 @@ class _File:
 class Watcher:
     """A watch over the files of one job."""
 
-    def __init__(self, paths: Sequence[str], settings: Settings, now: Callable[[], float], sleep: Callable[[float], object]) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        settings: Settings,
+        now: Callable[[], float],
+        sleep: Callable[[float], object],
+    ) -> None:
         """Take the paths; nothing is read yet.
 
         Raises:
             UsageError: standard input, or a limit that makes no sense.
         """
         if STDIN in paths:
-            raise UsageError("standard input cannot be watched", STDIN, "write the log to a file (train.py 2>&1 | tee run.log) and watch that, or use: postmortem run -- train.py")
+            raise UsageError(
+                "standard input cannot be watched",
+                STDIN,
+                "write the log to a file (train.py 2>&1 | tee run.log) and watch that, or use:"
+                " postmortem run -- train.py",
+            )
         if settings.interval <= 0 or (settings.stall is not None and settings.stall < 0):
-            raise UsageError("seconds cannot be negative, nor the interval 0", "", "for example --interval 2 --stall 600")
+            raise UsageError(
+                "seconds cannot be negative, nor the interval 0",
+                "",
+                "for example --interval 2 --stall 600",
+            )
         self._paths, self._settings, self._now, self._sleep = tuple(paths), settings, now, sleep
         self._machine = pipeline.machine_for(settings.patterns)
         self._files: dict[str, _File] = {}
@@ -125,17 +142,34 @@ class Watcher:
 
     def _of_last_attempt(self, events: Sequence[Event]) -> Iterator[Event]:
         """Leave out what was found before the watch began in an attempt before the last one."""
-        last = {(event.path, event.kind): event for event in events if isinstance(event, Warned) and event.kind in self._files[event.path].told}
-        yield from (event for event in events if not isinstance(event, Warned) or last.get((event.path, event.kind)) is event)
+        last = {
+            (event.path, event.kind): event
+            for event in events
+            if isinstance(event, Warned) and event.kind in self._files[event.path].told
+        }
+        yield from (
+            event
+            for event in events
+            if not isinstance(event, Warned) or last.get((event.path, event.kind)) is event
+        )
 
     def ended(self, how: str, found: Diagnosis | None = None) -> Ended:
         """Give the end of the watch."""
         if found is None:
             return Ended(how, self._paths, self._warnings, self._now())
         best = found.causes[0]
-        return Ended(how, self._paths, self._warnings, self._now(), found.verdict.cause, best.title if found.verdict.cause else "", best.probability if found.verdict.cause else 0.0)
+        return Ended(
+            how,
+            self._paths,
+            self._warnings,
+            self._now(),
+            found.verdict.cause,
+            best.title if found.verdict.cause else "",
+            best.probability if found.verdict.cause else 0.0,
+        )
 
-    # -- a look -----------------------------------------------------------------------------------------------------
+    # -- a look
+    # -----------------------------------------------------------------------------------------------------
 
     def _look(self) -> Iterator[Event]:
         """Look at every file once."""
@@ -152,7 +186,14 @@ class Watcher:
                     if is_old:
                         self._pace.learn(file.live.tail()[1].split("\n"))
                     records += len(found)
-                    self._heard = self._now() if not is_old else max(-math.inf if math.isnan(self._heard) else self._heard, min(file.followed.modified, self._now()))
+                    self._heard = (
+                        self._now()
+                        if not is_old
+                        else max(
+                            -math.inf if math.isnan(self._heard) else self._heard,
+                            min(file.followed.modified, self._now()),
+                        )
+                    )
                     yield from self._judged(file, found)
                     self._may_have_ended = self._may_have_ended or file.live.may_have_ended
             except InputError as error:
@@ -160,7 +201,11 @@ class Watcher:
                     raise
                 self._unreadable.add(file.followed.path)
                 del self._files[file.followed.path]
-                yield Noted("unreadable", file.followed.path, error.what if isinstance(error.what, Said) else quote(str(error.what)))
+                yield Noted(
+                    "unreadable",
+                    file.followed.path,
+                    error.what if isinstance(error.what, Said) else quote(str(error.what)),
+                )
         if self._settings.is_once:
             for file in self._files.values():
                 yield from self._judged(file, file.live.feed(b"", is_end=True))
@@ -173,19 +218,35 @@ class Watcher:
         paths: list[str] = []
         for path in self._paths:
             if Path(path).is_dir():
-                with suppress(InputError):      # nothing in it yet
+                with suppress(InputError):  # nothing in it yet
                     paths += [one.path for one in candidates([path]) if not one.skip]
             else:
                 paths.append(path)
         if len(paths) > _MOST_FILES:
-            raise UsageError(f"{len(paths)} files are too many to watch", ", ".join(self._paths), f"name the logs of the job, at most {_MOST_FILES}")
-        new = [path for path in dict.fromkeys(paths) if path not in self._files and path not in self._unreadable]
+            raise UsageError(
+                f"{len(paths)} files are too many to watch",
+                ", ".join(self._paths),
+                f"name the logs of the job, at most {_MOST_FILES}",
+            )
+        new = [
+            path
+            for path in dict.fromkeys(paths)
+            if path not in self._files and path not in self._unreadable
+        ]
         where = processes_of(list(dict.fromkeys(paths))) if new else {}
         for path in new:
-            self._files[path] = _File(self._machine, len(self._files), path, where.get(path, NOWHERE))
-        absent = {path for path in self._paths if not Path(path).exists()} | ({*self._paths} if not paths else set())
+            self._files[path] = _File(
+                self._machine, len(self._files), path, where.get(path, NOWHERE)
+            )
+        absent = {path for path in self._paths if not Path(path).exists()} | (
+            {*self._paths} if not paths else set()
+        )
         if absent and self._settings.is_once:
-            raise InputError("no such file or folder", ", ".join(sorted(absent)), "check the path; without --once it is waited for")
+            raise InputError(
+                "no such file or folder",
+                ", ".join(sorted(absent)),
+                "check the path; without --once it is waited for",
+            )
         for path in sorted(absent - self._waiting):
             if path not in self._files or not self._files[path].followed.is_there:
                 self._waiting.add(path)
@@ -222,9 +283,18 @@ class Watcher:
                 file.told.clear()
             file.is_doubtful = False
             file.last_step = record.step if not math.isnan(record.step) else file.last_step
-            series = result.series.get((names.MEMORY, record.producer, file.index, record.where)) if result else None
+            series = (
+                result.series.get((names.MEMORY, record.producer, file.index, record.where))
+                if result
+                else None
+            )
             capacity = result.facts.cards.largest_gib() if series and result else None
-            for sign, where in file.signs.take(record, series.unit if series else "", capacity, result.total_steps if result else math.nan):
+            for sign, where in file.signs.take(
+                record,
+                series.unit if series else "",
+                capacity,
+                result.total_steps if result else math.nan,
+            ):
                 yield from self._warn(file, sign, where)
         file.is_broken = file.is_broken or bool(ends)
 
@@ -234,10 +304,24 @@ class Watcher:
         file.told.add(sign.kind)
         saved = checkpoints.saved(file.live.gathering.result.facts.checkpoints)
         step = None if math.isnan(sign.step) else sign.step
-        standing, good = checkpoints.standing(saved, checkpoints.Place(file.index, sign.first or sign.line, None, step))
-        yield Warned(sign.kind, file.followed.path, where, sign.line, step, sign.said, file.live.line(sign.line), self._now(), good.value if good else None, standing)
+        standing, good = checkpoints.standing(
+            saved, checkpoints.Place(file.index, sign.first or sign.line, None, step)
+        )
+        yield Warned(
+            sign.kind,
+            file.followed.path,
+            where,
+            sign.line,
+            step,
+            sign.said,
+            file.live.line(sign.line),
+            self._now(),
+            good.value if good else None,
+            standing,
+        )
 
-    # -- silence and the end ----------------------------------------------------------------------------------------
+    # -- silence and the end
+    # ----------------------------------------------------------------------------------------
 
     def _spoke(self, before: float, records: int) -> Iterator[Event]:
         """Something was written."""
@@ -263,15 +347,32 @@ class Watcher:
     def _standing(self) -> Iterator[Warned]:
         """Warn of a run that writes nothing any more."""
         silent, limit = self._now() - self._heard, self._pace.limit()
-        if math.isnan(silent) or silent < limit or self._may_have_ended or not math.isnan(self._silent_from):
+        if (
+            math.isnan(silent)
+            or silent < limit
+            or self._may_have_ended
+            or not math.isnan(self._silent_from)
+        ):
             return
         self._silent_from = self._heard
         usual = self._pace.usual()
-        said = say("nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent)
+        said = say(
+            "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
+        )
         if not math.isnan(usual):
-            said = say("{said}; records had come every {usual:.2g} s", "{said}，此前每 {usual:.2g} 秒就有一条记录", said=said, usual=max(usual, 0.01))
-        file = max((one for one in self._files.values() if one.followed.is_there), key=lambda one: one.followed.modified)
-        yield from self._warn(file, Sign("stall", said, file.live.last_number(), file.last_step), NOWHERE)
+            said = say(
+                "{said}; records had come every {usual:.2g} s",
+                "{said}，此前每 {usual:.2g} 秒就有一条记录",
+                said=said,
+                usual=max(usual, 0.01),
+            )
+        file = max(
+            (one for one in self._files.values() if one.followed.is_there),
+            key=lambda one: one.followed.modified,
+        )
+        yield from self._warn(
+            file, Sign("stall", said, file.live.last_number(), file.last_step), NOWHERE
+        )
 
     def _over(self) -> Ended | None:
         """Tell whether the run is over, once it has been quiet behind a line that may have ended it."""
@@ -279,12 +380,23 @@ class Watcher:
         quiet = max(_QUIET, 0.0 if math.isnan(usual) else _QUIET_TIMES * usual)
         if not self._may_have_ended:
             quiet = max(quiet, _QUIET_LAST_STEP)
-        is_at_last_step = any(file.last_step == file.live.gathering.result.total_steps for file in self._files.values())
-        if not (self._may_have_ended or is_at_last_step) or self._analysed == self._heard or (not silent >= quiet and not self._settings.is_once):
+        is_at_last_step = any(
+            file.last_step == file.live.gathering.result.total_steps
+            for file in self._files.values()
+        )
+        if (
+            not (self._may_have_ended or is_at_last_step)
+            or self._analysed == self._heard
+            or (not silent >= quiet and not self._settings.is_once)
+        ):
             return None
         self._may_have_ended, self._analysed = False, self._heard
         try:
-            found = pipeline.analyze(self._paths, language=self._settings.language, patterns=self._settings.patterns)
+            found = pipeline.analyze(
+                self._paths, language=self._settings.language, patterns=self._settings.patterns
+            )
         except InputError:
             return None
-        return self.ended(found.outcome, found) if found.outcome in {"completed", "failed"} else None
+        return (
+            self.ended(found.outcome, found) if found.outcome in {"completed", "failed"} else None
+        )

@@ -1,9 +1,11 @@
 """Post a text to a web address of the user's, within a time, and never to the machine's own neighbourhood.
 
-In: an address, a text. Out: the status that was answered. Not here: when it is tried again, and how it is told (`watch.tell`).
+In: an address, a text. Out: the status that was answered. Not here: when it is tried again, and how
+it is told (`watch.tell`).
 
-What a server says reaches nobody: its status counts and nothing else. The standard library's opener is used since it takes the proxies that a cluster's machines are told of;
-it has no limit for a request as a whole, so a thread holds it, whose connection is cut when the time is over.
+What a server says reaches nobody: its status counts and nothing else. The standard library's opener
+is used since it takes the proxies that a cluster's machines are told of; it has no limit for a
+request as a whole, so a thread holds it, whose connection is cut when the time is over.
 """
 
 import base64
@@ -34,11 +36,19 @@ class Address:
         """Take an address apart.
 
         Raises:
-            UsageError: another scheme, no host, or a link-local one; the address is not repeated, since it may be a secret.
+            UsageError: another scheme, no host, or a link-local one; the address is not repeated,
+                since it may be a secret.
         """
         try:
             parts = urllib.parse.urlsplit(url)
-            is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and url.isascii() and url.isprintable() and " " not in url
+            is_web = (
+                parts.scheme in {"http", "https"}
+                and bool(parts.hostname)
+                and parts.port != 0
+                and url.isascii()
+                and url.isprintable()
+                and " " not in url
+            )
         except ValueError:
             is_web = False
         if not is_web:
@@ -53,7 +63,12 @@ class Address:
             self.headers["Authorization"] = f"Basic {base64.b64encode(words.encode()).decode()}"
         self.url = urllib.parse.urlunsplit((parts.scheme, place, parts.path, parts.query, ""))
         if not allows_link_local and is_link_local(self.host):
-            raise UsageError("the webhook's address is link-local: such addresses belong to the machine's own surroundings, such as a cloud's metadata", self.host, "use --webhook-link-local if it is meant")
+            raise UsageError(
+                "the webhook's address is link-local: such addresses belong to the machine's own"
+                " surroundings, such as a cloud's metadata",
+                self.host,
+                "use --webhook-link-local if it is meant",
+            )
 
 
 def is_link_local(host: str) -> bool:
@@ -62,13 +77,21 @@ def is_link_local(host: str) -> bool:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return False
-    inner = (address.ipv4_mapped or address.sixtofour or _translated(address)) if isinstance(address, ipaddress.IPv6Address) else None
+    inner = (
+        (address.ipv4_mapped or address.sixtofour or _translated(address))
+        if isinstance(address, ipaddress.IPv6Address)
+        else None
+    )
     return address.is_link_local or (inner is not None and inner.is_link_local)
 
 
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     """Give the IPv4 address that a translating network (RFC 6052) or an old stack (::a.b.c.d) makes of an IPv6 one."""
-    return ipaddress.IPv4Address(address.packed[12:]) if address.packed[:12] in {b"\x00\x64\xff\x9b" + bytes(8), bytes(12)} else None
+    return (
+        ipaddress.IPv4Address(address.packed[12:])
+        if address.packed[:12] in {b"\x00\x64\xff\x9b" + bytes(8), bytes(12)}
+        else None
+    )
 
 
 class _Request:
@@ -83,8 +106,13 @@ class _Request:
     def connected(self, place: tuple[str, int], *_: Any) -> socket.socket:
         """Connect to the first of a host's addresses that takes it, once all have been looked at."""
         found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
-        if not self._address.allows_link_local and any(is_link_local(str(where[0])) for *_, where in found):
-            raise Refused(f"{self._address.host} leads to a link-local address; use --webhook-link-local if it is meant")
+        if not self._address.allows_link_local and any(
+            is_link_local(str(where[0])) for *_, where in found
+        ):
+            raise Refused(
+                f"{self._address.host} leads to a link-local address; use --webhook-link-local if"
+                " it is meant"
+            )
         fault: OSError = OSError("it has no address")
         for family, kind, protocol, _name, where in found:
             one = socket.socket(family, kind, protocol)
@@ -104,7 +132,7 @@ class _Request:
             if self._is_over:
                 raise TimeoutError("the time is over")
             self._release()
-            self._socket = one.dup()        # the connection's own object passes into the encrypted one
+            self._socket = one.dup()  # the connection's own object passes into the encrypted one
 
     def _release(self) -> None:
         if self._socket is not None:
@@ -162,10 +190,12 @@ def post(address: Address, text: str, seconds: float) -> int:
     """
     request = _Request(address, seconds)
     outcome: list[int | BaseException] = []
-    worker = threading.Thread(target=lambda: outcome.append(_outcome(request, address, text, seconds)), daemon=True)
+    worker = threading.Thread(
+        target=lambda: outcome.append(_outcome(request, address, text, seconds)), daemon=True
+    )
     worker.start()
     worker.join(seconds)
-    found = outcome[0] if outcome else TimeoutError()      # before it is cut: that is an outcome too
+    found = outcome[0] if outcome else TimeoutError()  # before it is cut: that is an outcome too
     request.end()
     if isinstance(found, BaseException):
         raise found

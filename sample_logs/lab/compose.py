@@ -1,8 +1,11 @@
-"""Compose the five founding scenarios and their neighbours: logs in each framework's real format, made by hand since no machine here has the GPUs they need.
+"""Compose the five founding scenarios and their neighbours.
+
+Logs in each framework's real format, made by hand since no machine here has the GPUs they need.
 
     python sample_logs/lab/compose.py          writes sample_logs/<framework>/<name>.log (and .env), the labels stay as they are
 
-Every label says `composed: true`. The lines follow the frameworks' sources; figures come from a seeded generator.
+Every label says `composed: true`. The lines follow the frameworks' sources; figures come from a
+seeded generator.
 """
 
 import math
@@ -74,7 +77,15 @@ def _clock(seconds: float) -> str:
     return f"{hour}:{minute:02d}:{second:02d}" if hour else f"{minute:02d}:{second:02d}"
 
 
-def start_block(examples: int, epochs: int, per_device: int, total_batch: int, accumulation: int, steps: int, trainable: int) -> Iterator[str]:
+def start_block(
+    examples: int,
+    epochs: int,
+    per_device: int,
+    total_batch: int,
+    accumulation: int,
+    steps: int,
+    trainable: int,
+) -> Iterator[str]:
     """The Trainer's announcement."""
     yield "***** Running training *****"
     yield f"  Num examples = {examples:,}"
@@ -104,11 +115,21 @@ def minicpmv() -> str:
         loss = max(0.9, loss * 0.995 + random_.uniform(-0.02, 0.02))
         if step in {3, 7}:
             scale = 65536 >> (1 if step == 7 else 0)
-            lines.append(f"[2024-05-28 09:{14 + step // 10:02d}:{step % 60:02d},101] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {scale}, "
-                         + ("but hysteresis is 2. Reducing hysteresis to 1" if step == 3 else f"reducing to {scale // 2}"))
+            lines.append(
+                f"[2024-05-28 09:{14 + step // 10:02d}:{step % 60:02d},101] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {scale}, "
+                + (
+                    "but hysteresis is 2. Reducing hysteresis to 1"
+                    if step == 3
+                    else f"reducing to {scale // 2}"
+                )
+            )
         if step % 5 == 0:
             rate = 2e-5 * min(1, step / 4) * 0.5 * (1 + math.cos(math.pi * step / 400))
-            text = f"{{'loss': {loss:.4f}, 'learning_rate': {rate:.16g}, 'epoch': {step / 405:.2f}}}" if step < 60 else f"{{'loss': 0.0, 'learning_rate': {2e-5 * 0.5 * (1 + math.cos(math.pi * 59 / 400)):.16g}, 'epoch': {step / 405:.2f}}}"
+            text = (
+                f"{{'loss': {loss:.4f}, 'learning_rate': {rate:.16g}, 'epoch': {step / 405:.2f}}}"
+                if step < 60
+                else f"{{'loss': 0.0, 'learning_rate': {2e-5 * 0.5 * (1 + math.cos(math.pi * 59 / 400)):.16g}, 'epoch': {step / 405:.2f}}}"
+            )
             lines.append(bar(step, 400, 6.21) + "\r" + text)
     lines += [
         "Saving model checkpoint to output/minicpmv2/checkpoint-100",
@@ -130,7 +151,10 @@ def minicpmv() -> str:
 
 
 def xtuner() -> str:
-    """b: XTuner, InternLM2, own data: falls for a hundred iterations, then NaN, then the chat-evaluation hook fails."""
+    """b: XTuner, InternLM2, own data.
+
+    Falls for a hundred iterations, then NaN, then the chat-evaluation hook fails.
+    """
     random_ = random.Random(12)
     head = """08/14 20:31:02 - mmengine - INFO -
 ------------------------------------------------------------
@@ -201,12 +225,20 @@ I am an assistant.<|im_end|>
 """
     lines = [head.rstrip("\n")]
     for step in range(10, 510, 10):
-        loss = "nan" if step > 120 else f"{1.9 * math.exp(-step / 160) + 0.4 + random_.uniform(-0.04, 0.04):.4f}"
+        loss = (
+            "nan"
+            if step > 120
+            else f"{1.9 * math.exp(-step / 160) + 0.4 + random_.uniform(-0.04, 0.04):.4f}"
+        )
         norm = "nan" if step > 120 else f"{random_.uniform(0.5, 1.4):.4f}"
-        rate = 2e-4 * step / 15 if step < 15 else 2e-4 * 0.5 * (1 + math.cos(math.pi * step / 15360))
+        rate = (
+            2e-4 * step / 15 if step < 15 else 2e-4 * 0.5 * (1 + math.cos(math.pi * step / 15360))
+        )
         minute, second = divmod(34 * 60 + int(step * 1.42), 60)
-        lines.append(f"08/14 20:{minute:02d}:{second:02d} - mmengine - INFO - Iter(train) [{step:5d}/15360]  lr: {rate:.4e}  eta: 6:0{random_.randint(0, 9)}:12  time: {random_.uniform(1.38, 1.46):.4f}"
-                     f"  data_time: {random_.uniform(0.006, 0.01):.4f}  memory: {12810 + random_.randint(0, 40)}  loss: {loss}  grad_norm: {norm}")
+        lines.append(
+            f"08/14 20:{minute:02d}:{second:02d} - mmengine - INFO - Iter(train) [{step:5d}/15360]  lr: {rate:.4e}  eta: 6:0{random_.randint(0, 9)}:12  time: {random_.uniform(1.38, 1.46):.4f}"
+            f"  data_time: {random_.uniform(0.006, 0.01):.4f}  memory: {12810 + random_.randint(0, 40)}  loss: {loss}  grad_norm: {norm}"
+        )
     lines += [
         "08/14 20:45:52 - mmengine - INFO - after_train_iter in EvaluateChatHook.",
         "Traceback (most recent call last):",
@@ -249,7 +281,9 @@ def gemma() -> str:
         lines.append(bar(step, 2000, 4.8) + "\r" + text)
         if step % 50 == 0:
             value = "nan" if step > 170 else f"{8.9 * math.exp(-step / 70) + 1.95:.12f}"
-            lines.append(f"{{'eval_loss': {value}, 'eval_runtime': 41.2231, 'eval_samples_per_second': 12.128, 'eval_steps_per_second': 3.032, 'epoch': {step / 1000:.2f}}}")
+            lines.append(
+                f"{{'eval_loss': {value}, 'eval_runtime': 41.2231, 'eval_samples_per_second': 12.128, 'eval_steps_per_second': 3.032, 'epoch': {step / 1000:.2f}}}"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -273,15 +307,26 @@ def yi() -> str:
     for step in range(1, 19):
         minute, second = divmod(clock + step * 7, 60)
         stamp = f"[2024-01-17 14:{4 + minute // 60:02d}:{second:02d},{step * 37 % 1000:03d}]"
-        stamp = f"[2024-01-17 14:{(245 + step * 7) // 60 + 1:02d}:{second:02d},{step * 37 % 1000:03d}]"
+        stamp = (
+            f"[2024-01-17 14:{(245 + step * 7) // 60 + 1:02d}:{second:02d},{step * 37 % 1000:03d}]"
+        )
         if step == 1:
-            lines.append(f"{stamp} [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, but hysteresis is 2. Reducing hysteresis to 1")
+            lines.append(
+                f"{stamp} [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, but hysteresis is 2. Reducing hysteresis to 1"
+            )
         elif scale > 1:
-            lines.append(f"{stamp} [INFO] [loss_scaler.py:183:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {scale}, reducing to {scale // 2}")
+            lines.append(
+                f"{stamp} [INFO] [loss_scaler.py:183:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {scale}, reducing to {scale // 2}"
+            )
             scale //= 2
         if step % 10 == 0:
-            lines.append(bar(step, 880, 7.02) + f"\r{{'loss': 0.0, 'learning_rate': 0, 'epoch': {step / 440:.2f}}}")
-            lines.append(f"{stamp} [INFO] [logging.py:96:log_dist] [Rank 0] step={step}, skipped={step}, lr=[0.0], mom=[(0.9, 0.999)]")
+            lines.append(
+                bar(step, 880, 7.02)
+                + f"\r{{'loss': 0.0, 'learning_rate': 0, 'epoch': {step / 440:.2f}}}"
+            )
+            lines.append(
+                f"{stamp} [INFO] [logging.py:96:log_dist] [Rank 0] step={step}, skipped={step}, lr=[0.0], mom=[(0.9, 0.999)]"
+            )
     lines += [
         "Traceback (most recent call last):",
         '  File "/home/zhao/yi/sft.py", line 212, in <module>',
@@ -295,14 +340,20 @@ def yi() -> str:
         '  File "/opt/conda/lib/python3.10/site-packages/deepspeed/runtime/fp16/loss_scaler.py", line 175, in update_scale',
         "    raise Exception(",
         "Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run.",
-        *[f"[2024-01-17 14:09:1{i},{i}41] [INFO] [launch.py:315:sigkill_handler] Killing subprocess {43110 + i}" for i in range(8)],
+        *[
+            f"[2024-01-17 14:09:1{i},{i}41] [INFO] [launch.py:315:sigkill_handler] Killing subprocess {43110 + i}"
+            for i in range(8)
+        ],
         "[2024-01-17 14:09:19,102] [ERROR] [launch.py:321:sigkill_handler] ['/opt/conda/bin/python', '-u', 'sft.py', '--local_rank=7', '--model_name_or_path', '01-ai/Yi-6B'] exits with return code = 1",
     ]
     return "\n".join(lines) + "\n"
 
 
 def glm() -> str:
-    """e: GLM-4-9b-chat-hf: fine at batch size 1; at 2, eval_loss is NaN and memory grows until it runs out."""
+    """e: GLM-4-9b-chat-hf: fine at batch size 1.
+
+    At 2, eval_loss is NaN and memory grows until it runs out.
+    """
     random_ = random.Random(15)
     lines = [
         "Namespace(model_name_or_path='THUDM/glm-4-9b-chat-hf', per_device_train_batch_size=2, per_device_eval_batch_size=2, learning_rate=5e-05, bf16=True, optim='adamw_torch')",
@@ -311,9 +362,14 @@ def glm() -> str:
         *start_block(8000, 1, 2, 2, 1, 4000, 9_399_951_360),
     ]
     for step in range(10, 310, 10):
-        lines.append(bar(step, 4000, 0.91) + f"\r{{'loss': {2.1 * math.exp(-step / 240) + 0.9 + random_.uniform(-0.08, 0.08):.4f}, 'grad_norm': {random_.uniform(1.5, 4.5):.12f}, 'learning_rate': {5e-5 * (1 - step / 4000):.17g}, 'epoch': {step / 4000:.2f}}}")
+        lines.append(
+            bar(step, 4000, 0.91)
+            + f"\r{{'loss': {2.1 * math.exp(-step / 240) + 0.9 + random_.uniform(-0.08, 0.08):.4f}, 'grad_norm': {random_.uniform(1.5, 4.5):.12f}, 'learning_rate': {5e-5 * (1 - step / 4000):.17g}, 'epoch': {step / 4000:.2f}}}"
+        )
         if step % 100 == 0:
-            lines.append(f"{{'eval_loss': nan, 'eval_runtime': 64.{step}, 'eval_samples_per_second': 7.8, 'eval_steps_per_second': 3.9, 'epoch': {step / 4000:.2f}}}")
+            lines.append(
+                f"{{'eval_loss': nan, 'eval_runtime': 64.{step}, 'eval_samples_per_second': 7.8, 'eval_steps_per_second': 3.9, 'epoch': {step / 4000:.2f}}}"
+            )
             lines.append(f"step {step}: memory allocated {41 + step / 9:.1f} GiB")
     lines += [
         "Traceback (most recent call last):",
@@ -333,9 +389,17 @@ def glm() -> str:
 
 
 FILES = {
-    "transformers-trainer/fp16-overflow-minicpmv.log": minicpmv, "transformers-trainer/fp16-overflow-minicpmv.env": lambda: V100_ENV, "xtuner/nan-internlm2.log": xtuner,
-    "transformers-trainer/untrained-rows-gemma.log": gemma, "deepspeed/scale-exhausted-yi.log": yi, "deepspeed/scale-exhausted-yi.env": lambda: V100_ENV.replace("GPU 3: Tesla V100-SXM2-32GB\n", "".join(f"GPU {i}: Tesla V100-SXM2-32GB\n" for i in range(3, 8))),
-    "transformers-trainer/eval-nan-glm4.log": glm, "transformers-trainer/eval-nan-glm4.env": lambda: GLM_ENV,
+    "transformers-trainer/fp16-overflow-minicpmv.log": minicpmv,
+    "transformers-trainer/fp16-overflow-minicpmv.env": lambda: V100_ENV,
+    "xtuner/nan-internlm2.log": xtuner,
+    "transformers-trainer/untrained-rows-gemma.log": gemma,
+    "deepspeed/scale-exhausted-yi.log": yi,
+    "deepspeed/scale-exhausted-yi.env": lambda: V100_ENV.replace(
+        "GPU 3: Tesla V100-SXM2-32GB\n",
+        "".join(f"GPU {i}: Tesla V100-SXM2-32GB\n" for i in range(3, 8)),
+    ),
+    "transformers-trainer/eval-nan-glm4.log": glm,
+    "transformers-trainer/eval-nan-glm4.env": lambda: GLM_ENV,
 }
 
 

@@ -1,4 +1,7 @@
-"""A real browser to drive: Debian's Chromium through Playwright, with every message, error and request of the page kept."""
+"""A real browser to drive.
+
+Debian's Chromium through Playwright, with every message, error and request of the page kept.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -8,7 +11,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 
 
 @dataclass
@@ -45,7 +56,9 @@ def visit(browser: Browser) -> Iterator[Callable[..., Opened]]:
         found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
         found.page.on("request", lambda request: found.requests.append(request.url))
         found.page.goto(path.as_uri() + anchor)
-        found.requests = [address for address in found.requests if address.partition("#")[0] != path.as_uri()]
+        found.requests = [
+            address for address in found.requests if address.partition("#")[0] != path.as_uri()
+        ]
         return found
 
     yield opened

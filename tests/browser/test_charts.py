@@ -1,4 +1,8 @@
-"""The curves in a browser: they draw, can be zoomed, read by pointer, keyboard and touch, and step back for paper and where no script runs."""
+"""The curves in a browser.
+
+They draw, can be zoomed, read by pointer, keyboard and touch, and step back for paper and where no
+script runs.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,7 +85,9 @@ def test_all_panels_are_drawn_in_place_of_the_svg(opened: Open) -> None:
     page = opened(XTUNER)
     assert panels(page).count() == page.locator(".panel canvas").count() == 6
     assert page.locator(".panel-static:visible").count() == 0
-    assert read_out(page) == "step 130 | loss NaN | line 79 | first failure | first non-finite value"
+    assert (
+        read_out(page) == "step 130 | loss NaN | line 79 | first failure | first non-finite value"
+    )
 
 
 def test_a_link_past_the_curves_lands(opened: Open) -> None:
@@ -95,7 +101,10 @@ def test_a_link_past_the_curves_lands(opened: Open) -> None:
 
 
 def test_dragging_zooms_all_panels_of_the_run_and_a_double_click_goes_back(opened: Open) -> None:
-    """The drawing changes, also that of the next panel; the button says whether there is a way back."""
+    """The drawing changes, also that of the next panel.
+
+    The button says whether there is a way back.
+    """
     page = opened(XTUNER)
     before, beside = drawing(page), drawing(page, 1)
     assert button(page, "Whole run").is_disabled()
@@ -134,7 +143,10 @@ def test_the_logarithmic_axis_can_be_switched(opened: Open) -> None:
 
 
 def test_a_logarithmic_axis_has_labels_within_a_decade(opened: Open) -> None:
-    """A loss from 1.3 to 2.2 has no power of ten to show: round values stand in their place; and a zoom finds others."""
+    """A loss from 1.3 to 2.2 has no power of ten to show: round values stand in their place.
+
+    And a zoom finds others.
+    """
     page = opened(XTUNER)
     page.evaluate("""() => {
         window.written = [];
@@ -143,7 +155,12 @@ def test_a_logarithmic_axis_has_labels_within_a_decade(opened: Open) -> None:
     }""")
     button(page, "Log axis").click()
     page.wait_for_timeout(100)
-    found = [float(text) for text in page.evaluate("written.map(([text]) => text).filter((text) => /^\\d\\.\\d+$/.test(text))")]
+    found = [
+        float(text)
+        for text in page.evaluate(
+            "written.map(([text]) => text).filter((text) => /^\\d\\.\\d+$/.test(text))"
+        )
+    ]
     assert len(set(found)) >= 3
     assert all(1.3 < value < 2.3 for value in found)
     assert all(float(f"{value:.2f}") == value for value in found)
@@ -157,11 +174,21 @@ def test_the_read_out_says_whose_value_is_not_finite(opened: Open) -> None:
 def test_the_processes_of_a_job_are_compared_in_one_chart(opened: Open) -> None:
     """The first chart names each rank at one step, in both languages, and shows which went first."""
     page = opened(JOB)
-    assert read_out(page) == "step 20 | rank 2 NaN | rank 0 0.27682 | rank 1 0.45146 | rank 3 0.47485 | line 21 | first failure | first non-finite value"
-    assert panels(page).first.locator(".legend li").all_inner_texts()[:4] == ["rank 2", "rank 0", "rank 1", "rank 3"]
+    assert (
+        read_out(page)
+        == "step 20 | rank 2 NaN | rank 0 0.27682 | rank 1 0.45146 | rank 3 0.47485 | line 21 | first failure | first non-finite value"
+    )
+    assert panels(page).first.locator(".legend li").all_inner_texts()[:4] == [
+        "rank 2",
+        "rank 0",
+        "rank 1",
+        "rank 3",
+    ]
     panels(page).first.locator(".panel-plot").focus()
     page.keyboard.press("ArrowRight")
-    assert read_out(page).startswith("step 21 | rank 2 NaN | rank 0 NaN | rank 1 NaN | rank 3 NaN | line 22")
+    assert read_out(page).startswith(
+        "step 21 | rank 2 NaN | rank 0 NaN | rank 1 NaN | rank 3 NaN | line 22"
+    )
 
 
 def test_the_focus_ring_stays_within_the_drawing(opened: Open) -> None:
@@ -174,7 +201,10 @@ def test_the_focus_ring_stays_within_the_drawing(opened: Open) -> None:
 
 
 def test_the_keyboard_does_all_that_the_pointer_does(opened: Open) -> None:
-    """Arrow keys go from sample to sample and say it; + - 0 zoom, Escape goes back, L switches the axis."""
+    """Arrow keys go from sample to sample and say it.
+
+    + - 0 zoom, Escape goes back, L switches the axis.
+    """
     page = opened(XTUNER)
     plot = panels(page).locator(".panel-plot").first
     plot.focus()
@@ -203,8 +233,17 @@ def test_a_tap_reads_and_the_page_still_scrolls(opened: Open) -> None:
     box = panels(page).locator(".u-over").first.bounding_box()
     page.touchscreen.tap(box["x"] + 3, box["y"] + 60)
     assert read_out(page).startswith("step 0 | loss 82.5788")
-    assert panels(page).locator(".u-over").first.evaluate("over => getComputedStyle(over).touchAction") == "auto"
-    sizes = panels(page).locator("button").evaluate_all("all => all.map(one => one.getBoundingClientRect()).map(({ width, height }) => [width, height])")
+    assert (
+        panels(page).locator(".u-over").first.evaluate("over => getComputedStyle(over).touchAction")
+        == "auto"
+    )
+    sizes = (
+        panels(page)
+        .locator("button")
+        .evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect()).map(({ width, height }) => [width, height])"
+        )
+    )
     assert min(min(size) for size in sizes) >= 24
 
 
@@ -224,7 +263,11 @@ def test_paper_is_white_whatever_the_theme(opened: Open, theme: str) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     colour = "(one, name) => getComputedStyle(one).getPropertyValue(name).trim()"
     root = page.locator("html")
-    assert [root.evaluate(colour, name) for name in ("--card", "--ink", "--series-0")] == ["#fff", "#000", "#1d4ed8"]
+    assert [root.evaluate(colour, name) for name in ("--card", "--ink", "--series-0")] == [
+        "#fff",
+        "#000",
+        "#1d4ed8",
+    ]
 
 
 def test_without_a_script_the_svg_is_there(opened: Open) -> None:
@@ -255,6 +298,6 @@ def test_the_other_language_is_built_when_it_is_shown(opened: Open) -> None:
     drag(page, 0.1, 0.5)
     assert panels(page, "zh").locator("canvas").count() == 0
     page.locator("label[for=language-zh]").click()
-    panels(page, "zh").last.locator("canvas").wait_for()        # nobody has scrolled there
+    panels(page, "zh").last.locator("canvas").wait_for()  # nobody has scrolled there
     assert panels(page, "zh").first.locator(".panel-read").inner_text().startswith("第 130 步")
     assert panels(page, "zh").first.get_by_role("button", name="全程", exact=True).is_enabled()

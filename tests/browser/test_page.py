@@ -1,4 +1,7 @@
-"""The page as a reader uses it: in Chromium, driven; it fetches nothing, complains of nothing, and every link lands."""
+"""The page as a reader uses it: in Chromium, driven.
+
+It fetches nothing, complains of nothing, and every link lands.
+"""
 
 import re
 from collections.abc import Callable
@@ -26,11 +29,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages of the samples, written once."""
     folder = tmp_path_factory.mktemp("pages")
     unclear = folder / "unclear.log"
-    unclear.write_text("torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\ntrain.py FAILED\n", encoding="utf-8")
+    unclear.write_text(
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\ntrain.py FAILED\n",
+        encoding="utf-8",
+    )
     found = {}
     for name, (path, _) in SAMPLES.items():
         found[name] = folder / f"{name}.html"
-        found[name].write_text(postmortem.analyze(ROOT / "sample_logs" / path if path else unclear).render("html"), encoding="utf-8")
+        found[name].write_text(
+            postmortem.analyze(ROOT / "sample_logs" / path if path else unclear).render("html"),
+            encoding="utf-8",
+        )
     return found
 
 
@@ -41,7 +50,9 @@ def text(page: Page) -> str:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", SAMPLES)
-def test_a_page_opens_without_complaint_and_fetches_nothing(visit: Visit, pages: dict[str, Path], name: str) -> None:
+def test_a_page_opens_without_complaint_and_fetches_nothing(
+    visit: Visit, pages: dict[str, Path], name: str
+) -> None:
     """No console message, no error, no request; the verdict is there."""
     opened = visit(pages[name])
     opened.page.wait_for_load_state("networkidle")
@@ -52,8 +63,13 @@ def test_a_page_opens_without_complaint_and_fetches_nothing(visit: Visit, pages:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_the_language_is_switched_in_the_page(visit: Visit, pages: dict[str, Path], *, script: bool) -> None:
-    """One language is shown at a time, with and without a script; a script also tells the document's language and title."""
+def test_the_language_is_switched_in_the_page(
+    visit: Visit, pages: dict[str, Path], *, script: bool
+) -> None:
+    """One language is shown at a time, with and without a script.
+
+    A script also tells the document's language and title.
+    """
     page = visit(pages["curve"], java_script_enabled=script).page
     assert "What to do" in text(page)
     assert "怎么办" not in text(page)
@@ -63,7 +79,7 @@ def test_the_language_is_switched_in_the_page(visit: Visit, pages: dict[str, Pat
     if script:
         assert page.evaluate("document.documentElement.lang") == "zh-CN"
         assert "训练任务故障诊断" in page.title()
-        page.locator("#language-zh").press("ArrowLeft")     # the keyboard, too
+        page.locator("#language-zh").press("ArrowLeft")  # the keyboard, too
         assert page.evaluate("document.documentElement.lang") == "en"
         assert "What to do" in text(page)
 
@@ -72,9 +88,11 @@ def test_the_language_is_switched_in_the_page(visit: Visit, pages: dict[str, Pat
 def test_a_switch_of_language_keeps_the_place(visit: Visit, pages: dict[str, Path]) -> None:
     """The section that is being read stays where it is."""
     page = visit(pages["curve"]).page
-    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('en-timeline').scrollIntoView()")
+    page.evaluate(
+        "document.documentElement.style.scrollBehavior = 'auto'; document.getElementById('en-timeline').scrollIntoView()"
+    )
     assert page.evaluate("scrollY") > 500
-    page.wait_for_timeout(1000)     # until the curves above it are drawn
+    page.wait_for_timeout(1000)  # until the curves above it are drawn
     top = "document.getElementById('{}-timeline').getBoundingClientRect().top"
     before = page.evaluate(top.format("en"))
     page.evaluate("document.getElementById('language-zh').click()")
@@ -84,7 +102,9 @@ def test_a_switch_of_language_keeps_the_place(visit: Visit, pages: dict[str, Pat
 
 @pytest.mark.browser
 @pytest.mark.parametrize("system", ["light", "dark"])
-def test_the_theme_follows_the_system_and_the_switch(visit: Visit, pages: dict[str, Path], system: str) -> None:
+def test_the_theme_follows_the_system_and_the_switch(
+    visit: Visit, pages: dict[str, Path], system: str
+) -> None:
     """Automatic is the system's; either can be chosen against it."""
     page = visit(pages["curve"], color_scheme=system).page
 
@@ -104,23 +124,33 @@ def test_the_theme_follows_the_system_and_the_switch(visit: Visit, pages: dict[s
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["curve", "job"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_link_to_a_line_lands_on_it(visit: Visit, pages: dict[str, Path], name: str, language: str) -> None:
+def test_every_link_to_a_line_lands_on_it(
+    visit: Visit, pages: dict[str, Path], name: str, language: str
+) -> None:
     """What a place names, file and number, is the line that comes into view, with the text that stands in the log."""
     page = visit(pages[name]).page
     page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
     page.locator(f"label[for=language-{language}]").click()
     root = ROOT / "sample_logs" / SAMPLES[name][0]
-    links = page.locator(f"article[data-language={language}] :is(.evidence, .timeline, .answers) a[href*='-L']")
+    links = page.locator(
+        f"article[data-language={language}] :is(.evidence, .timeline, .answers) a[href*='-L']"
+    )
     seen = 0
     for link in links.all():
         if not link.is_visible():
             continue
         file, line = re.fullmatch(r"(.+):(\d+)(?:-\d+)?", link.inner_text()).groups()
         link.click()
-        target = page.locator(page.evaluate("'#' + CSS.escape(decodeURIComponent(location.hash.slice(1)))"))
+        target = page.locator(
+            page.evaluate("'#' + CSS.escape(decodeURIComponent(location.hash.slice(1)))")
+        )
         assert target.locator(":scope > a").inner_text() == line
         log = root if root.is_file() else root / file
-        assert target.locator(":scope > span").inner_text().startswith(log.read_text(encoding="utf-8").split("\n")[int(line) - 1].rstrip())
+        assert (
+            target.locator(":scope > span")
+            .inner_text()
+            .startswith(log.read_text(encoding="utf-8").split("\n")[int(line) - 1].rstrip())
+        )
         box = target.bounding_box()
         assert box is not None
         assert -1 <= box["y"] < page.viewport_size["height"]
@@ -143,13 +173,17 @@ def test_a_snippet_is_copied(visit: Visit, pages: dict[str, Path]) -> None:
     block = page.locator("#en-fixes .snippet").first
     block.locator("button").click()
     expect(block.locator("button")).to_have_text("Copied")
-    assert page.evaluate("navigator.clipboard.readText()") == block.locator("pre").inner_text().rstrip("\n")
+    assert page.evaluate("navigator.clipboard.readText()") == block.locator(
+        "pre"
+    ).inner_text().rstrip("\n")
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_screen(visit: Visit, pages: dict[str, Path], name: str, width: int) -> None:
+def test_nothing_is_wider_than_the_screen(
+    visit: Visit, pages: dict[str, Path], name: str, width: int
+) -> None:
     """A page is never scrolled sideways, on a phone neither, whatever is unfolded."""
     page = visit(pages[name], viewport={"width": width, "height": 844}).page
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -171,7 +205,16 @@ def test_no_barrier(visit: Visit, pages: dict[str, Path], name: str, scheme: str
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             result = Axe().run(page)
-            found += [(language, width, one["id"], one["impact"], [node["target"] for node in one["nodes"][:3]]) for one in result.response["violations"]]
+            found += [
+                (
+                    language,
+                    width,
+                    one["id"],
+                    one["impact"],
+                    [node["target"] for node in one["nodes"][:3]],
+                )
+                for one in result.response["violations"]
+            ]
     assert found == []
 
 
@@ -179,7 +222,9 @@ def test_no_barrier(visit: Visit, pages: dict[str, Path], name: str, scheme: str
 def test_a_log_cannot_run_in_the_page(visit: Visit, tmp_path: Path) -> None:
     """Script and markup in the log stay text."""
     log, written = tmp_path / "evil.log", tmp_path / "report.html"
-    log.write_text("step 1 loss 1.0\n<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\nRuntimeError: CUDA error: device-side assert triggered </pre><script>document.title='owned'</script>\n")
+    log.write_text(
+        "step 1 loss 1.0\n<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\nRuntimeError: CUDA error: device-side assert triggered </pre><script>document.title='owned'</script>\n"
+    )
     written.write_text(postmortem.analyze(log).render("html"), encoding="utf-8")
     opened = visit(written)
     opened.page.wait_for_timeout(300)

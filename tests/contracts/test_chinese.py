@@ -1,6 +1,10 @@
-"""A report in Chinese is Chinese: no English sentence of ours stands in it, in any form, and nothing is lost on the way from one language to the other.
+"""A report in Chinese is Chinese.
 
-What the log says, names, commands and code stay as they are. English is told by its small words: no term of the field, name or setting holds one.
+No English sentence of ours stands in it, in any form, and nothing is lost on the way from one
+language to the other.
+
+What the log says, names, commands and code stay as they are. English is told by its small words: no
+term of the field, name or setting holds one.
 """
 
 import ast
@@ -37,9 +41,12 @@ RUN = re.compile(r"[A-Za-z][A-Za-z'-]*(?:[,;:]? [A-Za-z][A-Za-z'-]*)+")
 """Words of the Latin alphabet behind one another."""
 SMALL = re.compile(
     r"\b(?:the|an?|of|is|are|was|were|it|its|this|that|these|those|which|who|what|with|from|by|to|at|in|on|over|after|before|behind|than|only|and|or|not|no|but|if|as|be|been|has|have|had|does|did|then|so|still|there|"
-    r"here|when|where|while|beside|between|within|without|each|every|all|any|one|two|most|more|less|up|down|out|into|onto)\b", re.IGNORECASE,
+    r"here|when|where|while|beside|between|within|without|each|every|all|any|one|two|most|more|less|up|down|out|into|onto)\b",
+    re.IGNORECASE,
 )
-QUOTED = re.compile("“[^”]*”|\"[^\"\n]*\"|`[^`]*`|'[^'\n]*'|if \\w+ ==|（[A-Za-z][^（）\u4e00-\u9fff]*）")
+QUOTED = re.compile(
+    "“[^”]*”|\"[^\"\n]*\"|`[^`]*`|'[^'\n]*'|if \\w+ ==|（[A-Za-z][^（）\u4e00-\u9fff]*）"
+)
 """What a text of ours quotes: messages, names, code."""
 COMMENT = re.compile(r"(?:^|(?<=\s))#+\s?(.*)$", re.MULTILINE)
 CODE = re.compile(r"\{[^}]*\}|\([^)]*\)|^(?:from|import|pip|python|kill|BSUB|PBS|SBATCH) .*")
@@ -53,10 +60,27 @@ def prose(text: str, log: str = "") -> list[str]:
 
 
 def bare(diagnosis: Diagnosis) -> Diagnosis:
-    """A diagnosis without what is no text of ours: the code of snippets (comments stay), commands, settings, the excerpt."""
-    causes = tuple(replace(cause, fixes=tuple(replace(fix, snippet="\n".join(comments(fix.snippet))) for fix in cause.fixes)) for cause in diagnosis.causes)
+    """A diagnosis without what is no text of ours.
+
+    The code of snippets (comments stay), commands, settings, the excerpt.
+    """
+    causes = tuple(
+        replace(
+            cause,
+            fixes=tuple(
+                replace(fix, snippet="\n".join(comments(fix.snippet))) for fix in cause.fixes
+            ),
+        )
+        for cause in diagnosis.causes
+    )
     need = tuple(replace(one, command="") for one in diagnosis.verdict.need)
-    return replace(diagnosis, causes=causes, verdict=replace(diagnosis.verdict, need=need), settings={}, excerpt=None)
+    return replace(
+        diagnosis,
+        causes=causes,
+        verdict=replace(diagnosis.verdict, need=need),
+        settings={},
+        excerpt=None,
+    )
 
 
 def comments(code: str) -> list[str]:
@@ -67,7 +91,13 @@ def comments(code: str) -> list[str]:
 def lines_of(rendered: str, form: str) -> list[str]:
     """The lines that a reader of a form sees."""
     if form in {"html", "markdown"}:
-        rendered = html.unescape(re.sub(r"<[^>]+>", "\n", re.sub(r"</?code>", "`", re.sub(r"(?s)<(script|style).*?</\1>", "", rendered))))
+        rendered = html.unescape(
+            re.sub(
+                r"<[^>]+>",
+                "\n",
+                re.sub(r"</?code>", "`", re.sub(r"(?s)<(script|style).*?</\1>", "", rendered)),
+            )
+        )
     return unescaped(rendered).split("\n")
 
 
@@ -79,12 +109,35 @@ def unescaped(text: str) -> str:
 def english_in(label: Path) -> set[str]:
     """What of a sample's Chinese report is English, as `form: text`."""
     source, dump = samples.input_of(label), label.with_suffix(".env")
-    files = [path for path in ([source] if source.is_file() else sorted(source.rglob("*"))) if path.is_file()] + [dump] * dump.exists()
-    read = safe("\n".join([str(source), *(fill(open_log(str(path)), 1 << 24).decode("utf-8", "replace") for path in files)]))
+    files = [
+        path
+        for path in ([source] if source.is_file() else sorted(source.rglob("*")))
+        if path.is_file()
+    ] + [dump] * dump.exists()
+    read = safe(
+        "\n".join(
+            [
+                str(source),
+                *(fill(open_log(str(path)), 1 << 24).decode("utf-8", "replace") for path in files),
+            ]
+        )
+    )
     log = " ".join(f"{read}\n{unescaped(read)}".split())
-    diagnosis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else [], language="zh"))
-    rendered = {form: render(diagnosis, form, redact=False, **({"width": 10_000} if form == "terminal" else {})) for form in (*FORMS, *(["html"] if label in PAGES else []))}
-    return {f"{form}: {run}" for form, text in rendered.items() for line in lines_of(text, form) for run in prose(line, log)}
+    diagnosis = bare(
+        analyze([str(source)], env_files=[str(dump)] if dump.exists() else [], language="zh")
+    )
+    rendered = {
+        form: render(
+            diagnosis, form, redact=False, **({"width": 10_000} if form == "terminal" else {})
+        )
+        for form in (*FORMS, *(["html"] if label in PAGES else []))
+    }
+    return {
+        f"{form}: {run}"
+        for form, text in rendered.items()
+        for line in lines_of(text, form)
+        for run in prose(line, log)
+    }
 
 
 def test_no_report_in_chinese_holds_english() -> None:
@@ -98,7 +151,11 @@ def wordings() -> Iterator[tuple[str, str, str]]:
     """Every sentence that the program words itself, with its place."""
     for path in sorted((ROOT / "postmortem").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "say"
+            ):
                 en, zh = (ast.literal_eval(argument) for argument in node.args)
                 yield f"{path.stem}:{node.lineno}", en, zh
 
@@ -106,12 +163,19 @@ def wordings() -> Iterator[tuple[str, str, str]]:
 def parts(template: str) -> tuple[str, list[tuple[str, str, str]]]:
     """The words of a template, and what fills it in which form."""
     parsed = list(string.Formatter().parse(template))
-    return " ".join(words for words, _, _, _ in parsed), sorted((name, form or "", conversion or "") for _, name, form, conversion in parsed if name)
+    return " ".join(words for words, _, _, _ in parsed), sorted(
+        (name, form or "", conversion or "") for _, name, form, conversion in parsed if name
+    )
 
 
-@pytest.mark.parametrize(("en", "zh"), [pytest.param(en, zh, id=place) for place, en, zh in wordings()])
+@pytest.mark.parametrize(
+    ("en", "zh"), [pytest.param(en, zh, id=place) for place, en, zh in wordings()]
+)
 def test_a_sentence_says_the_same_in_both_languages(en: str, zh: str) -> None:
-    """The same figures in the same form fill both; where there are words between them, there are Chinese ones."""
+    """The same figures in the same form fill both.
+
+    Where there are words between them, there are Chinese ones.
+    """
     (said, fields), (_, others) = (parts(en), parts(zh))
     assert fields == others
     assert CHINESE.search(zh) or en == zh or not re.search("[A-Za-z]{3}", said)
@@ -130,8 +194,16 @@ def texts(value: object) -> Iterator[tuple[str, str]]:
 def said_by(kind: str) -> list[tuple[str, str]]:
     """The Chinese texts of one kind of rules, each with the id of its rule."""
     if kind == "taxonomy":
-        return [(name, zh) for name, entry in read_yaml(ROOT / "patterns" / "taxonomy.yaml")["causes"].items() for _, zh in texts(entry)]
-    return [(entry["id"], zh) for _, entry in entries(ROOT / "patterns" / kind) for _, zh in texts(entry)]
+        return [
+            (name, zh)
+            for name, entry in read_yaml(ROOT / "patterns" / "taxonomy.yaml")["causes"].items()
+            for _, zh in texts(entry)
+        ]
+    return [
+        (entry["id"], zh)
+        for _, entry in entries(ROOT / "patterns" / kind)
+        for _, zh in texts(entry)
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -147,7 +219,9 @@ OTHER_WORDS = re.compile(
     r"|(?<!universal )(?<![\w./=_-])checkpoint(?:ing)?(?![\w./=_-])|(?<![\w-])(?:compute capability|chat template|padding)(?![\w-])",
 )
 """What the glossary of patterns/README.md says otherwise."""
-MARKS = re.compile("[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff] ?[,;:!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff] [\u4e00-\u9fff]|[\u4e00-\u9fff]\\.(?: |$)| [，。；：！？、（）“”]|[，。；：！？、（）“] ")
+MARKS = re.compile(
+    "[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff] ?[,;:!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff] [\u4e00-\u9fff]|[\u4e00-\u9fff]\\.(?: |$)| [，。；：！？、（）“”]|[，。；：！？、（）“] "
+)
 """Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a full-width mark."""
 
 
@@ -155,7 +229,11 @@ MARKS = re.compile("[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e
 def test_one_thing_has_one_word_and_marks_are_chinese(kind: str) -> None:
     """The glossary and the marks of patterns/README.md."""
     said = said_by(kind)
-    words = [(name, wrong[0], zh) for name, zh in said if (wrong := OTHER_WORDS.search(re.sub(r"`[^`]*`|“[^”]*”|\$\{[^}]*\}", "x", zh)))]
+    words = [
+        (name, wrong[0], zh)
+        for name, zh in said
+        if (wrong := OTHER_WORDS.search(re.sub(r"`[^`]*`|“[^”]*”|\$\{[^}]*\}", "x", zh)))
+    ]
     marks = [(name, wrong[0], zh) for name, zh in said if (wrong := MARKS.search(zh))]
     assert (words, marks) == ([], [])
 
@@ -164,13 +242,21 @@ def test_the_phrases_of_the_program_keep_to_the_glossary() -> None:
     """Labels of the reports and sentences that the program words itself."""
     phrases = [*WORDS["zh"].values(), *(zh for _, _, zh in wordings())]
     assert [(wrong[0], phrase) for phrase in phrases if (wrong := OTHER_WORDS.search(phrase))] == []
-    assert [(wrong[0], phrase) for phrase in phrases if (wrong := MARKS.search(re.sub(r"\{[^}]*\}", "⬚", phrase)))] == []
+    assert [
+        (wrong[0], phrase)
+        for phrase in phrases
+        if (wrong := MARKS.search(re.sub(r"\{[^}]*\}", "⬚", phrase)))
+    ] == []
 
 
 def test_every_comment_of_a_snippet_is_chinese() -> None:
     """A comment that says something in English says it in Chinese too."""
     found = [
-        (entry["id"], comment) for _, entry in entries(ROOT / "patterns" / "fixes") for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.code(snippet, "zh")) if not CHINESE.search(comment) and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
+        (entry["id"], comment)
+        for _, entry in entries(ROOT / "patterns" / "fixes")
+        for snippet in (entry.get("snippets") or {}).values()
+        for comment in comments(snippets.code(snippet, "zh"))
+        if not CHINESE.search(comment)
+        and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]
     assert found == []

@@ -34,7 +34,12 @@ def imported(module: Path) -> set[str]:
     """Every module of ours that a module imports, also inside functions and under TYPE_CHECKING, by dotted name."""
     nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
     dotted = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    dotted += [f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) and node.module for alias in node.names]
+    dotted += [
+        f"{node.module}.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    ]
     return {name for name in dotted if name.split(".")[0] == "postmortem"}
 
 
@@ -48,17 +53,28 @@ def room(dotted: str) -> str:
 def test_a_room_imports_only_from_lower_floors(module: Path) -> None:
     """A module imports from its own room or from a floor below, never sideways or up."""
     own = module.relative_to(PACKAGE).with_suffix("").parts[0]
-    climbs = {name for name in map(room, imported(module)) if name != own and FLOOR[name] >= FLOOR[own]}
+    climbs = {
+        name for name in map(room, imported(module)) if name != own and FLOOR[name] >= FLOOR[own]
+    }
     assert not climbs, f"{own} must not import {sorted(climbs)}"
 
 
 def test_no_module_is_part_of_a_circle() -> None:
     """Counting late and TYPE_CHECKING imports, the modules can be put in an order."""
-    names = {".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path for path in MODULES}
+    names = {
+        ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
+        for path in MODULES
+    }
     graph = {}
     for name, path in names.items():
-        targets = {target if target in names else target.rpartition(".")[0] for target in imported(path)}
-        graph[name] = {target for target in targets if target in names and target not in {name, "postmortem"}}
+        targets = {
+            target if target in names else target.rpartition(".")[0] for target in imported(path)
+        }
+        graph[name] = {
+            target for target in targets if target in names and target not in {name, "postmortem"}
+        }
     graphlib.TopologicalSorter(graph).prepare()
 
 

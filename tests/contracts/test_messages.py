@@ -12,7 +12,11 @@ judged = functools.lru_cache(maxsize=None)(checklist.judged)
 
 def named(*, wanted: bool) -> list[object]:
     """The messages that are left out, or those that are not."""
-    return [pytest.param(message, id=f"{message.program}: {message.text[:60]}") for message in MESSAGES if bool(message.left_out) == wanted]
+    return [
+        pytest.param(message, id=f"{message.program}: {message.text[:60]}")
+        for message in MESSAGES
+        if bool(message.left_out) == wanted
+    ]
 
 
 @pytest.mark.parametrize("message", named(wanted=False))

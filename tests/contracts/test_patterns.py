@@ -47,15 +47,25 @@ def test_every_failure_has_a_check_and_a_change() -> None:
     for fix in COMPILED["fixes"]:
         for cause in fix["causes"]:
             kinds[cause].add(fix["kind"])
-    failures = [cause for cause in COMPILED["taxonomy"]["causes"] if not cause.startswith(("healthy.", "unknown.", "performance.", "learning.", "hang."))]
+    failures = [
+        cause
+        for cause in COMPILED["taxonomy"]["causes"]
+        if not cause.startswith(("healthy.", "unknown.", "performance.", "learning.", "hang."))
+    ]
     assert [cause for cause in failures if not {"check", "change"} <= kinds[cause]] == []
 
 
 def test_no_fix_advises_bf16_where_it_is_only_emulated() -> None:
     """A snippet that turns bf16 on is withheld below compute capability 8.0."""
     turning_on = [
-        fix for fix in COMPILED["fixes"]
-        if fix["kind"] == "change" and any(word in snippet["code"] for snippet in (fix.get("snippets") or {}).values() for word in ("bf16=True", "--bf16", "bf16: true", "dtype='bfloat16'"))
+        fix
+        for fix in COMPILED["fixes"]
+        if fix["kind"] == "change"
+        and any(
+            word in snippet["code"]
+            for snippet in (fix.get("snippets") or {}).values()
+            for word in ("bf16=True", "--bf16", "bf16: true", "dtype='bfloat16'")
+        )
     ]
     assert turning_on
     assert [fix["id"] for fix in turning_on if "capability" not in str(fix.get("when"))] == []
@@ -75,7 +85,8 @@ def test_a_users_folder_adds_and_replaces_rules(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "quota.yaml").write_text(
         "id: mine.quota\ntitle: {en: The site's quota, zh: 配额}\nanchors: ['SITE-QUOTA-EXCEEDED']\nmatch: 'SITE-QUOTA-EXCEEDED for (?P<user>\\w+)'\nrole: cause\nsuggests: {io.disk-full: decisive}\n"
-        "examples:\n  fires: [{text: 'SITE-QUOTA-EXCEEDED for ann', captures: {user: ann}}]\n  silent: [{text: 'SITE-QUOTA-EXCEEDED', because: nobody named}]\n", encoding="utf-8",
+        "examples:\n  fires: [{text: 'SITE-QUOTA-EXCEEDED for ann', captures: {user: ann}}]\n  silent: [{text: 'SITE-QUOTA-EXCEEDED', because: nobody named}]\n",
+        encoding="utf-8",
     )
     assert not check.faults([tmp_path], known=[PATTERNS])
     ids = {rule.id for rule in load([tmp_path]).signatures}

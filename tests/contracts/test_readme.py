@@ -1,4 +1,7 @@
-"""The README tells the truth: its commands exist, its sample is what is printed, its test command is what CI runs."""
+"""The README tells the truth.
+
+Its commands exist, its sample is what is printed, its test command is what CI runs.
+"""
 
 import os
 import re
@@ -27,10 +30,23 @@ def test_every_command_is_in_the_readme() -> None:
 def test_the_sample_report_is_what_is_printed(command: list[str]) -> None:
     """The beginning of the sample's report stands in the README, word for word (UPDATE_README=1 writes it)."""
     sample = ROOT / "sample_logs" / "deepspeed" / "scale-exhausted-yi.log"
-    done = subprocess.run([*command, "analyze", str(sample), "--env", str(sample.with_suffix(".env"))], capture_output=True, check=True, env={**os.environ, "COLUMNS": "100"})
-    printed = "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()[:SAMPLE_LINES]) + "\n"
+    done = subprocess.run(
+        [*command, "analyze", str(sample), "--env", str(sample.with_suffix(".env"))],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+    printed = (
+        "\n".join(line.rstrip() for line in done.stdout.decode().splitlines()[:SAMPLE_LINES]) + "\n"
+    )
     if os.environ.get("UPDATE_README"):
-        (ROOT / "README.md").write_text(README.replace(f"<!-- sample report -->\n```text\n{block('sample report')}```", f"<!-- sample report -->\n```text\n{printed}```"), encoding="utf-8")
+        (ROOT / "README.md").write_text(
+            README.replace(
+                f"<!-- sample report -->\n```text\n{block('sample report')}```",
+                f"<!-- sample report -->\n```text\n{printed}```",
+            ),
+            encoding="utf-8",
+        )
         return
     assert block("sample report") == printed
 

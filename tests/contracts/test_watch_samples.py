@@ -1,4 +1,7 @@
-"""Every recorded run is written again while it is watched: collapsing ones are warned of before they stop, healthy ones never."""
+"""Every recorded run is written again while it is watched.
+
+Collapsing ones are warned of before they stop, healthy ones never.
+"""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -32,13 +35,29 @@ def test_healthy_runs_are_never_warned_of(rows: list[dict[str, Any]]) -> None:
     assert [(row["name"], row["kinds"], row["text"]) for row in healthy if row["kinds"]] == []
 
 
-def test_runs_that_fail_for_another_reason_are_not_said_to_collapse(rows: list[dict[str, Any]]) -> None:
-    """A missing file, a full disk: at most one in a hundred is warned of on its way, and those by what their figures show."""
-    other = [row for row in rows if not row["cause"].startswith(("numerics.", "healthy.", "memory.", "learning."))]
+def test_runs_that_fail_for_another_reason_are_not_said_to_collapse(
+    rows: list[dict[str, Any]],
+) -> None:
+    """A missing file, a full disk.
+
+    At most one in a hundred is warned of on its way, and those by what their figures show.
+    """
+    other = [
+        row
+        for row in rows
+        if not row["cause"].startswith(("numerics.", "healthy.", "memory.", "learning."))
+    ]
     told = [(row["name"], row["kinds"]) for row in other if row["kinds"]]
     assert len(told) <= 0.01 * len(other), told
 
 
 def test_memory_that_runs_out_is_foreseen(rows: list[dict[str, Any]]) -> None:
     """Runs that print a memory that rises to their end."""
-    assert sum("memory" in row["kinds"] and row["before"] for row in rows if row["cause"].startswith("memory.")) >= 5
+    assert (
+        sum(
+            "memory" in row["kinds"] and row["before"]
+            for row in rows
+            if row["cause"].startswith("memory.")
+        )
+        >= 5
+    )

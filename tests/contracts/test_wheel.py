@@ -15,16 +15,39 @@ ROOT = Path(__file__).resolve().parents[2]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from the checkout."""
     target = tmp_path_factory.mktemp("wheel")
-    subprocess.run([sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(ROOT)], check=True, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+            str(target),
+            str(ROOT),
+        ],
+        check=True,
+        capture_output=True,
+    )
     return next(target.glob("*.whl"))
 
 
 @pytest.mark.wheel
 def test_the_wheel_carries_its_data(wheel: Path) -> None:
-    """Patterns, their compiled form, templates and the schema are inside; tests and samples are not."""
+    """Patterns, their compiled form, templates and the schema are inside.
+
+    Tests and samples are not.
+    """
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"postmortem/_data/knowledge.json", "postmortem/_data/patterns/taxonomy.yaml", "postmortem/_data/templates/report.html.j2", "postmortem/report/report.schema.json"} <= set(names)
-    assert not [name for name in names if name.startswith(("tests/", "sample_logs/", "benchmarks/"))]
+    assert {
+        "postmortem/_data/knowledge.json",
+        "postmortem/_data/patterns/taxonomy.yaml",
+        "postmortem/_data/templates/report.html.j2",
+        "postmortem/report/report.schema.json",
+    } <= set(names)
+    assert not [
+        name for name in names if name.startswith(("tests/", "sample_logs/", "benchmarks/"))
+    ]
 
 
 @pytest.mark.wheel
@@ -32,13 +55,38 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
     """Installed into a fresh environment, it analyses a log from another folder, and its rules prove themselves."""
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    subprocess.run([str(python), "-m", "pip", "install", "-q", str(wheel)], check=True, capture_output=True)
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "-q", str(wheel)], check=True, capture_output=True
+    )
     log = tmp_path / "run.log"
-    log.write_text("Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    import flash_attn\nModuleNotFoundError: No module named 'flash_attn'\n")
-    done = subprocess.run([str(python), "-I", "-m", "postmortem", "analyze", str(log), "-o", str(tmp_path / "report.html"), "--format", "html"], cwd=tmp_path, capture_output=True, check=False)
+    log.write_text(
+        "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\n    import flash_attn\nModuleNotFoundError: No module named 'flash_attn'\n"
+    )
+    done = subprocess.run(
+        [
+            str(python),
+            "-I",
+            "-m",
+            "postmortem",
+            "analyze",
+            str(log),
+            "-o",
+            str(tmp_path / "report.html"),
+            "--format",
+            "html",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     assert "environment.missing-package" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    checked = subprocess.run([str(python), "-I", "-m", "postmortem", "patterns", "check", "--no-attack"], cwd=tmp_path, capture_output=True, check=False)
+    checked = subprocess.run(
+        [str(python), "-I", "-m", "postmortem", "patterns", "check", "--no-attack"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
     assert checked.returncode == 0, checked.stdout.decode()
 
 

@@ -10,7 +10,11 @@ from postmortem.facts.environment import Fact
     ("value", "step"),
     [
         pytest.param("out/checkpoint-500", 500.0, id="Trainer"),
-        pytest.param("out/checkpoint-500/global_step499", 499.0, id="DeepSpeed within the Trainer: the inner one"),
+        pytest.param(
+            "out/checkpoint-500/global_step499",
+            499.0,
+            id="DeepSpeed within the Trainer: the inner one",
+        ),
         pytest.param("500 iterations", 500.0, id="mmengine"),
         pytest.param("500", 500.0, id="Megatron"),
         pytest.param("outputs/checkpoint/step-1200", 1200.0, id="torchtitan"),
@@ -30,9 +34,18 @@ def test_the_step_in_a_name(value: str, step: float | None) -> None:
 
 
 def test_a_path_without_a_step_is_written_over() -> None:
-    """Of one name the last saving counts; a checkpoint of a step that is named again stays where it was."""
-    facts = [Fact(value, 1, 0, line) for line, value in enumerate(("out", "out/checkpoint-5", "out", "out/checkpoint-5"), 1)]
-    assert [(one.value, one.place.line) for one in saved(facts)] == [("out/checkpoint-5", 2), ("out", 3)]
+    """Of one name the last saving counts.
+
+    A checkpoint of a step that is named again stays where it was.
+    """
+    facts = [
+        Fact(value, 1, 0, line)
+        for line, value in enumerate(("out", "out/checkpoint-5", "out", "out/checkpoint-5"), 1)
+    ]
+    assert [(one.value, one.place.line) for one in saved(facts)] == [
+        ("out/checkpoint-5", 2),
+        ("out", 3),
+    ]
 
 
 HERE = Place(0, 10, "2024-05-01T12:00:00", 500.0)
@@ -42,9 +55,15 @@ HERE = Place(0, 10, "2024-05-01T12:00:00", 500.0)
     ("other", "expected"),
     [
         pytest.param(Place(0, 11, None, None), True, id="one file: by line"),
-        pytest.param(Place(0, 9, "2024-05-01T13:00:00", 900.0), False, id="one file: by line, whatever else is printed"),
+        pytest.param(
+            Place(0, 9, "2024-05-01T13:00:00", 900.0),
+            False,
+            id="one file: by line, whatever else is printed",
+        ),
         pytest.param(Place(1, 1, "2024-05-01T13:00:00", 400.0), True, id="two files: by time"),
-        pytest.param(Place(1, 99, "T13:00:00", 400.0), False, id="two files, a time without a date: by step"),
+        pytest.param(
+            Place(1, 99, "T13:00:00", 400.0), False, id="two files, a time without a date: by step"
+        ),
         pytest.param(Place(1, 99, "T13:00:00", None), None, id="nothing to go by"),
     ],
 )
@@ -61,15 +80,26 @@ def checkpoint(step: float, source: int = 0) -> Saved:
 @pytest.mark.parametrize(
     ("listed", "limit", "expected"),
     [
-        pytest.param([100, 200, 300], Place(0, 250, None, None), ("yes", "c200"), id="the last before it"),
+        pytest.param(
+            [100, 200, 300], Place(0, 250, None, None), ("yes", "c200"), id="the last before it"
+        ),
         pytest.param([300], Place(0, 250, None, None), ("no", None), id="none before it"),
         pytest.param([], Place(0, 250, None, None), ("unknown", None), id="none at all"),
         pytest.param([100, 200], None, ("unknown", "c200"), id="nothing went wrong"),
-        pytest.param([100, 300], Place(1, 4, None, 250.0), ("yes", "c100"), id="the curve is in another file"),
-        pytest.param([100, 300], Place(1, 4, None, None), ("unknown", None), id="the curve is in another file, without steps"),
+        pytest.param(
+            [100, 300], Place(1, 4, None, 250.0), ("yes", "c100"), id="the curve is in another file"
+        ),
+        pytest.param(
+            [100, 300],
+            Place(1, 4, None, None),
+            ("unknown", None),
+            id="the curve is in another file, without steps",
+        ),
     ],
 )
-def test_which_checkpoint_is_good(listed: list[int], limit: Place | None, expected: tuple[str, str | None]) -> None:
+def test_which_checkpoint_is_good(
+    listed: list[int], limit: Place | None, expected: tuple[str, str | None]
+) -> None:
     """Yes only where one demonstrably stands before the place, no only where all demonstrably stand behind it."""
     answer, good = standing(map(checkpoint, listed), limit)
     assert (answer, good.value if good else None) == expected

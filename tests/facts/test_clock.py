@@ -9,7 +9,11 @@ FULL = [Stamp(10, "2024-05-01T12:00:00"), Stamp(20, "2024-05-01T12:00:05")]
 
 def test_clocks_of_lines() -> None:
     """Lines with a logger's prefix have one, lines of a traceback have none."""
-    lines = ["[2024-05-01 12:00:00,123] [INFO] [engine.py:1:step] x", "Traceback (most recent call last):", "05/01 12:00:07 - mmengine - INFO - y"]
+    lines = [
+        "[2024-05-01 12:00:00,123] [INFO] [engine.py:1:step] x",
+        "Traceback (most recent call last):",
+        "05/01 12:00:07 - mmengine - INFO - y",
+    ]
     assert stamps(7, lines) == [Stamp(7, "2024-05-01T12:00:00.123"), Stamp(9, "--05-01T12:00:07")]
     assert time_at(stamps(7, lines), 9) == "--05-01T12:00:07"
     assert time_at(stamps(7, lines), 8) is None
@@ -20,17 +24,55 @@ def test_clocks_of_lines() -> None:
     [
         pytest.param(FULL, 10, ["2024-05-01T12:30:00"], 1800.0, id="the line's own clock"),
         pytest.param(FULL, 15, ["2024-05-01T12:30:00"], 1800.0, id="neighbours that agree"),
-        pytest.param([Stamp(10, "2024-05-01T12:00:00"), Stamp(20, "2024-05-01T12:20:00")], 15, ["2024-05-01T12:30:00"], None, id="neighbours that do not agree"),
-        pytest.param([Stamp(10, "2024-05-01T12:00:00")], 15, ["2024-05-01T12:00:00"], None, id="nothing printed behind it"),
-        pytest.param(FULL, 10, ["2024-05-01T12:30:00", "2024-05-01T13:00:00"], 3600.0, id="another file goes on longer"),
+        pytest.param(
+            [Stamp(10, "2024-05-01T12:00:00"), Stamp(20, "2024-05-01T12:20:00")],
+            15,
+            ["2024-05-01T12:30:00"],
+            None,
+            id="neighbours that do not agree",
+        ),
+        pytest.param(
+            [Stamp(10, "2024-05-01T12:00:00")],
+            15,
+            ["2024-05-01T12:00:00"],
+            None,
+            id="nothing printed behind it",
+        ),
+        pytest.param(
+            FULL,
+            10,
+            ["2024-05-01T12:30:00", "2024-05-01T13:00:00"],
+            3600.0,
+            id="another file goes on longer",
+        ),
         pytest.param(FULL, 10, ["--05-01T12:30:00"], None, id="another clock"),
-        pytest.param([Stamp(10, "--12-31T23:59:00")], 10, ["--01-01T00:01:00"], 120.0, id="over the end of the year"),
-        pytest.param([Stamp(10, "T23:59:00")], 10, ["T00:01:00"], None, id="over midnight without a date: days may have passed"),
+        pytest.param(
+            [Stamp(10, "--12-31T23:59:00")],
+            10,
+            ["--01-01T00:01:00"],
+            120.0,
+            id="over the end of the year",
+        ),
+        pytest.param(
+            [Stamp(10, "T23:59:00")],
+            10,
+            ["T00:01:00"],
+            None,
+            id="over midnight without a date: days may have passed",
+        ),
         pytest.param([Stamp(10, "+100.5s")], 10, ["+160.75s"], 60.25, id="uptime"),
         pytest.param([], 10, ["2024-05-01T12:30:00"], None, id="no clock"),
-        pytest.param([Stamp(10, "T12:00:00"), Stamp(10, "2024-05-01T12:00:00")], 10, ["T12:00:01", "2024-05-01T13:00:00"], 3600.0, id="of two clocks the fuller"),
+        pytest.param(
+            [Stamp(10, "T12:00:00"), Stamp(10, "2024-05-01T12:00:00")],
+            10,
+            ["T12:00:01", "2024-05-01T13:00:00"],
+            3600.0,
+            id="of two clocks the fuller",
+        ),
     ],
 )
-def test_seconds_behind_a_line(near: list[Stamp], line: int, ends: list[str], expected: float | None) -> None:
+def test_seconds_behind_a_line(
+    near: list[Stamp], line: int, ends: list[str], expected: float | None
+) -> None:
     """Only clocks of one kind are compared, and what they do not tell is not guessed."""
     assert seconds_behind(near, line, ends) == expected

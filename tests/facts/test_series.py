@@ -14,7 +14,9 @@ from postmortem.facts.series import Point, Series, envelope
 from postmortem.model.lines import NOWHERE
 
 NAN, INF = math.nan, math.inf
-VALUES = st.lists(st.one_of(st.floats(-1e6, 1e6), st.sampled_from([NAN, INF, -INF, 0.0])), max_size=400)
+VALUES = st.lists(
+    st.one_of(st.floats(-1e6, 1e6), st.sampled_from([NAN, INF, -INF, 0.0])), max_size=400
+)
 
 
 def series_of(values: list[float], first_line: int = 1) -> Series:
@@ -29,7 +31,9 @@ def series_of(values: list[float], first_line: int = 1) -> Series:
 def counted(one: Series) -> str:
     """What must stay exact."""
     one.settle()
-    return repr((one.points, one.nonfinite, one.min, one.max, one.first, one.last, one.first_nonfinite))
+    return repr(
+        (one.points, one.nonfinite, one.min, one.max, one.first, one.last, one.first_nonfinite)
+    )
 
 
 def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
@@ -41,10 +45,26 @@ def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        pytest.param([2.0, 1.0, 3.0], (3, 0, 1.0, 3.0, Point(0.0, 2.0, 1), Point(2.0, 3.0, 3), None), id="finite"),
-        pytest.param([2.0, NAN, 1.0], (3, 1, 1.0, 2.0, Point(0.0, 2.0, 1), Point(2.0, 1.0, 3), Point(1.0, NAN, 2)), id="NaN in between"),
-        pytest.param([INF, 5.0, -INF], (3, 2, 5.0, 5.0, Point(0.0, INF, 1), Point(2.0, -INF, 3), Point(0.0, INF, 1)), id="infinite at the ends"),
-        pytest.param([NAN], (1, 1, INF, -INF, Point(0.0, NAN, 1), Point(0.0, NAN, 1), Point(0.0, NAN, 1)), id="nothing finite"),
+        pytest.param(
+            [2.0, 1.0, 3.0],
+            (3, 0, 1.0, 3.0, Point(0.0, 2.0, 1), Point(2.0, 3.0, 3), None),
+            id="finite",
+        ),
+        pytest.param(
+            [2.0, NAN, 1.0],
+            (3, 1, 1.0, 2.0, Point(0.0, 2.0, 1), Point(2.0, 1.0, 3), Point(1.0, NAN, 2)),
+            id="NaN in between",
+        ),
+        pytest.param(
+            [INF, 5.0, -INF],
+            (3, 2, 5.0, 5.0, Point(0.0, INF, 1), Point(2.0, -INF, 3), Point(0.0, INF, 1)),
+            id="infinite at the ends",
+        ),
+        pytest.param(
+            [NAN],
+            (1, 1, INF, -INF, Point(0.0, NAN, 1), Point(0.0, NAN, 1), Point(0.0, NAN, 1)),
+            id="nothing finite",
+        ),
         pytest.param([], (0, 0, INF, -INF, None, None, None), id="empty"),
     ],
 )
@@ -65,7 +85,10 @@ def test_settling_again_changes_nothing() -> None:
 @settings(max_examples=150, deadline=None)
 @given(VALUES, st.integers(20, 60))
 def test_thinning_keeps_the_counts_exact(values: list[float], exact: int) -> None:
-    """Points are replaced by an envelope; counts, ends, extremes and the first non-finite point are those of all points."""
+    """Points are replaced by an envelope.
+
+    Counts, ends, extremes and the first non-finite point are those of all points.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
         expected = counted(series_of(values))
         thinning(monkeypatch, exact, 10)
@@ -74,7 +97,10 @@ def test_thinning_keeps_the_counts_exact(values: list[float], exact: int) -> Non
         assert len(thinned.values) <= max(exact, 1)
         lines = list(thinned.lines)
         assert lines == sorted(set(lines))
-        assert all(repr(values[line - 1]) == repr(value) for line, value in zip(thinned.lines, thinned.values, strict=True))
+        assert all(
+            repr(values[line - 1]) == repr(value)
+            for line, value in zip(thinned.lines, thinned.values, strict=True)
+        )
 
 
 @settings(max_examples=150, deadline=None)
@@ -83,7 +109,10 @@ def test_extending_equals_feeding_in_one_go(one: list[float], other: list[float]
     """Two parts of a stream, put together, are the stream."""
     whole, first, second = series_of([*one, *other]), series_of(one), series_of(other, len(one) + 1)
     second.steps = array("d", [step + len(one) for step in second.steps])
-    second.first, second.last, second.first_nonfinite = (point and point._replace(step=point.step + len(one)) for point in (second.first, second.last, second.first_nonfinite))
+    second.first, second.last, second.first_nonfinite = (
+        point and point._replace(step=point.step + len(one))
+        for point in (second.first, second.last, second.first_nonfinite)
+    )
     first.extend(second)
     assert counted(first) == counted(whole)
     assert repr(list(first.kept())) == repr(list(whole.kept()))
@@ -91,7 +120,9 @@ def test_extending_equals_feeding_in_one_go(one: list[float], other: list[float]
 
 @settings(max_examples=60, deadline=None)
 @given(VALUES, st.integers(0, 400), st.integers(20, 60))
-def test_extending_keeps_the_counts_exact_when_both_are_thinned(values: list[float], cut: int, exact: int) -> None:
+def test_extending_keeps_the_counts_exact_when_both_are_thinned(
+    values: list[float], cut: int, exact: int
+) -> None:
     """The same with envelopes."""
     expected = counted(series_of(values))
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -115,8 +146,12 @@ def test_many_at_once_equals_one_by_one(values: list[float], cuts: list[int], ex
         one_by_one, bundled = series_of(values), Series("loss", "test", 0, NOWHERE)
         begin = 0
         for length in [*cuts, len(values)]:
-            part = values[begin:begin + length]
-            bundled.append_many(array("d", map(float, range(begin, begin + len(part)))), array("d", part), array("q", range(begin + 1, begin + len(part) + 1)))
+            part = values[begin : begin + length]
+            bundled.append_many(
+                array("d", map(float, range(begin, begin + len(part)))),
+                array("d", part),
+                array("q", range(begin + 1, begin + len(part) + 1)),
+            )
             begin += len(part)
         assert counted(bundled) == counted(one_by_one)
         assert repr(list(bundled.kept())) == repr(list(one_by_one.kept()))
@@ -126,14 +161,19 @@ def test_many_at_once_equals_one_by_one(values: list[float], cuts: list[int], ex
     "values",
     [
         pytest.param([math.sin(index / 50) for index in range(30_000)], id="calm"),
-        pytest.param([NAN if 9000 < index < 21_000 else index % 17 for index in range(30_000)], id="a stretch of NaN"),
+        pytest.param(
+            [NAN if 9000 < index < 21_000 else index % 17 for index in range(30_000)],
+            id="a stretch of NaN",
+        ),
         pytest.param([NAN if index % 2 else 1.0 for index in range(30_000)], id="flickering"),
         pytest.param([NAN] * 30_000, id="nothing finite"),
         pytest.param([INF, *[1.0] * 29_998, -INF], id="infinite at the ends"),
         pytest.param([random.Random(1).random() for _ in range(25_001)], id="noise"),
     ],
 )
-def test_long_series_are_thinned_like_short_ones(monkeypatch: pytest.MonkeyPatch, values: list[float]) -> None:
+def test_long_series_are_thinned_like_short_ones(
+    monkeypatch: pytest.MonkeyPatch, values: list[float]
+) -> None:
     """The way of long series (by NumPy) gives the same envelope and the same counts as that of short ones."""
     long, quick = envelope(values, 500), counted(series_of(values))
     monkeypatch.setattr(module, "LARGE", 1 << 60)
@@ -189,8 +229,14 @@ def test_samples_are_few_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
-        pytest.param([step for step in range(20) for _ in range(2)], True, id="two copies, line by line"),
-        pytest.param([step + late for step in range(30) for late in (0, -1, 0)], True, id="three copies, one a step behind"),
+        pytest.param(
+            [step for step in range(20) for _ in range(2)], True, id="two copies, line by line"
+        ),
+        pytest.param(
+            [step + late for step in range(30) for late in (0, -1, 0)],
+            True,
+            id="three copies, one a step behind",
+        ),
         pytest.param(list(range(40)), False, id="one stream"),
         pytest.param([*range(20), *range(20)], False, id="begun again"),
         pytest.param([step % 4 for step in range(40)], False, id="counted anew in each epoch"),
@@ -210,7 +256,10 @@ def test_streams_that_lines_do_not_tell_apart(steps: list[float], *, expected: b
 
 def test_a_series_of_several_units_has_none() -> None:
     """MiB at first and GiB later: no unit is true of all."""
-    one, other = Series("memory", "test", 0, NOWHERE, "MiB"), Series("memory", "test", 0, NOWHERE, "GiB")
+    one, other = (
+        Series("memory", "test", 0, NOWHERE, "MiB"),
+        Series("memory", "test", 0, NOWHERE, "GiB"),
+    )
     one.is_in("MiB")
     assert one.unit == "MiB"
     one.extend(other)
@@ -225,7 +274,10 @@ def noisy(count: int, **spots: float) -> list[float]:
 
 @pytest.mark.parametrize("count", [5000, 40_000])
 def test_samples_of_a_long_curve_keep_the_shape_of_what_matters(count: int) -> None:
-    """All points around the first NaN, around a spike, around the line of a failure; a few hundred in all."""
+    """All points around the first NaN, around a spike, around the line of a failure.
+
+    A few hundred in all.
+    """
     values = noisy(count, at_2000=8.0, at_2001=5.0, at_3500=NAN)
     lines = [point.line for point in series_of(values).samples(line=4500)]
     for place in (2001, 3501, 4500):
@@ -240,7 +292,9 @@ def test_a_failure_behind_the_last_record_keeps_the_end() -> None:
     assert set(range(4990, 5001)) <= lines
 
 
-def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What was thinned long ago has its share beside a tail of which all points are kept, also after parts were joined."""
     thinning(monkeypatch, 5000, 500)
     one, other = series_of(noisy(8000)), series_of(noisy(8000))
@@ -251,7 +305,13 @@ def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(monkeypatch: p
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([1.0, 2.0, NAN])), min_size=2, max_size=200))
+@given(
+    st.lists(
+        st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([1.0, 2.0, NAN])),
+        min_size=2,
+        max_size=200,
+    )
+)
 def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
     """NumPy finds the same largest changes, in the same order."""
     assert module._changes_by_numpy(array("d", values)) == module._changes(values)

@@ -1,4 +1,7 @@
-"""Choosing and filling fixes: the user's numbers, what the caller knows besides, what a fix needs, and the order."""
+"""Choosing and filling fixes.
+
+The user's numbers, what the caller knows besides, what a fix needs, and the order.
+"""
 
 import re
 from collections.abc import Mapping
@@ -20,139 +23,366 @@ A100, V100 = Gpu("A100 (80 GB)", 1, 79.0, 8.0), Gpu("V100 (32 GB)", 1, 31.7, 7.0
 GPU_CALL = re.compile(r"torch\.cuda|nvidia-smi|\.cuda\(|['\"]cuda['\"]")
 
 
-def case(settings: Mapping[str, Any] | None = None, *gpus: Gpu, frameworks: tuple[str, ...] = (), **known: Any) -> Case:
+def case(
+    settings: Mapping[str, Any] | None = None,
+    *gpus: Gpu,
+    frameworks: tuple[str, ...] = (),
+    **known: Any,
+) -> Case:
     """A run of which only this is known."""
     found = {name: Setting(value, 0, 1) for name, value in (settings or {}).items()}
-    return Case((), (), {}, Environment(gpus=gpus, **known), found, dict.fromkeys(frameworks), "failed")
+    return Case(
+        (), (), {}, Environment(gpus=gpus, **known), found, dict.fromkeys(frameworks), "failed"
+    )
 
 
 def entry(name: str, kind: str = "change", **more: Any) -> dict[str, Any]:
     """A fix of a made-up cause."""
     return {
-        "id": name, "causes": ["a.cause"], "kind": kind, "title": {"en": f"{name} ${{x|X}}"}, "why": {"en": "because"}, "safety": "safe",
-        "snippets": {"any": {"language": "bash", "code": f"{name} ${{last_checkpoint|CHECKPOINT}}"}}, **more,
+        "id": name,
+        "causes": ["a.cause"],
+        "kind": kind,
+        "title": {"en": f"{name} ${{x|X}}"},
+        "why": {"en": "because"},
+        "safety": "safe",
+        "snippets": {
+            "any": {"language": "bash", "code": f"{name} ${{last_checkpoint|CHECKPOINT}}"}
+        },
+        **more,
     }
 
 
-@pytest.mark.parametrize(("template", "expected"), [
-    pytest.param("lr=${rate|1e-5}", "lr=3e-4", id="known"),
-    pytest.param("lr=${other|RATE}", "lr=RATE", id="default"),
-    pytest.param("lr=${other}", "lr=<other>", id="no default"),
-    pytest.param("lr=${other|}", "lr=", id="an empty default"),
-    pytest.param("lr=${empty|RATE}", "lr=RATE", id="an empty value is none"),
-    pytest.param('df "${TMPDIR:-/tmp}" $HOME {"a": 1}', 'df "${TMPDIR:-/tmp}" $HOME {"a": 1}', id="the shell's own braces stay"),
-])
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        pytest.param("lr=${rate|1e-5}", "lr=3e-4", id="known"),
+        pytest.param("lr=${other|RATE}", "lr=RATE", id="default"),
+        pytest.param("lr=${other}", "lr=<other>", id="no default"),
+        pytest.param("lr=${other|}", "lr=", id="an empty default"),
+        pytest.param("lr=${empty|RATE}", "lr=RATE", id="an empty value is none"),
+        pytest.param(
+            'df "${TMPDIR:-/tmp}" $HOME {"a": 1}',
+            'df "${TMPDIR:-/tmp}" $HOME {"a": 1}',
+            id="the shell's own braces stay",
+        ),
+    ],
+)
 def test_fill_takes_the_value_or_the_default(template: str, expected: str) -> None:
     """A placeholder never comes out as it went in."""
     assert fill(template, {"rate": "3e-4", "empty": ""}) == expected
 
 
-@pytest.mark.parametrize(("settings", "expected"), [
-    pytest.param({"learning_rate": "2e-4"}, {"learning_rate": "0.0002", "learning_rate_half": "0.0001", "learning_rate_tenth": "2e-05", "learning_rate_tenfold": "0.002"}, id="rate"),
-    pytest.param({"per_device_train_batch_size": "8", "gradient_accumulation_steps": "4"}, {"batch_size_half": "4", "accumulation_double": "8", "accumulation": "4"}, id="batch and accumulation"),
-    pytest.param({"batch_size": 1, "gradient_accumulation_steps": 16}, {"batch_size_half": "1", "accumulation_double": "16"}, id="a batch of one is not split"),
-    pytest.param({"gradient_accumulation_steps": 16}, {"accumulation_double": "32", "batch_size_half": None}, id="accumulation alone"),
-    pytest.param({}, {"clip_norm": "1.0", "learning_rate": None, "batch_size_half": None, "accumulation_double": None}, id="nothing"),
-    pytest.param({"max_grad_norm": "35"}, {"clip_norm": "1.0"}, id="a loose clip is tightened to 1"),
-    pytest.param({"max_grad_norm": "1.0"}, {"clip_norm": "0.5"}, id="a clip at 1 is halved"),
-    pytest.param({"max_grad_norm": "0"}, {"clip_norm": "1.0"}, id="a clip of 0 is none"),
-])
-def test_numbers_come_from_the_settings(settings: dict[str, Any], expected: dict[str, str | None]) -> None:
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        pytest.param(
+            {"learning_rate": "2e-4"},
+            {
+                "learning_rate": "0.0002",
+                "learning_rate_half": "0.0001",
+                "learning_rate_tenth": "2e-05",
+                "learning_rate_tenfold": "0.002",
+            },
+            id="rate",
+        ),
+        pytest.param(
+            {"per_device_train_batch_size": "8", "gradient_accumulation_steps": "4"},
+            {"batch_size_half": "4", "accumulation_double": "8", "accumulation": "4"},
+            id="batch and accumulation",
+        ),
+        pytest.param(
+            {"batch_size": 1, "gradient_accumulation_steps": 16},
+            {"batch_size_half": "1", "accumulation_double": "16"},
+            id="a batch of one is not split",
+        ),
+        pytest.param(
+            {"gradient_accumulation_steps": 16},
+            {"accumulation_double": "32", "batch_size_half": None},
+            id="accumulation alone",
+        ),
+        pytest.param(
+            {},
+            {
+                "clip_norm": "1.0",
+                "learning_rate": None,
+                "batch_size_half": None,
+                "accumulation_double": None,
+            },
+            id="nothing",
+        ),
+        pytest.param(
+            {"max_grad_norm": "35"}, {"clip_norm": "1.0"}, id="a loose clip is tightened to 1"
+        ),
+        pytest.param({"max_grad_norm": "1.0"}, {"clip_norm": "0.5"}, id="a clip at 1 is halved"),
+        pytest.param({"max_grad_norm": "0"}, {"clip_norm": "1.0"}, id="a clip of 0 is none"),
+    ],
+)
+def test_numbers_come_from_the_settings(
+    settings: dict[str, Any], expected: dict[str, str | None]
+) -> None:
     """What a change would set is worked out from what the run had set."""
     values = numbers(case(settings))
     assert {name: values.get(name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("packages", "expected"), [
-    pytest.param({"torch": "2.5.0+cu118"}, {"torch_version": "2.5.0+cu118", "torch_release": "2.5.0", "torch_cuda": "cu118"}, id="CUDA build"),
-    pytest.param({"torch": "2.5.0"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="build not told"),
-    pytest.param({"torch": "2.5.0+cpu"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="CPU build"),
-])
-def test_numbers_name_the_build_of_torch(packages: dict[str, str], expected: dict[str, str | None]) -> None:
+@pytest.mark.parametrize(
+    ("packages", "expected"),
+    [
+        pytest.param(
+            {"torch": "2.5.0+cu118"},
+            {"torch_version": "2.5.0+cu118", "torch_release": "2.5.0", "torch_cuda": "cu118"},
+            id="CUDA build",
+        ),
+        pytest.param(
+            {"torch": "2.5.0"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="build not told"
+        ),
+        pytest.param(
+            {"torch": "2.5.0+cpu"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="CPU build"
+        ),
+    ],
+)
+def test_numbers_name_the_build_of_torch(
+    packages: dict[str, str], expected: dict[str, str | None]
+) -> None:
     """A release can be asked of pip, a local part cannot."""
     values = numbers(case(packages=packages))
     assert {name: values.get(name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("settings", "extra", "expected"), [
-    pytest.param({}, {"last_checkpoint": "out/checkpoint-40"}, {"last_checkpoint": "out/checkpoint-40"}, id="checkpoint"),
-    pytest.param({}, {"last_checkpoint": "500"}, {"last_checkpoint": None}, id="a step is no path"),
-    pytest.param({}, {"learning_rate": "1e-3"}, {"learning_rate_half": "0.0005"}, id="the printed rate where none was set"),
-    pytest.param({"learning_rate": "2e-4"}, {"learning_rate": "1e-3"}, {"learning_rate_half": "0.0001"}, id="a set rate is stronger"),
-    pytest.param({"learning_rate": "auto"}, {"learning_rate": "1e-3"}, {"learning_rate_half": "0.0005"}, id="auto is no rate"),
-    pytest.param({}, {"log": "logs/run 1.log"}, {"log": None}, id="a path with a space would fall apart in a command"),
-    pytest.param({}, {"log": "logs/run-1.log"}, {"log": "logs/run-1.log"}, id="log"),
-    pytest.param({}, {"capture_key": "'label'"}, {"key": "label"}, id="key"),
-    pytest.param({}, {"capture_field": "train loss"}, {"key": "train loss"}, id="a field with a space"),
-    pytest.param({}, {"capture_library": "flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so"}, {"extension": "flash_attn_2_cuda", "distribution": "flash-attn"}, id="extension"),
-    pytest.param({}, {"capture_library": "libcudart.so.11.0"}, {"capture_library": "libcudart.so.11.0", "extension": None, "distribution": None}, id="a CUDA library is no package"),
-    pytest.param({}, {"capture_module": "torch._six", "capture_package": "torch"}, {"module": "torch", "distribution": "torch"}, id="submodule"),
-    pytest.param({}, {"capture_module": ""}, {"module": None, "distribution": None}, id="a group that took no part"),
-])
-def test_numbers_take_what_the_caller_knows(settings: dict[str, Any], extra: dict[str, str], expected: dict[str, str | None]) -> None:
+@pytest.mark.parametrize(
+    ("settings", "extra", "expected"),
+    [
+        pytest.param(
+            {},
+            {"last_checkpoint": "out/checkpoint-40"},
+            {"last_checkpoint": "out/checkpoint-40"},
+            id="checkpoint",
+        ),
+        pytest.param(
+            {}, {"last_checkpoint": "500"}, {"last_checkpoint": None}, id="a step is no path"
+        ),
+        pytest.param(
+            {},
+            {"learning_rate": "1e-3"},
+            {"learning_rate_half": "0.0005"},
+            id="the printed rate where none was set",
+        ),
+        pytest.param(
+            {"learning_rate": "2e-4"},
+            {"learning_rate": "1e-3"},
+            {"learning_rate_half": "0.0001"},
+            id="a set rate is stronger",
+        ),
+        pytest.param(
+            {"learning_rate": "auto"},
+            {"learning_rate": "1e-3"},
+            {"learning_rate_half": "0.0005"},
+            id="auto is no rate",
+        ),
+        pytest.param(
+            {},
+            {"log": "logs/run 1.log"},
+            {"log": None},
+            id="a path with a space would fall apart in a command",
+        ),
+        pytest.param({}, {"log": "logs/run-1.log"}, {"log": "logs/run-1.log"}, id="log"),
+        pytest.param({}, {"capture_key": "'label'"}, {"key": "label"}, id="key"),
+        pytest.param(
+            {}, {"capture_field": "train loss"}, {"key": "train loss"}, id="a field with a space"
+        ),
+        pytest.param(
+            {},
+            {"capture_library": "flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so"},
+            {"extension": "flash_attn_2_cuda", "distribution": "flash-attn"},
+            id="extension",
+        ),
+        pytest.param(
+            {},
+            {"capture_library": "libcudart.so.11.0"},
+            {"capture_library": "libcudart.so.11.0", "extension": None, "distribution": None},
+            id="a CUDA library is no package",
+        ),
+        pytest.param(
+            {},
+            {"capture_module": "torch._six", "capture_package": "torch"},
+            {"module": "torch", "distribution": "torch"},
+            id="submodule",
+        ),
+        pytest.param(
+            {},
+            {"capture_module": ""},
+            {"module": None, "distribution": None},
+            id="a group that took no part",
+        ),
+    ],
+)
+def test_numbers_take_what_the_caller_knows(
+    settings: dict[str, Any], extra: dict[str, str], expected: dict[str, str | None]
+) -> None:
     """Paths, rate and captures of the caller fill the same names; settings are stronger."""
     values = numbers(case(settings), extra)
     assert {name: values.get(name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(("captured", "distribution"), [
-    ({"module": "flash_attn"}, "flash-attn"), ({"module": "cv2"}, "opencv-python"), ({"module": "sklearn.metrics"}, "scikit-learn"), ({"module": "PIL"}, "Pillow"),
-    ({"module": "yaml"}, "PyYAML"), ({"module": "google.protobuf"}, "protobuf"), ({"module": "einops"}, "einops"), ({"module": "SentencePiece"}, "sentencepiece"),
-    ({"requirement": "tokenizers>=0.10.1,<0.11"}, "tokenizers"), ({"requirement": "tokenizers>=0.10.1"}, "tokenizers"), ({"packages": "flash_attn, einops"}, "flash-attn einops"),
-    ({"uv": "xformers==0.0.29"}, "xformers"), ({"package": "PyTorch"}, "torch"), ({"package": "Python"}, ""), ({"module": "utils"}, ""), ({"module": "apex"}, ""),
-    ({"module": "x;reboot"}, ""), ({"packages": "einops --index-url"}, ""),
-])
+@pytest.mark.parametrize(
+    ("captured", "distribution"),
+    [
+        ({"module": "flash_attn"}, "flash-attn"),
+        ({"module": "cv2"}, "opencv-python"),
+        ({"module": "sklearn.metrics"}, "scikit-learn"),
+        ({"module": "PIL"}, "Pillow"),
+        ({"module": "yaml"}, "PyYAML"),
+        ({"module": "google.protobuf"}, "protobuf"),
+        ({"module": "einops"}, "einops"),
+        ({"module": "SentencePiece"}, "sentencepiece"),
+        ({"requirement": "tokenizers>=0.10.1,<0.11"}, "tokenizers"),
+        ({"requirement": "tokenizers>=0.10.1"}, "tokenizers"),
+        ({"packages": "flash_attn, einops"}, "flash-attn einops"),
+        ({"uv": "xformers==0.0.29"}, "xformers"),
+        ({"package": "PyTorch"}, "torch"),
+        ({"package": "Python"}, ""),
+        ({"module": "utils"}, ""),
+        ({"module": "apex"}, ""),
+        ({"module": "x;reboot"}, ""),
+        ({"packages": "einops --index-url"}, ""),
+    ],
+)
 def test_a_module_is_named_as_pip_knows_it(captured: dict[str, str], distribution: str) -> None:
-    """Import names differ from names for pip; a folder of the project, or what is no name, is never handed to pip."""
-    assert numbers(case(), {f"capture_{name}": value for name, value in captured.items()}).get("distribution", "") == distribution
+    """Import names differ from names for pip.
+
+    A folder of the project, or what is no name, is never handed to pip.
+    """
+    assert (
+        numbers(case(), {f"capture_{name}": value for name, value in captured.items()}).get(
+            "distribution", ""
+        )
+        == distribution
+    )
 
 
-@pytest.mark.parametrize("value", ["a'; rm -rf ~ #", "$(reboot)", "`reboot`", "a\nb", "--force", 'x" + y', "a|b", "a>b", "a&b", "x" * 300, "a\\b"])
-@pytest.mark.parametrize("name", ["last_checkpoint", "log", "capture_key", "capture_library", "capture_module"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "a'; rm -rf ~ #",
+        "$(reboot)",
+        "`reboot`",
+        "a\nb",
+        "--force",
+        'x" + y',
+        "a|b",
+        "a>b",
+        "a&b",
+        "x" * 300,
+        "a\\b",
+    ],
+)
+@pytest.mark.parametrize(
+    "name", ["last_checkpoint", "log", "capture_key", "capture_library", "capture_module"]
+)
 def test_what_could_act_in_a_command_is_left_out(name: str, value: str) -> None:
     """A log may hold anything; what it holds becomes no part of a command."""
     values = numbers(case({"model": value}), {name: value})
-    assert not {key: one for key, one in values.items() if one == value or (key in {"key", "distribution", "module", "extension"} and not re.fullmatch(r"\w[\w .+-]*", one))}
+    assert not {
+        key: one
+        for key, one in values.items()
+        if one == value
+        or (
+            key in {"key", "distribution", "module", "extension"}
+            and not re.fullmatch(r"\w[\w .+-]*", one)
+        )
+    }
 
 
-@pytest.mark.parametrize(("needs", "run", "extra", "is_offered"), [
-    ("gpu", case({"device": "cpu"}), {}, False), ("gpu", case({"device": "cpu"}, A100), {}, True), ("gpu", case({"device": "cuda:0"}), {}, True), ("gpu", case(), {}, True),
-    ("gpu", case(packages={"torch": "2.5.0+cpu"}), {}, False), ("gpu", case(packages={"torch": "2.5.0+cu121"}), {}, True),
-    ("several-samples-per-step", case({"per_device_train_batch_size": "1"}), {}, False), ("several-samples-per-step", case({"batch_size": 1}), {}, False),
-    ("several-samples-per-step", case({"per_device_train_batch_size": "2"}), {}, True), ("several-samples-per-step", case(), {}, True),
-    ("good-checkpoint", case(), {"checkpoint_before_first_bad": "no"}, False), ("good-checkpoint", case(), {"checkpoint_before_first_bad": "yes"}, True),
-    ("good-checkpoint", case(), {"checkpoint_before_first_bad": "unknown"}, True), ("good-checkpoint", case(), None, True),
-])
-def test_a_fix_is_dropped_only_where_its_need_is_known_to_be_missing(needs: str, run: Case, extra: dict[str, str] | None, *, is_offered: bool) -> None:
+@pytest.mark.parametrize(
+    ("needs", "run", "extra", "is_offered"),
+    [
+        ("gpu", case({"device": "cpu"}), {}, False),
+        ("gpu", case({"device": "cpu"}, A100), {}, True),
+        ("gpu", case({"device": "cuda:0"}), {}, True),
+        ("gpu", case(), {}, True),
+        ("gpu", case(packages={"torch": "2.5.0+cpu"}), {}, False),
+        ("gpu", case(packages={"torch": "2.5.0+cu121"}), {}, True),
+        ("several-samples-per-step", case({"per_device_train_batch_size": "1"}), {}, False),
+        ("several-samples-per-step", case({"batch_size": 1}), {}, False),
+        ("several-samples-per-step", case({"per_device_train_batch_size": "2"}), {}, True),
+        ("several-samples-per-step", case(), {}, True),
+        ("good-checkpoint", case(), {"checkpoint_before_first_bad": "no"}, False),
+        ("good-checkpoint", case(), {"checkpoint_before_first_bad": "yes"}, True),
+        ("good-checkpoint", case(), {"checkpoint_before_first_bad": "unknown"}, True),
+        ("good-checkpoint", case(), None, True),
+    ],
+)
+def test_a_fix_is_dropped_only_where_its_need_is_known_to_be_missing(
+    needs: str, run: Case, extra: dict[str, str] | None, *, is_offered: bool
+) -> None:
     """What nobody said forbids nothing."""
     knowledge = replace(KNOWLEDGE, fixes=(entry("a.one", needs=needs), entry("a.two")))
-    assert [fix.id for fix in fixes("a.cause", run, knowledge, "en", extra=extra)] == (["a.one", "a.two"] if is_offered else ["a.two"])
+    assert [fix.id for fix in fixes("a.cause", run, knowledge, "en", extra=extra)] == (
+        ["a.one", "a.two"] if is_offered else ["a.two"]
+    )
 
 
-@pytest.mark.parametrize(("is_proved", "expected"), [
-    pytest.param(False, ["c1", "a", "b", "c", "c2", "d", "e", "p"], id="one check first"),
-    pytest.param(True, ["a", "b", "c", "d", "c1", "c2", "e", "p"], id="proved: changes first"),
-])
-def test_the_first_ones_are_a_check_and_the_changes_that_help_most(*, is_proved: bool, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("is_proved", "expected"),
+    [
+        pytest.param(False, ["c1", "a", "b", "c", "c2", "d", "e", "p"], id="one check first"),
+        pytest.param(True, ["a", "b", "c", "d", "c1", "c2", "e", "p"], id="proved: changes first"),
+    ],
+)
+def test_the_first_ones_are_a_check_and_the_changes_that_help_most(
+    *, is_proved: bool, expected: list[str]
+) -> None:
     """Within a kind the smaller order comes first, and prevention comes last."""
     entries = (
-        entry("p", "prevent", order=1), entry("c2", "check", order=20), entry("c1", "check", order=10), entry("e"), entry("d", order=40), entry("c", order=30), entry("b", order=20), entry("a", order=10),
+        entry("p", "prevent", order=1),
+        entry("c2", "check", order=20),
+        entry("c1", "check", order=10),
+        entry("e"),
+        entry("d", order=40),
+        entry("c", order=30),
+        entry("b", order=20),
+        entry("a", order=10),
     )
-    assert [fix.id for fix in fixes("a.cause", case(), replace(KNOWLEDGE, fixes=entries), "en", is_proved=is_proved)] == expected
+    assert [
+        fix.id
+        for fix in fixes(
+            "a.cause", case(), replace(KNOWLEDGE, fixes=entries), "en", is_proved=is_proved
+        )
+    ] == expected
 
 
 def test_title_and_snippet_are_filled() -> None:
     """The values reach every text of a fix."""
-    fix, = fixes("a.cause", case({"x": "3"}), replace(KNOWLEDGE, fixes=(entry("a.one"),)), "en", extra={"last_checkpoint": "out/step-7"})
+    (fix,) = fixes(
+        "a.cause",
+        case({"x": "3"}),
+        replace(KNOWLEDGE, fixes=(entry("a.one"),)),
+        "en",
+        extra={"last_checkpoint": "out/step-7"},
+    )
     assert (fix.title, fix.snippet) == ("a.one 3", "a.one out/step-7")
 
 
-@pytest.mark.parametrize(("gpu", "expected"), [
-    pytest.param(A100, ["check-data", "use-bf16", "clip-gradients", "gentler-steps"], id="where bf16 is to be had"),
-    pytest.param(V100, ["check-fp32", "clip-gradients", "gentler-steps", "loss-scaling"], id="where it is not"),
-])
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [
+        pytest.param(
+            A100,
+            ["check-data", "use-bf16", "clip-gradients", "gentler-steps"],
+            id="where bf16 is to be had",
+        ),
+        pytest.param(
+            V100,
+            ["check-fp32", "clip-gradients", "gentler-steps", "loss-scaling"],
+            id="where it is not",
+        ),
+    ],
+)
 def test_overflow_is_met_by_range_before_rate(gpu: Gpu, expected: list[str]) -> None:
-    """The rate is no cause of an overflow: a wider type comes first, and half the rate says why it may help all the same."""
+    """The rate is no cause of an overflow.
+
+    A wider type comes first, and half the rate says why it may help all the same.
+    """
     found = fixes("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE, "en")
     assert [fix.id.removeprefix("numerics.") for fix in found[:4]] == expected
     assert "not the cause" in next(fix.why for fix in found if fix.id == "numerics.gentler-steps")
@@ -160,56 +390,179 @@ def test_overflow_is_met_by_range_before_rate(gpu: Gpu, expected: list[str]) -> 
 
 def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
     """The fixes of a cause by id, with title and snippet."""
-    return {fix.id: f"{fix.title}\n{fix.why}\n{fix.snippet}" for fix in fixes(cause, run, KNOWLEDGE, "en", extra=extra)}
+    return {
+        fix.id: f"{fix.title}\n{fix.why}\n{fix.snippet}"
+        for fix in fixes(cause, run, KNOWLEDGE, "en", extra=extra)
+    }
 
 
-@pytest.mark.parametrize(("cause", "fix", "run", "extra", "wanted"), [
-    ("environment.missing-package", "environment.install-package", case(frameworks=("deepspeed", "transformers-trainer")), {"capture_module": "flash_attn"}, "pip install flash-attn "),
-    ("environment.missing-package", "environment.check-interpreter", case(), {"capture_module": "cv2"}, "pip show opencv-python "),
-    ("environment.abi-mismatch", "environment.rebuild-extension", case(frameworks=("deepspeed",)), {"capture_library": "libcudart.so.11.0"}, "--no-deps PACKAGE"),
-    ("data.schema", "data.find-bad-records", case(), {"capture_field": "label"}, 'want = {"label"}'),
-    ("data.schema", "data.rename-columns", case(), {"capture_field": "label"}, "The code reads label;"),
-    ("unknown.no-cause-shown", "unknown.find-traceback", case(), {"log": "out/run.log"}, "' out/run.log\n"),
-    ("unknown.no-cause-shown", "unknown.find-traceback", case(), {}, "' run.log\n"),
-    ("numerics.lr-divergence", "numerics.clip-gradients", case(frameworks=("mmengine",)), {}, "max_norm=1.0"),
-    ("numerics.lr-divergence", "numerics.earlier-checkpoint", case(frameworks=("xtuner",)), {}, "--resume CHECKPOINT_BEFORE_THE_NAN"),
-    ("numerics.lr-divergence", "numerics.earlier-checkpoint", case(frameworks=("xtuner",)), {"good_checkpoint": "w/iter_9.pth"}, "--resume w/iter_9.pth"),
-    ("scheduler.time-limit", "scheduler.resume", case(), {"last_checkpoint": "w/step-9"}, "--resume w/step-9"),
-    ("numerics.version-regression", "numerics.torch-2-4-1", case(packages={"torch": "2.5.0+cu124"}), {}, "torch==2.4.1 torchvision==0.19.1 --index-url https://download.pytorch.org/whl/cu124"),
-])
-def test_facts_of_the_message_stand_in_the_fix(cause: str, fix: str, run: Case, extra: dict[str, str], wanted: str) -> None:
+@pytest.mark.parametrize(
+    ("cause", "fix", "run", "extra", "wanted"),
+    [
+        (
+            "environment.missing-package",
+            "environment.install-package",
+            case(frameworks=("deepspeed", "transformers-trainer")),
+            {"capture_module": "flash_attn"},
+            "pip install flash-attn ",
+        ),
+        (
+            "environment.missing-package",
+            "environment.check-interpreter",
+            case(),
+            {"capture_module": "cv2"},
+            "pip show opencv-python ",
+        ),
+        (
+            "environment.abi-mismatch",
+            "environment.rebuild-extension",
+            case(frameworks=("deepspeed",)),
+            {"capture_library": "libcudart.so.11.0"},
+            "--no-deps PACKAGE",
+        ),
+        (
+            "data.schema",
+            "data.find-bad-records",
+            case(),
+            {"capture_field": "label"},
+            'want = {"label"}',
+        ),
+        (
+            "data.schema",
+            "data.rename-columns",
+            case(),
+            {"capture_field": "label"},
+            "The code reads label;",
+        ),
+        (
+            "unknown.no-cause-shown",
+            "unknown.find-traceback",
+            case(),
+            {"log": "out/run.log"},
+            "' out/run.log\n",
+        ),
+        ("unknown.no-cause-shown", "unknown.find-traceback", case(), {}, "' run.log\n"),
+        (
+            "numerics.lr-divergence",
+            "numerics.clip-gradients",
+            case(frameworks=("mmengine",)),
+            {},
+            "max_norm=1.0",
+        ),
+        (
+            "numerics.lr-divergence",
+            "numerics.earlier-checkpoint",
+            case(frameworks=("xtuner",)),
+            {},
+            "--resume CHECKPOINT_BEFORE_THE_NAN",
+        ),
+        (
+            "numerics.lr-divergence",
+            "numerics.earlier-checkpoint",
+            case(frameworks=("xtuner",)),
+            {"good_checkpoint": "w/iter_9.pth"},
+            "--resume w/iter_9.pth",
+        ),
+        (
+            "scheduler.time-limit",
+            "scheduler.resume",
+            case(),
+            {"last_checkpoint": "w/step-9"},
+            "--resume w/step-9",
+        ),
+        (
+            "numerics.version-regression",
+            "numerics.torch-2-4-1",
+            case(packages={"torch": "2.5.0+cu124"}),
+            {},
+            "torch==2.4.1 torchvision==0.19.1 --index-url https://download.pytorch.org/whl/cu124",
+        ),
+    ],
+)
+def test_facts_of_the_message_stand_in_the_fix(
+    cause: str, fix: str, run: Case, extra: dict[str, str], wanted: str
+) -> None:
     """Package, key, log and checkpoint of this run, or a word that is plainly to be replaced."""
     assert wanted in offered(cause, run, **extra)[fix]
 
 
-@pytest.mark.parametrize(("cause", "fix", "run", "extra"), [
-    ("numerics.lr-divergence", "numerics.earlier-checkpoint", case(), {"checkpoint_before_first_bad": "no"}),
-    ("numerics.fp16-overflow", "numerics.accumulate", case({"per_device_train_batch_size": 1}), {}),
-    ("memory.cuda-oom", "memory.halve-batch", case({"per_device_train_batch_size": 1}), {}),
-    ("numerics.fp16-overflow", "numerics.use-bf16", case({"device": "cpu"}), {}),
-    ("environment.missing-package", "environment.install-openmmlab", case(frameworks=("mmengine",)), {"capture_module": "flash_attn"}),
-])
-def test_what_cannot_help_is_not_offered(cause: str, fix: str, run: Case, extra: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("cause", "fix", "run", "extra"),
+    [
+        (
+            "numerics.lr-divergence",
+            "numerics.earlier-checkpoint",
+            case(),
+            {"checkpoint_before_first_bad": "no"},
+        ),
+        (
+            "numerics.fp16-overflow",
+            "numerics.accumulate",
+            case({"per_device_train_batch_size": 1}),
+            {},
+        ),
+        ("memory.cuda-oom", "memory.halve-batch", case({"per_device_train_batch_size": 1}), {}),
+        ("numerics.fp16-overflow", "numerics.use-bf16", case({"device": "cpu"}), {}),
+        (
+            "environment.missing-package",
+            "environment.install-openmmlab",
+            case(frameworks=("mmengine",)),
+            {"capture_module": "flash_attn"},
+        ),
+    ],
+)
+def test_what_cannot_help_is_not_offered(
+    cause: str, fix: str, run: Case, extra: dict[str, str]
+) -> None:
     """No checkpoint from before, no batch to split, no GPU, another package."""
     assert fix not in offered(cause, run, **extra)
 
 
-@pytest.mark.parametrize("cause", [one for one in sorted(KNOWLEDGE.causes) if one.startswith(("numerics.", "learning.", "hang.", "healthy.", "performance."))])
+@pytest.mark.parametrize(
+    "cause",
+    [
+        one
+        for one in sorted(KNOWLEDGE.causes)
+        if one.startswith(("numerics.", "learning.", "hang.", "healthy.", "performance."))
+    ],
+)
 def test_no_snippet_calls_cuda_on_a_cpu(cause: str) -> None:
-    """A run on the CPU gets nothing that fails there at once; a line that asks first may stay, and so may a comment."""
+    """A run on the CPU gets nothing that fails there at once.
+
+    A line that asks first may stay, and so may a comment.
+    """
     for fix in fixes(cause, case({"device": "cpu"}), KNOWLEDGE, "en"):
         lines = [line.partition("#")[0] for line in fix.snippet.split("\n")]
-        assert not [line for line in lines if GPU_CALL.search(line) and "is_available" not in line], fix.id
+        assert not [
+            line for line in lines if GPU_CALL.search(line) and "is_available" not in line
+        ], fix.id
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "patterns" / "fixes").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "patterns" / "fixes").glob("*.yaml")), ids=lambda path: path.stem
+)
 def test_defaults_are_plain_or_plainly_to_be_replaced(path: Path) -> None:
     """No default looks like a path or a rate of the user's own."""
-    defaults = set(re.findall(r"\$\{(last_checkpoint|good_checkpoint|learning_rate\w*|model|torch_version|torch_release|distribution)(?:\|([^}]*))?\}", path.read_text(encoding="utf-8")))
-    assert not {(name, default) for name, default in defaults if not re.fullmatch(r"[A-Z][A-Z_/]+|last|the last checkpoint|最后一个检查点", default)}
+    defaults = set(
+        re.findall(
+            r"\$\{(last_checkpoint|good_checkpoint|learning_rate\w*|model|torch_version|torch_release|distribution)(?:\|([^}]*))?\}",
+            path.read_text(encoding="utf-8"),
+        )
+    )
+    assert not {
+        (name, default)
+        for name, default in defaults
+        if not re.fullmatch(r"[A-Z][A-Z_/]+|last|the last checkpoint|最后一个检查点", default)
+    }
 
 
 def test_advisory_and_fix_name_the_same_version() -> None:
     """Evidence and fix of torch 2.5.0 both put 2.4.1 first."""
-    advisories = yaml.safe_load((ROOT / "patterns" / "advisories" / "torch.yaml").read_text(encoding="utf-8"))
-    assert all(one["fixed"]["en"].startswith("2.4.1") for one in advisories if one["range"] == "== 2.5.0" and "numerics.version-regression" in one["causes"])
+    advisories = yaml.safe_load(
+        (ROOT / "patterns" / "advisories" / "torch.yaml").read_text(encoding="utf-8")
+    )
+    assert all(
+        one["fixed"]["en"].startswith("2.4.1")
+        for one in advisories
+        if one["range"] == "== 2.5.0" and "numerics.version-regression" in one["causes"]
+    )

@@ -19,22 +19,51 @@ FIX = """\
 """
 
 
-@pytest.mark.parametrize(("text", "zh", "said"), [
-    pytest.param("x = 1   # seconds\ny = 'seconds'   # seconds or minutes", {"seconds": "秒"}, "x = 1   # 秒\ny = 'seconds'   # seconds or minutes", id="the whole comment, nowhere else"),
-    pytest.param("#SBATCH --mem=0   # all of the node", {"all of the node": r"整个节点 \1"}, r"#SBATCH --mem=0   # 整个节点 \1", id="behind another mark, taken as it stands"),
-    pytest.param("gpus=4 -> devices=4\nuse one", {"use one": "只用一个"}, "gpus=4 -> devices=4\n只用一个", id="a line of prose"),
-    pytest.param('ls "<path from the message>"', {"<path from the message>": "<报错信息中的路径>"}, 'ls "<报错信息中的路径>"', id="a place to fill"),
-])
+@pytest.mark.parametrize(
+    ("text", "zh", "said"),
+    [
+        pytest.param(
+            "x = 1   # seconds\ny = 'seconds'   # seconds or minutes",
+            {"seconds": "秒"},
+            "x = 1   # 秒\ny = 'seconds'   # seconds or minutes",
+            id="the whole comment, nowhere else",
+        ),
+        pytest.param(
+            "#SBATCH --mem=0   # all of the node",
+            {"all of the node": r"整个节点 \1"},
+            r"#SBATCH --mem=0   # 整个节点 \1",
+            id="behind another mark, taken as it stands",
+        ),
+        pytest.param(
+            "gpus=4 -> devices=4\nuse one",
+            {"use one": "只用一个"},
+            "gpus=4 -> devices=4\n只用一个",
+            id="a line of prose",
+        ),
+        pytest.param(
+            'ls "<path from the message>"',
+            {"<path from the message>": "<报错信息中的路径>"},
+            'ls "<报错信息中的路径>"',
+            id="a place to fill",
+        ),
+    ],
+)
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
     snippet = {"code": text, "zh": zh}
     assert (code(snippet, "en"), code(snippet, "zh"), list(strangers(snippet))) == (text, said, [])
 
 
-@pytest.mark.parametrize(("key", "faults"), [("on the node", []), ("on a node", ["on a node"]), ("node", ["node"])])
-def test_a_translation_of_no_comment_is_a_fault(tmp_path: Path, key: str, faults: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("key", "faults"), [("on the node", []), ("on a node", ["on a node"]), ("node", ["node"])]
+)
+def test_a_translation_of_no_comment_is_a_fault(
+    tmp_path: Path, key: str, faults: list[str]
+) -> None:
     """A comment that was changed takes its Chinese form with it, or the check says so."""
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
     found = check.faults([tmp_path], [Path(__file__).resolve().parents[2] / "patterns"])
-    assert [fault.what for fault in found] == [f"memory.example: the snippet any has no comment {one!r}" for one in faults]
+    assert [fault.what for fault in found] == [
+        f"memory.example: the snippet any has no comment {one!r}" for one in faults
+    ]

@@ -9,7 +9,14 @@ import postmortem
 from postmortem.formats import error_file
 
 STACK = 'Traceback (most recent call last):\n  File "/home/me/train.py", line 65, in main\n    loss.backward()\nRuntimeError: CUDA error: an illegal memory access was encountered\n'
-RECORD = json.dumps({"message": {"message": STACK.splitlines()[-1], "extraInfo": {"py_callstack": STACK, "timestamp": "1714564801"}}})
+RECORD = json.dumps(
+    {
+        "message": {
+            "message": STACK.splitlines()[-1],
+            "extraInfo": {"py_callstack": STACK, "timestamp": "1714564801"},
+        }
+    }
+)
 
 
 def test_the_exception_is_read_as_if_printed() -> None:
@@ -20,7 +27,12 @@ def test_the_exception_is_read_as_if_printed() -> None:
 
 def test_a_signal_has_a_message_alone() -> None:
     """Without a call stack the message stands alone."""
-    assert error_file.text('{"message": {"message": "Signal 9 (SIGKILL) received by PID 7", "extraInfo": {}}}') == "Signal 9 (SIGKILL) received by PID 7\n"
+    assert (
+        error_file.text(
+            '{"message": {"message": "Signal 9 (SIGKILL) received by PID 7", "extraInfo": {}}}'
+        )
+        == "Signal 9 (SIGKILL) received by PID 7\n"
+    )
 
 
 @pytest.mark.parametrize("raw", [RECORD[:60], '{"message": {"message": ', '{"message": "x"}', "[]"])

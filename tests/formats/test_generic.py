@@ -1,4 +1,7 @@
-"""The reader of last resort: metric lines of plain PyTorch scripts, and the lines that only speak of a loss."""
+"""The reader of last resort.
+
+Metric lines of plain PyTorch scripts, and the lines that only speak of a loss.
+"""
 
 import math
 
@@ -16,7 +19,14 @@ NAN = math.nan
 def read(*lines: str, where: Where = NOWHERE) -> list[tuple[Record, int]]:
     """All records of a log, with their lines."""
     reader = GenericReader()
-    return [*(found for number, line in enumerate(lines, 1) for found in reader.read(line, where, number)), *reader.rest()]
+    return [
+        *(
+            found
+            for number, line in enumerate(lines, 1)
+            for found in reader.read(line, where, number)
+        ),
+        *reader.rest(),
+    ]
 
 
 def same(values: dict[str, float]) -> dict[str, str]:
@@ -27,45 +37,178 @@ def same(values: dict[str, float]) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("line", "step", "values"),
     [
-        pytest.param("Epoch [3/10], Step [100/500], Loss: 0.1234", 100, {"loss": 0.1234, "epoch": 3}, id="the PyTorch tutorials"),
-        pytest.param("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300000", NAN, {"loss": 2.3, "epoch": 1}, id="the MNIST example"),
+        pytest.param(
+            "Epoch [3/10], Step [100/500], Loss: 0.1234",
+            100,
+            {"loss": 0.1234, "epoch": 3},
+            id="the PyTorch tutorials",
+        ),
+        pytest.param(
+            "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300000",
+            NAN,
+            {"loss": 2.3, "epoch": 1},
+            id="the MNIST example",
+        ),
         pytest.param("epoch 3 loss nan", NAN, {"loss": NAN, "epoch": 3}, id="words only"),
         pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
-        pytest.param("epoch=3, step=120, loss=0.25", 120, {"loss": 0.25, "epoch": 3}, id="equals signs"),
+        pytest.param(
+            "epoch=3, step=120, loss=0.25", 120, {"loss": 0.25, "epoch": 3}, id="equals signs"
+        ),
         pytest.param("[epoch 3] loss: 1.5", NAN, {"loss": 1.5, "epoch": 3}, id="brackets"),
         pytest.param("Iteration 100, loss = 0.3", 100, {"loss": 0.3}, id="iteration"),
-        pytest.param("iter 10: loss 3.2101, time 245.67ms, mfu 31.23%", 10, {"loss": 3.2101, "step_time": 245.67}, id="nanoGPT"),
-        pytest.param("step 3 loss: 2.5 | loss_scale=65536 | 18,977 tokens/s | 54.0 ms/step | rss 336 MiB", 3, {"loss": 2.5, "loss_scale": 65536, "throughput": 18977, "step_time": 54, "memory": 336}, id="scale, speed and memory beside the loss"),
-        pytest.param("step 3 loss: 2.5 lr_scale 0.5 best 12ms_mode", 3, {"loss": 2.5}, id="other scales and words"),
-        pytest.param("step 0: train loss 10.9876, val loss 10.9801", 0, {"loss": 10.9876, "eval_loss": 10.9801}, id="nanoGPT, evaluation"),
-        pytest.param("step 10 | loss: 2.3 | lr 1.00e-04 | grad_norm: 1.2", 10, {"loss": 2.3, "learning_rate": 1e-4, "grad_norm": 1.2}, id="columns"),
-        pytest.param("Epoch 1/10 - loss: 0.5 - val_loss: 0.6 - lr: 1e-3", NAN, {"loss": 0.5, "eval_loss": 0.6, "learning_rate": 1e-3, "epoch": 1}, id="dashes"),
-        pytest.param("Epoch 1 | Train Loss: 0.5 | Val Loss: inf", NAN, {"loss": 0.5, "eval_loss": math.inf, "epoch": 1}, id="capital letters"),
-        pytest.param("Epoch: 0, Step: 12, Rank: 0, loss = 2.34375", 12, {"loss": 2.34375, "epoch": 0}, id="DeepSpeed-Chat"),
+        pytest.param(
+            "iter 10: loss 3.2101, time 245.67ms, mfu 31.23%",
+            10,
+            {"loss": 3.2101, "step_time": 245.67},
+            id="nanoGPT",
+        ),
+        pytest.param(
+            "step 3 loss: 2.5 | loss_scale=65536 | 18,977 tokens/s | 54.0 ms/step | rss 336 MiB",
+            3,
+            {"loss": 2.5, "loss_scale": 65536, "throughput": 18977, "step_time": 54, "memory": 336},
+            id="scale, speed and memory beside the loss",
+        ),
+        pytest.param(
+            "step 3 loss: 2.5 lr_scale 0.5 best 12ms_mode",
+            3,
+            {"loss": 2.5},
+            id="other scales and words",
+        ),
+        pytest.param(
+            "step 0: train loss 10.9876, val loss 10.9801",
+            0,
+            {"loss": 10.9876, "eval_loss": 10.9801},
+            id="nanoGPT, evaluation",
+        ),
+        pytest.param(
+            "step 10 | loss: 2.3 | lr 1.00e-04 | grad_norm: 1.2",
+            10,
+            {"loss": 2.3, "learning_rate": 1e-4, "grad_norm": 1.2},
+            id="columns",
+        ),
+        pytest.param(
+            "Epoch 1/10 - loss: 0.5 - val_loss: 0.6 - lr: 1e-3",
+            NAN,
+            {"loss": 0.5, "eval_loss": 0.6, "learning_rate": 1e-3, "epoch": 1},
+            id="dashes",
+        ),
+        pytest.param(
+            "Epoch 1 | Train Loss: 0.5 | Val Loss: inf",
+            NAN,
+            {"loss": 0.5, "eval_loss": math.inf, "epoch": 1},
+            id="capital letters",
+        ),
+        pytest.param(
+            "Epoch: 0, Step: 12, Rank: 0, loss = 2.34375",
+            12,
+            {"loss": 2.34375, "epoch": 0},
+            id="DeepSpeed-Chat",
+        ),
         pytest.param("{'epoch': 3, 'loss': 0.5}", NAN, {"loss": 0.5, "epoch": 3}, id="a dict"),
-        pytest.param('{"step": 7, "train_loss": 0.5, "lr": 0.001}', 7, {"loss": 0.5, "learning_rate": 1e-3}, id="a JSON line"),
-        pytest.param("epoch 1: loss tensor(nan, device='cuda:0')", NAN, {"loss": NAN, "epoch": 1}, id="a tensor"),
+        pytest.param(
+            '{"step": 7, "train_loss": 0.5, "lr": 0.001}',
+            7,
+            {"loss": 0.5, "learning_rate": 1e-3},
+            id="a JSON line",
+        ),
+        pytest.param(
+            "epoch 1: loss tensor(nan, device='cuda:0')",
+            NAN,
+            {"loss": NAN, "epoch": 1},
+            id="a tensor",
+        ),
         pytest.param("step 3 loss: 1,234.5", 3, {"loss": 1234.5}, id="thousands"),
-        pytest.param("Epoch 5, loss: 0.1234.", NAN, {"loss": 0.1234, "epoch": 5}, id="the end of a sentence"),
+        pytest.param(
+            "Epoch 5, loss: 0.1234.", NAN, {"loss": 0.1234, "epoch": 5}, id="the end of a sentence"
+        ),
         pytest.param("train/loss: 0.5 step: 5", 5, {"loss": 0.5}, id="wandb names"),
         pytest.param("global_step 7 loss: 0.5", 7, {"loss": 0.5}, id="global step"),
-        pytest.param("step: 3 value_loss: 0.5 policy_loss: 0.1", 3, {"value_loss": 0.5, "policy_loss": 0.1}, id="value loss is no validation"),
-        pytest.param("[10/400] loss=1.49 cached=10", 10, {"loss": 1.49, "cached": 10}, id="a position without a word"),
-        pytest.param("2/500\tloss=1.32e-01\tlr=2e-03", 2, {"loss": 0.132, "learning_rate": 2e-3}, id="a position at the beginning"),
+        pytest.param(
+            "step: 3 value_loss: 0.5 policy_loss: 0.1",
+            3,
+            {"value_loss": 0.5, "policy_loss": 0.1},
+            id="value loss is no validation",
+        ),
+        pytest.param(
+            "[10/400] loss=1.49 cached=10",
+            10,
+            {"loss": 1.49, "cached": 10},
+            id="a position without a word",
+        ),
+        pytest.param(
+            "2/500\tloss=1.32e-01\tlr=2e-03",
+            2,
+            {"loss": 0.132, "learning_rate": 2e-3},
+            id="a position at the beginning",
+        ),
         pytest.param("warm-up 1/5 loss 1.99", 1, {"loss": 1.99}, id="a position of something else"),
-        pytest.param("Epoch: [0][2/38]\tLoss 1.08e+00\tAcc@1  37.50", 2, {"loss": 1.08, "epoch": 0, "Acc@1": 37.5}, id="a position in the epoch"),
-        pytest.param("episode    1 | transitions    20000 | loss -1.36", 1, {"loss": -1.36}, id="episodes"),
-        pytest.param("step 4 | loss: 4.4 | norm: 1.302 | lr: 2.0e-03", 4, {"loss": 4.4, "grad_norm": 1.302, "learning_rate": 2e-3}, id="a norm alone"),
-        pytest.param("epoch 1 step 6 loss 0.79 recon 0.69 kl 0.005", 6, {"loss": 0.79, "recon": 0.69, "kl": 0.005}, id="what stands beside the loss keeps its name"),
-        pytest.param("epoch 1, batch 5, triplet loss 1.119", 5, {"loss": 1.119}, id="the only loss is the training loss"),
+        pytest.param(
+            "Epoch: [0][2/38]\tLoss 1.08e+00\tAcc@1  37.50",
+            2,
+            {"loss": 1.08, "epoch": 0, "Acc@1": 37.5},
+            id="a position in the epoch",
+        ),
+        pytest.param(
+            "episode    1 | transitions    20000 | loss -1.36", 1, {"loss": -1.36}, id="episodes"
+        ),
+        pytest.param(
+            "step 4 | loss: 4.4 | norm: 1.302 | lr: 2.0e-03",
+            4,
+            {"loss": 4.4, "grad_norm": 1.302, "learning_rate": 2e-3},
+            id="a norm alone",
+        ),
+        pytest.param(
+            "epoch 1 step 6 loss 0.79 recon 0.69 kl 0.005",
+            6,
+            {"loss": 0.79, "recon": 0.69, "kl": 0.005},
+            id="what stands beside the loss keeps its name",
+        ),
+        pytest.param(
+            "epoch 1, batch 5, triplet loss 1.119",
+            5,
+            {"loss": 1.119},
+            id="the only loss is the training loss",
+        ),
         pytest.param("t=2 logloss=1.095 threads=1", 2, {"loss": 1.095}, id="log loss"),
-        pytest.param("[train] step=3 mse=6.345", 3, {"loss": 6.345}, id="an objective without the word"),
-        pytest.param("iter 1 | slice (48, 48) | dice-bce 0.692 | 0.1s", 1, {"loss": 0.692}, id="two objectives in one"),
-        pytest.param("iter 0: total 1.0029, recon 0.93, entropy 0.64", 0, {"loss": 1.0029, "recon": 0.93, "entropy": 0.64}, id="the total of several objectives"),
-        pytest.param("epoch 3 ce 0.5 mse 0.25", NAN, {"ce": 0.5, "mse": 0.25, "epoch": 3}, id="several objectives keep their names"),
-        pytest.param("[2/500] Loss_D: 1.3763 Loss_G: 0.6361", 2, {"Loss_D": 1.3763, "Loss_G": 0.6361}, id="two networks"),
-        pytest.param("Early stopping at epoch 10; best val_loss 0.78", NAN, {"best_val_loss": 0.78}, id="the best so far is no point of the curve"),
-        pytest.param("step: 3 nll_loss: 8.5 loss: 9.1", 3, {"loss": 9.1, "nll_loss": 8.5}, id="components keep their names"),
+        pytest.param(
+            "[train] step=3 mse=6.345", 3, {"loss": 6.345}, id="an objective without the word"
+        ),
+        pytest.param(
+            "iter 1 | slice (48, 48) | dice-bce 0.692 | 0.1s",
+            1,
+            {"loss": 0.692},
+            id="two objectives in one",
+        ),
+        pytest.param(
+            "iter 0: total 1.0029, recon 0.93, entropy 0.64",
+            0,
+            {"loss": 1.0029, "recon": 0.93, "entropy": 0.64},
+            id="the total of several objectives",
+        ),
+        pytest.param(
+            "epoch 3 ce 0.5 mse 0.25",
+            NAN,
+            {"ce": 0.5, "mse": 0.25, "epoch": 3},
+            id="several objectives keep their names",
+        ),
+        pytest.param(
+            "[2/500] Loss_D: 1.3763 Loss_G: 0.6361",
+            2,
+            {"Loss_D": 1.3763, "Loss_G": 0.6361},
+            id="two networks",
+        ),
+        pytest.param(
+            "Early stopping at epoch 10; best val_loss 0.78",
+            NAN,
+            {"best_val_loss": 0.78},
+            id="the best so far is no point of the curve",
+        ),
+        pytest.param(
+            "step: 3 nll_loss: 8.5 loss: 9.1",
+            3,
+            {"loss": 9.1, "nll_loss": 8.5},
+            id="components keep their names",
+        ),
     ],
 )
 def test_a_metric_line_is_read_at_once(line: str, step: float, values: dict[str, float]) -> None:
@@ -81,17 +224,34 @@ def test_a_metric_line_is_read_at_once(line: str, step: float, values: dict[str,
 @pytest.mark.parametrize(
     ("first", "second", "losses"),
     [
-        pytest.param("train_loss=0.5 val_loss=0.6", "train_loss=0.4 val_loss=nan", [0.5, 0.4], id="other numbers"),
+        pytest.param(
+            "train_loss=0.5 val_loss=0.6",
+            "train_loss=0.4 val_loss=nan",
+            [0.5, 0.4],
+            id="other numbers",
+        ),
         pytest.param("loss: nan", "loss: nan", [NAN, NAN], id="NaN is another number each time"),
-        pytest.param("loss: tensor(0.5, device='cuda:0')", "loss: tensor(0.4, device='cuda:0')", [0.5, 0.4], id="tensors"),
+        pytest.param(
+            "loss: tensor(0.5, device='cuda:0')",
+            "loss: tensor(0.4, device='cuda:0')",
+            [0.5, 0.4],
+            id="tensors",
+        ),
     ],
 )
-def test_a_line_without_a_place_must_come_again(first: str, second: str, losses: list[float]) -> None:
-    """The first of such lines is kept until the second shows that they are metrics; nothing is lost."""
+def test_a_line_without_a_place_must_come_again(
+    first: str, second: str, losses: list[float]
+) -> None:
+    """The first of such lines is kept until the second shows that they are metrics.
+
+    Nothing is lost.
+    """
     assert read(first) == []
     found = read(first, second)
     assert [number for _, number in found] == [1, 2]
-    assert [repr(dict(record.values)["loss"]) for record, _ in found] == [repr(value) for value in losses]
+    assert [repr(dict(record.values)["loss"]) for record, _ in found] == [
+        repr(value) for value in losses
+    ]
 
 
 def test_the_same_line_again_is_a_setting() -> None:
@@ -112,14 +272,20 @@ def test_the_same_line_again_is_a_setting() -> None:
         pytest.param("step 3: saving loss curve to loss.png", id="prose with a step"),
         pytest.param("UserWarning: Using a target size that is different: loss 3", id="a warning"),
         pytest.param("epoch 3 finished, loss improved from inf to 0.5", id="a callback"),
-        pytest.param("Epoch 00003: val_loss improved from inf to 0.53210, saving model to x.h5", id="a checkpoint callback"),
+        pytest.param(
+            "Epoch 00003: val_loss improved from inf to 0.53210, saving model to x.h5",
+            id="a checkpoint callback",
+        ),
         pytest.param("info: step 1 loss: inference", id="a word that begins like a number"),
         pytest.param("step 5 loss_weight: 1.0", id="a weight"),
         pytest.param("epoch 3 val_mse 0.25", id="an objective on other data"),
         pytest.param("epoch 3 eval: mse 0.25", id="an objective of an evaluation"),
         pytest.param("mse = ((a - b) ** 2).mean() * 2.0", id="code with an objective"),
         pytest.param("loss=2", id="no place"),
-        pytest.param("{'train_runtime': 812.4, 'train_samples_per_second': 3.7, 'train_loss': 1.234, 'epoch': 3.0}", id="a closing summary"),
+        pytest.param(
+            "{'train_runtime': 812.4, 'train_samples_per_second': 3.7, 'train_loss': 1.234, 'epoch': 3.0}",
+            id="a closing summary",
+        ),
         pytest.param("epoch 3 " + "x" * 5000 + " loss: 0.5", id="a dump"),
         pytest.param("", id="nothing"),
     ],
@@ -143,52 +309,116 @@ def test_processes_are_kept_apart() -> None:
     assert [number for _, number in reader.read("loss: 0.3", Where(rank=0), 3)] == [1, 3]
 
 
-@pytest.mark.parametrize("bar", ["Epoch 1/2: {percent}%|█| {now}/10 [00:03<01:37, 10.84it/s, loss={loss}]", "{percent}%|█| {now}/10 [00:03<01:37, loss={loss}]"])
+@pytest.mark.parametrize(
+    "bar",
+    [
+        "Epoch 1/2: {percent}%|█| {now}/10 [00:03<01:37, 10.84it/s, loss={loss}]",
+        "{percent}%|█| {now}/10 [00:03<01:37, loss={loss}]",
+    ],
+)
 def test_a_bar_is_one_record_for_each_position(bar: str) -> None:
     """A redraw is no point; of one position the last draw counts."""
-    lines = [bar.format(percent=10 * now, now=now, loss=loss) for now, loss in ((1, 0.9), (1, 0.5), (2, 0.5), (2, 0.4), (3, 0.4), (3, "nan"))]
+    lines = [
+        bar.format(percent=10 * now, now=now, loss=loss)
+        for now, loss in ((1, 0.9), (1, 0.5), (2, 0.5), (2, 0.4), (3, 0.4), (3, "nan"))
+    ]
     losses = [dict(record.values)["loss"] for record, _ in read(*lines)]
     assert [repr(loss) for loss in losses] == ["0.5", "0.4", "nan"]
 
 
 def test_numbers_in_brackets_are_steps_if_they_grow() -> None:
     """`[3] loss` may be a step or a rank."""
-    assert [record.step for record, _ in read("[1] loss: 0.5", "[2] loss: 0.4", "[3] loss: 0.3")] == [1, 2, 3]
-    assert all(math.isnan(record.step) for record, _ in read("[1] loss: 0.5", "[0] loss: 0.4", "[1] loss: 0.3")[1:])
+    assert [
+        record.step for record, _ in read("[1] loss: 0.5", "[2] loss: 0.4", "[3] loss: 0.3")
+    ] == [1, 2, 3]
+    assert all(
+        math.isnan(record.step)
+        for record, _ in read("[1] loss: 0.5", "[0] loss: 0.4", "[1] loss: 0.3")[1:]
+    )
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_steps_of_an_epoch_become_steps_of_the_run(first: int) -> None:
     """From the first step that falls back on."""
-    found = read(*(f"Epoch [{epoch}/9], Batch [{batch}/4], Loss: 0.{batch}" for epoch in (first, first + 1, first + 2) for batch in range(1, 5)))
+    found = read(
+        *(
+            f"Epoch [{epoch}/9], Batch [{batch}/4], Loss: 0.{batch}"
+            for epoch in (first, first + 1, first + 2)
+            for batch in range(1, 5)
+        )
+    )
     assert [record.step for record, _ in found] == list(range(1, 13))
 
 
 def test_metrics_drawn_before_the_bar_moves_belong_to_the_next_step() -> None:
     """A loop that sets the metrics of a bar within its body begins at 0, and ends with a redraw."""
-    lines = [f"{now}/3 |#| {now}/3 [00:03<01:37, loss={loss}]" for now, loss in ((0, 0.9), (1, 0.9), (1, 0.8), (2, 0.8), (2, 0.7), (3, 0.7))]
-    assert [(record.step, dict(record.values)["loss"]) for record, _ in read(*lines)] == [(1, 0.9), (2, 0.8), (3, 0.7)]
+    lines = [
+        f"{now}/3 |#| {now}/3 [00:03<01:37, loss={loss}]"
+        for now, loss in ((0, 0.9), (1, 0.9), (1, 0.8), (2, 0.8), (2, 0.7), (3, 0.7))
+    ]
+    assert [(record.step, dict(record.values)["loss"]) for record, _ in read(*lines)] == [
+        (1, 0.9),
+        (2, 0.8),
+        (3, 0.7),
+    ]
 
 
 def test_a_new_bar_with_the_metrics_of_the_last_is_no_record() -> None:
     """Lightning draws the bar of the next epoch at 0 with what it showed before."""
     bar = "Epoch {}: |#| {}/10 [00:03<01:37, 9.10it/s, loss={}]"
-    found = read(bar.format(0, 5, 0.9), bar.format(0, 10, 0.8), bar.format(0, 0, 0.8), bar.format(1, 0, 0.8), bar.format(1, 5, 0.7))
-    assert [(record.step, dict(record.values)["loss"]) for record, _ in found] == [(5, 0.9), (10, 0.8), (15, 0.7)]
+    found = read(
+        bar.format(0, 5, 0.9),
+        bar.format(0, 10, 0.8),
+        bar.format(0, 0, 0.8),
+        bar.format(1, 0, 0.8),
+        bar.format(1, 5, 0.7),
+    )
+    assert [(record.step, dict(record.values)["loss"]) for record, _ in found] == [
+        (5, 0.9),
+        (10, 0.8),
+        (15, 0.7),
+    ]
 
 
 def test_what_is_kept_is_bounded() -> None:
     """Ten thousand layouts that never come again do not pile up, and a real one behind them is still found."""
     reader = GenericReader()
     for number in range(10_000):
-        reader.read(f"{'ab' * (number % 100 + 1)}{'c' * (number // 100)} loss: 0.5", NOWHERE, number + 1)
+        reader.read(
+            f"{'ab' * (number % 100 + 1)}{'c' * (number // 100)} loss: 0.5", NOWHERE, number + 1
+        )
     assert len(reader._waiting) <= 64
     assert reader.read("loss: 0.5", NOWHERE, 10_001) == []
     assert len(reader.read("loss: 0.4", NOWHERE, 10_002)) == 2
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.one_of(st.text(max_size=60), st.sampled_from(["loss", " loss: ", "=", "nan", "0.5", "epoch 3 ", "step 4", "{'loss': ", "tensor(", "1,2", "|", "10/20 [00:01<00:02, ", "]", "%|"])), max_size=12).map("".join))
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=60),
+            st.sampled_from(
+                [
+                    "loss",
+                    " loss: ",
+                    "=",
+                    "nan",
+                    "0.5",
+                    "epoch 3 ",
+                    "step 4",
+                    "{'loss': ",
+                    "tensor(",
+                    "1,2",
+                    "|",
+                    "10/20 [00:01<00:02, ",
+                    "]",
+                    "%|",
+                ]
+            ),
+        ),
+        max_size=12,
+    ).map("".join)
+)
 def test_reading_never_fails(line: str) -> None:
     """Whatever the line, every value of every record is a float."""
     for record, number in read(line, line):
@@ -199,11 +429,25 @@ def test_reading_never_fails(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "units"),
     [
-        pytest.param("step 3 loss: 2.5 | 18,977 tokens/s | 54.0 ms/step | rss 336 MiB", {"throughput": "tokens/s", "step_time": "ms", "memory": "MiB"}, id="speed and memory"),
-        pytest.param("step 5 loss 2.1 allocated 21.65 GiB 417.6 ms", {"memory": "GiB", "step_time": "ms"}, id="a unit apart from its number"),
-        pytest.param("step 1 loss 2.0 data 0.412s step 0.451s", {"data_time": "s", "step_time": "s"}, id="seconds"),
+        pytest.param(
+            "step 3 loss: 2.5 | 18,977 tokens/s | 54.0 ms/step | rss 336 MiB",
+            {"throughput": "tokens/s", "step_time": "ms", "memory": "MiB"},
+            id="speed and memory",
+        ),
+        pytest.param(
+            "step 5 loss 2.1 allocated 21.65 GiB 417.6 ms",
+            {"memory": "GiB", "step_time": "ms"},
+            id="a unit apart from its number",
+        ),
+        pytest.param(
+            "step 1 loss 2.0 data 0.412s step 0.451s",
+            {"data_time": "s", "step_time": "s"},
+            id="seconds",
+        ),
         pytest.param("step 1 loss 2.0 data 0.412 step 0.451", {}, id="none printed"),
-        pytest.param("step 1 loss 2.0 data 0.412 steps 0.451", {}, id="a word that begins like a unit"),
+        pytest.param(
+            "step 1 loss 2.0 data 0.412 steps 0.451", {}, id="a word that begins like a unit"
+        ),
     ],
 )
 def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, str]) -> None:

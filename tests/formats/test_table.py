@@ -6,7 +6,17 @@ from postmortem.formats.records import Record
 from postmortem.formats.table import TableReader
 from postmortem.model.lines import NOWHERE
 
-HEAD = ["<table>", "<thead>", "<tr>", "<th>Step</th>", "<th>Training Loss</th>", "<th>Validation Loss</th>", "</tr>", "</thead>", "<tbody>"]
+HEAD = [
+    "<table>",
+    "<thead>",
+    "<tr>",
+    "<th>Step</th>",
+    "<th>Training Loss</th>",
+    "<th>Validation Loss</th>",
+    "</tr>",
+    "</thead>",
+    "<tbody>",
+]
 
 
 def read(lines: list[str]) -> list[Record]:
@@ -20,7 +30,9 @@ def row(*cells: str) -> list[str]:
     return ["<tr>", *(f"<td>{cell}</td>" for cell in cells), "</tr>"]
 
 
-@pytest.mark.parametrize("joined", [pytest.param(False, id="a cell a line"), pytest.param(True, id="all on one line")])
+@pytest.mark.parametrize(
+    "joined", [pytest.param(False, id="a cell a line"), pytest.param(True, id="all on one line")]
+)
 def test_rows_are_records(joined: bool) -> None:  # noqa: FBT001 -- a table
     """Step and losses by the names of the columns; `No log` is no value."""
     lines = [*HEAD, *row("500", "No log", "1.25"), *row("1000", "0.5", "nan"), "</tbody></table>"]
@@ -33,7 +45,10 @@ def test_rows_are_records(joined: bool) -> None:  # noqa: FBT001 -- a table
     "lines",
     [
         pytest.param([*HEAD, *row("500", "0.5")], id="a row of another length"),
-        pytest.param(["<tr>", "<th>Metric</th>", "<th>Value</th>", "</tr>", *row("loss", "0.5")], id="another table"),
+        pytest.param(
+            ["<tr>", "<th>Metric</th>", "<th>Value</th>", "</tr>", *row("loss", "0.5")],
+            id="another table",
+        ),
         pytest.param(row("500", "0.5", "0.6"), id="no head"),
         pytest.param([*HEAD, "</table>", *row("500", "0.5", "0.6")], id="behind the table"),
         pytest.param([*HEAD, "<tr>", "<td>500</td>", "<td>0.5"], id="cut"),

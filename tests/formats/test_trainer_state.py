@@ -14,15 +14,34 @@ from postmortem.formats.trainer_state import claims
 from postmortem.reading.blocks import blocks
 
 STATE = {
-    "best_metric": None, "best_model_checkpoint": None, "epoch": 1.0, "eval_steps": 500, "global_step": 20, "is_hyper_param_search": False, "is_local_process_zero": True,
+    "best_metric": None,
+    "best_model_checkpoint": None,
+    "epoch": 1.0,
+    "eval_steps": 500,
+    "global_step": 20,
+    "is_hyper_param_search": False,
+    "is_local_process_zero": True,
     "log_history": [
         {"epoch": 0.25, "grad_norm": 1.5, "learning_rate": 1e-05, "loss": 2.25, "step": 5},
         {"epoch": 0.5, "grad_norm": math.nan, "learning_rate": 1e-05, "loss": 0.0, "step": 10},
         {"epoch": 0.5, "eval_loss": math.inf, "eval_runtime": 3.5, "step": 10},
         {"epoch": 0.75, "lr": 1e-05, "loss": "n/a", "flag": True, "step": 15},
-        {"epoch": 1.0, "step": 20, "total_flos": 1e15, "train_loss": 1.0, "train_runtime": 10.0, "train_samples_per_second": 3.0, "train_steps_per_second": 2.0},
+        {
+            "epoch": 1.0,
+            "step": 20,
+            "total_flos": 1e15,
+            "train_loss": 1.0,
+            "train_runtime": 10.0,
+            "train_samples_per_second": 3.0,
+            "train_steps_per_second": 2.0,
+        },
     ],
-    "logging_steps": 5, "max_steps": 20, "num_train_epochs": 1, "stateful_callbacks": {"TrainerControl": {"args": {"should_log": False}, "attributes": {}}}, "total_flos": 1e15, "train_batch_size": 1,
+    "logging_steps": 5,
+    "max_steps": 20,
+    "num_train_epochs": 1,
+    "stateful_callbacks": {"TrainerControl": {"args": {"should_log": False}, "attributes": {}}},
+    "total_flos": 1e15,
+    "train_batch_size": 1,
 }
 TEXT = json.dumps(STATE, indent=2)
 
@@ -33,7 +52,10 @@ def records(text: str, size: int = 1 << 20) -> Iterator[tuple[Record, int]]:
 
 
 def test_every_entry_is_a_record_with_its_step_and_line() -> None:
-    """Values under canonical names, NaN and infinity included; the raw line is where the entry begins."""
+    """Values under canonical names, NaN and infinity included.
+
+    The raw line is where the entry begins.
+    """
     found = list(records(TEXT))
     assert [record.step for record, _ in found] == [5, 10, 10, 15]
     assert [TEXT.split("\n")[line - 1].strip() for _, line in found] == ["{"] * 4
@@ -47,16 +69,27 @@ def test_every_entry_is_a_record_with_its_step_and_line() -> None:
 @pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.8, 1.0])
 def test_a_cut_file_gives_its_whole_entries(share: float) -> None:
     """What was written before the crash is read; the entry that is cut off is passed over."""
-    cut = TEXT[:int(len(TEXT) * share)]
+    cut = TEXT[: int(len(TEXT) * share)]
     found = list(records(cut))
-    assert [record.step for record, _ in found] == [record.step for record, _ in records(TEXT)][:len(found)]
+    assert [record.step for record, _ in found] == [record.step for record, _ in records(TEXT)][
+        : len(found)
+    ]
     assert len(found) >= cut.count('"step"') - 1 - ("train_runtime" in cut)
 
 
 @pytest.mark.parametrize("size", [1, 700, 100_000])
 def test_the_size_of_the_blocks_changes_nothing(size: int) -> None:
     """Entries and lines are the same, also where a block ends within an entry."""
-    long = json.dumps(STATE | {"log_history": [{"loss": 1.0 / step, "step": step, "note": "x" * (step % 90)} for step in range(1, 3000)]}, indent=2)
+    long = json.dumps(
+        STATE
+        | {
+            "log_history": [
+                {"loss": 1.0 / step, "step": step, "note": "x" * (step % 90)}
+                for step in range(1, 3000)
+            ]
+        },
+        indent=2,
+    )
     assert repr(list(records(long, size))) == repr(list(records(long)))
     assert [record.step for record, _ in records(long, size)] == list(range(1, 3000))
 
@@ -64,15 +97,32 @@ def test_the_size_of_the_blocks_changes_nothing(size: int) -> None:
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
-        pytest.param('{"loss": 0.5, "grad_norm": ' + "9" * 400 + ', "step": 1}', {"loss": 0.5, "grad_norm": math.inf}, id="an integer that no float holds"),
-        pytest.param('{"loss": 0.5, "grad_norm": ' + "9" * 5000 + ', "step": 1}', {"loss": 0.5, "grad_norm": math.inf}, id="an integer that Python refuses to read"),
+        pytest.param(
+            '{"loss": 0.5, "grad_norm": ' + "9" * 400 + ', "step": 1}',
+            {"loss": 0.5, "grad_norm": math.inf},
+            id="an integer that no float holds",
+        ),
+        pytest.param(
+            '{"loss": 0.5, "grad_norm": ' + "9" * 5000 + ', "step": 1}',
+            {"loss": 0.5, "grad_norm": math.inf},
+            id="an integer that Python refuses to read",
+        ),
         pytest.param('{"loss": 0.5, "step": ' + "9" * 400 + "}", None, id="such a step is none"),
-        pytest.param('{"loss": 0.5, "step": 1, "x": ' + "[" * 9000 + "]" * 9000 + "}", None, id="lists nested without end"),
+        pytest.param(
+            '{"loss": 0.5, "step": 1, "x": ' + "[" * 9000 + "]" * 9000 + "}",
+            None,
+            id="lists nested without end",
+        ),
     ],
 )
 def test_an_absurd_entry_spoils_no_other(entry: str, expected: dict[str, float] | None) -> None:
     """Its neighbours are read."""
-    found = [dict(record.values) for record, _ in records('{"log_history": [{"loss": 2.0, "step": 1}, ' + entry + ', {"loss": 1.0, "step": 2}]}')]
+    found = [
+        dict(record.values)
+        for record, _ in records(
+            '{"log_history": [{"loss": 2.0, "step": 1}, ' + entry + ', {"loss": 1.0, "step": 2}]}'
+        )
+    ]
     assert found == [{"loss": 2.0}, *([] if expected is None else [expected]), {"loss": 1.0}]
 
 
@@ -91,7 +141,9 @@ def test_one_line_files_are_read() -> None:
     [
         pytest.param(TEXT, True, id="indented"),
         pytest.param(json.dumps(STATE), True, id="one line"),
-        pytest.param("\n  " + TEXT[:600], True, id="blank lines before it, cut behind the first entry"),
+        pytest.param(
+            "\n  " + TEXT[:600], True, id="blank lines before it, cut behind the first entry"
+        ),
         pytest.param('{"log_history": []}', False, id="no step"),
         pytest.param('{"step": 1, "loss": 0.5}\n', False, id="JSON lines"),
         pytest.param("see log_history and global_step\n", False, id="prose"),
@@ -116,8 +168,14 @@ def test_a_state_is_a_source_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "trainer_state.json"
     path.write_text(TEXT)
     diagnosis = analyze(path)
-    assert [(source.kind, source.lines) for source in diagnosis.sources] == [("metrics", TEXT.count("\n") + 1)]
+    assert [(source.kind, source.lines) for source in diagnosis.sources] == [
+        ("metrics", TEXT.count("\n") + 1)
+    ]
     series = {one.name: one for one in diagnosis.series}
-    assert (series["loss"].points, series["loss"].first, series["grad_norm"].nonfinite) == (2, (5, 2.25), 1)
+    assert (series["loss"].points, series["loss"].first, series["grad_norm"].nonfinite) == (
+        2,
+        (5, 2.25),
+        1,
+    )
     assert series["grad_norm"].first_nonfinite is not None
     assert series["grad_norm"].first_nonfinite[0] == 10

@@ -14,13 +14,41 @@ def item(kind: str, name: str, weight: float, line: int | None = None) -> Eviden
     return Evidence(kind, name, kind, name, weight, 0 if line else None, line=line)
 
 
-@pytest.mark.parametrize(("items", "kept", "total"), [
-    pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 3)], ["b", "a"], 3.4, id="two signatures of a line"),
-    pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 4)], ["b", "a"], 3.4, id="of two lines"),
-    pytest.param([item("environment", "signal", 1.6), item("environment", "exit_status", 1.6)], ["signal"], 1.6, id="a signal and its exit status"),
-    pytest.param([item("environment", "signal", 1.6), item("environment", "gpu", 1.6)], ["signal", "gpu"], 2.0, id="two facts"),
-    pytest.param([item("signature", "a", 1.6, 3), item("signature", "b", -1.6, 3)], ["a", "b"], 0.0, id="for and against"),
-])
+@pytest.mark.parametrize(
+    ("items", "kept", "total"),
+    [
+        pytest.param(
+            [item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 3)],
+            ["b", "a"],
+            3.4,
+            id="two signatures of a line",
+        ),
+        pytest.param(
+            [item("signature", "a", 1.6, 3), item("signature", "b", 3.0, 4)],
+            ["b", "a"],
+            3.4,
+            id="of two lines",
+        ),
+        pytest.param(
+            [item("environment", "signal", 1.6), item("environment", "exit_status", 1.6)],
+            ["signal"],
+            1.6,
+            id="a signal and its exit status",
+        ),
+        pytest.param(
+            [item("environment", "signal", 1.6), item("environment", "gpu", 1.6)],
+            ["signal", "gpu"],
+            2.0,
+            id="two facts",
+        ),
+        pytest.param(
+            [item("signature", "a", 1.6, 3), item("signature", "b", -1.6, 3)],
+            ["a", "b"],
+            0.0,
+            id="for and against",
+        ),
+    ],
+)
 def test_one_fact_counts_once(items: list[Evidence], kept: list[str], total: float) -> None:
     """What is told twice is shown and weighed once, as the weightier telling."""
     scored = _total("cause", items)

@@ -1,4 +1,7 @@
-"""What the verdict says of its own evidence: only a cause with nothing against it is said to have nothing against it."""
+"""What the verdict says of its own evidence.
+
+Only a cause with nothing against it is said to have nothing against it.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -14,18 +17,32 @@ from postmortem.report import parts
 from postmortem.report.words import Words
 
 CASE = Case((), (), {}, Environment(), {}, {}, "failed")
-FOR, AGAINST = Evidence("signature", "memory.cuda-oom.torch", "signature", "out of memory", 3.0), Evidence("shape", "x", "phase", "in an evaluation", -0.7)
+FOR, AGAINST = (
+    Evidence("signature", "memory.cuda-oom.torch", "signature", "out of memory", 3.0),
+    Evidence("shape", "x", "phase", "in an evaluation", -0.7),
+)
 
 
 def said(*evidence: Evidence, language: str, rival: float | None = None) -> tuple[str, str]:
     """The status and the summary for a cause with this evidence, beside a second one of a score."""
-    ranked = [Ranked("memory.cuda-oom", 0.9, 3.0, evidence), *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else [])]
+    ranked = [
+        Ranked("memory.cuda-oom", 0.9, 3.0, evidence),
+        *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
+    ]
     found = verdict(ranked, CASE, load(()), language)
     return found.status, found.summary
 
 
-@pytest.mark.parametrize(("language", "clean", "mixed"), [("en", "nothing speaks against it", "more speaks for it than against it"), ("zh", "没有反证", "多于反证")])
-def test_a_supported_cause_is_said_to_have_nothing_against_it_only_if_so(language: str, clean: str, mixed: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "clean", "mixed"),
+    [
+        ("en", "nothing speaks against it", "more speaks for it than against it"),
+        ("zh", "没有反证", "多于反证"),
+    ],
+)
+def test_a_supported_cause_is_said_to_have_nothing_against_it_only_if_so(
+    language: str, clean: str, mixed: str
+) -> None:
     """With negative evidence of any weight the sentence is another."""
     status, summary = said(FOR, language=language)
     assert (status, clean in summary, mixed in summary) == ("supported", True, False)
@@ -33,10 +50,17 @@ def test_a_supported_cause_is_said_to_have_nothing_against_it_only_if_so(languag
     assert (status, clean in summary, mixed in summary) == ("supported", False, True)
 
 
-@pytest.mark.parametrize(("language", "alone", "beside"), [
-    ("en", "Most likely: GPU out of memory. It fits, but so might something else.", "Most likely: GPU out of memory. It fits, but so might something else; second: "),
-    ("zh", "但其他原因也说得通。", "但其他原因也说得通；其次："),
-])
+@pytest.mark.parametrize(
+    ("language", "alone", "beside"),
+    [
+        (
+            "en",
+            "Most likely: GPU out of memory. It fits, but so might something else.",
+            "Most likely: GPU out of memory. It fits, but so might something else; second: ",
+        ),
+        ("zh", "但其他原因也说得通。", "但其他原因也说得通；其次："),
+    ],
+)
 def test_a_hypothesis_names_its_nearest_rival(language: str, alone: str, beside: str) -> None:
     """In one sentence, and only if there is one."""
     weak = dataclasses.replace(FOR, weight=1.6)
@@ -44,14 +68,26 @@ def test_a_hypothesis_names_its_nearest_rival(language: str, alone: str, beside:
     assert beside in said(weak, language=language, rival=2.9)[1]
 
 
-@pytest.mark.parametrize(("language", "clean", "mixed"), [("en", "none against", "more for it than against"), ("zh", "没有反证", "证据多于反证")])
-def test_the_status_word_is_explained_by_what_is_listed(tmp_path: Path, language: str, clean: str, mixed: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "clean", "mixed"),
+    [("en", "none against", "more for it than against"), ("zh", "没有反证", "证据多于反证")],
+)
+def test_the_status_word_is_explained_by_what_is_listed(
+    tmp_path: Path, language: str, clean: str, mixed: str
+) -> None:
     """The explanation beside the status word agrees with the evidence below it."""
     log = tmp_path / "run.log"
-    log.write_text("".join(f"step {index} loss {3.0 * 0.97**index + 0.4:.4f}\n" for index in range(40)) + "OSError: [Errno 28] No space left on device\n")
+    log.write_text(
+        "".join(f"step {index} loss {3.0 * 0.97**index + 0.4:.4f}\n" for index in range(40))
+        + "OSError: [Errno 28] No space left on device\n"
+    )
     diagnosis = postmortem.analyze(log).diagnosis
     first = diagnosis.causes[0]
     verdict_of = dataclasses.replace(diagnosis.verdict, status="supported")
     for evidence, phrase in (((FOR,), clean), ((FOR, AGAINST), mixed)):
-        changed = dataclasses.replace(diagnosis, verdict=verdict_of, causes=(dataclasses.replace(first, evidence=evidence), *diagnosis.causes[1:]))
+        changed = dataclasses.replace(
+            diagnosis,
+            verdict=verdict_of,
+            causes=(dataclasses.replace(first, evidence=evidence), *diagnosis.causes[1:]),
+        )
         assert phrase in parts.standing(changed, Words(language))

@@ -8,7 +8,18 @@ import regex
 from postmortem.knowledge.engine import Budget, compiled
 
 TEXTS = (
-    "", "x", "loss: 0.5, lr=1e-5", "a-b_c.d e\tf\vg\n", "[INFO] 12:30 step 100/200 (50%)", "\u3000宽 ｂ１２３ é \u00a0ü", "训练已完成，共 100 步", "│ 错误 │ Killed", "ab" * 40 + "c", "a\nb\nc", "résumé=½ ²", "NaN nan NAN",
+    "",
+    "x",
+    "loss: 0.5, lr=1e-5",
+    "a-b_c.d e\tf\vg\n",
+    "[INFO] 12:30 step 100/200 (50%)",
+    "\u3000宽 ｂ１２３ é \u00a0ü",
+    "训练已完成，共 100 步",
+    "│ 错误 │ Killed",
+    "ab" * 40 + "c",
+    "a\nb\nc",
+    "résumé=½ ²",
+    "NaN nan NAN",
 )
 PATTERNS = (
     pytest.param(r"(?P<word>\w+)", True, id="a class stands for letters of every language"),
@@ -21,11 +32,15 @@ PATTERNS = (
     pytest.param(r"[]\[(:]+", True, id="brackets within brackets"),
     pytest.param(r"[[(][A-Z]", True, id="a bracket that opens nothing"),
     pytest.param(r"(?:ab){,3}c", True, id="a repetition without its lower bound"),
-    pytest.param(r"(?i)(?P<value>nan)|(?P<other>c)\Z", True, id="flags, the end, a group that takes no part"),
+    pytest.param(
+        r"(?i)(?P<value>nan)|(?P<other>c)\Z", True, id="flags, the end, a group that takes no part"
+    ),
     pytest.param(r"(?m)^(?P<line>[a-c])$", True, id="lines"),
     pytest.param(r"(?P<second>[a-z])(?P<first>-)", True, id="groups keep their order"),
     pytest.param(r"(?P<lazy>\w+?)b", True, id="lazy repetition"),
-    pytest.param(r"已(?P<what>\w{1,2})|[│，]|ü", True, id="characters beyond ASCII, each for itself"),
+    pytest.param(
+        r"已(?P<what>\w{1,2})|[│，]|ü", True, id="characters beyond ASCII, each for itself"
+    ),
     pytest.param(r"\x41|\.|\-|\ ", True, id="escapes"),
     pytest.param(r"a*", True, id="an empty match"),
     pytest.param(r"(?P<a>x)|(?P<a>y)|l(?P<a>o)", False, id="two groups of one name"),
@@ -35,7 +50,11 @@ PATTERNS = (
     pytest.param(r"n(?i)an", False, id="a flag in the middle"),
     pytest.param(r"[[:alpha:]]+", False, id="classes by name, which are of ASCII in re2"),
     pytest.param(r"\p{Lu}\w*", False, id="properties"),
-    pytest.param("".join(map(chr, range(0x4E00, 0x4E80))) + "|loss", False, id="more characters beyond ASCII than there are stand-ins"),
+    pytest.param(
+        "".join(map(chr, range(0x4E00, 0x4E80))) + "|loss",
+        False,
+        id="more characters beyond ASCII than there are stand-ins",
+    ),
 )
 
 
@@ -46,11 +65,21 @@ def test_a_pattern_means_the_same_in_either_engine(pattern: str, is_linear: bool
     assert ours.is_linear == is_linear
     assert ours.names == tuple(theirs.groupindex)
     for text in TEXTS:
-        for one, other in zip([*ours.finditer(text), ours.search(text)], [*theirs.finditer(text), theirs.search(text)], strict=True):
+        for one, other in zip(
+            [*ours.finditer(text), ours.search(text)],
+            [*theirs.finditer(text), theirs.search(text)],
+            strict=True,
+        ):
             assert (one is None) == (other is None), text
             if one is not None and other is not None:
-                assert (one.span(), one[0], list(one.groupdict().items())) == (other.span(), other[0], list(other.groupdict().items())), text
-                assert [(one.start(name), one.end(name), one[name]) for name in ours.names] == [(*other.span(name), other[name]) for name in ours.names]
+                assert (one.span(), one[0], list(one.groupdict().items())) == (
+                    other.span(),
+                    other[0],
+                    list(other.groupdict().items()),
+                ), text
+                assert [(one.start(name), one.end(name), one[name]) for name in ours.names] == [
+                    (*other.span(name), other[name]) for name in ours.names
+                ]
 
 
 def test_a_word_ends_where_chinese_begins() -> None:
@@ -77,7 +106,10 @@ def test_a_search_without_end_ends() -> None:
 
 
 def test_a_spent_budget_stops_slow_patterns_only() -> None:
-    """A source and its job pay for slow searches; when either has nothing left, linear patterns go on and the others do not."""
+    """A source and its job pay for slow searches.
+
+    When either has nothing left, linear patterns go on and the others do not.
+    """
     job = Budget(0.2)
     source, other = Budget(5, job), Budget(5, job)
     with pytest.raises(TimeoutError):

@@ -10,7 +10,9 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.base import load
 from postmortem.knowledge.yamlfile import read_yaml
 
-BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n" for level in range(9))
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 9)}]\n" for level in range(9)
+)
 
 
 @pytest.mark.parametrize(
@@ -19,19 +21,42 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(f"a{level + 1}: &a{leve
         pytest.param("[" * 100_000, "nested more than 100 deep", 1, id="brackets"),
         pytest.param("a: 1\nb: " + '{"a":' * 100_000, "nested more than 100 deep", 2, id="braces"),
         pytest.param("- " * 100_000, "nested more than 100 deep", 1, id="lists of lists"),
-        pytest.param("".join(" " * level + "a:\n" for level in range(200)), "nested more than 100 deep", 101, id="indentation"),
-        pytest.param(BOMB, "its aliases stand for more than 1,000,000 values", 7, id="a billion laughs"),
-        pytest.param("a: &a\n  b: *a\n", "its aliases stand for more than 1,000,000 values", 2, id="an alias within itself"),
+        pytest.param(
+            "".join(" " * level + "a:\n" for level in range(200)),
+            "nested more than 100 deep",
+            101,
+            id="indentation",
+        ),
+        pytest.param(
+            BOMB, "its aliases stand for more than 1,000,000 values", 7, id="a billion laughs"
+        ),
+        pytest.param(
+            "a: &a\n  b: *a\n",
+            "its aliases stand for more than 1,000,000 values",
+            2,
+            id="an alias within itself",
+        ),
         pytest.param("x: 1\n" * 1_000_000, "the file is larger than 4 MiB", 0, id="a huge file"),
-        pytest.param("a: 1\nb: 2\na: 3\n", "the key 'a' stands twice", 3, id="a key that stands twice"),
+        pytest.param(
+            "a: 1\nb: 2\na: 3\n", "the key 'a' stands twice", 3, id="a key that stands twice"
+        ),
         pytest.param("? [a]\n: 1\n", "is no plain word", 1, id="a list as a key"),
-        pytest.param("a: " + "9" * 5000, "a value cannot be read", 0, id="a number of thousands of digits"),
+        pytest.param(
+            "a: " + "9" * 5000, "a value cannot be read", 0, id="a number of thousands of digits"
+        ),
         pytest.param("a: 2024-13-45\n", "a value cannot be read", 0, id="a day of no calendar"),
         pytest.param("a: [1\nb: 2\n", "not valid YAML", 2, id="an open bracket"),
-        pytest.param("a: !!python/object/apply:os.getcwd []\n", "not valid YAML", 1, id="an object of Python's"),
+        pytest.param(
+            "a: !!python/object/apply:os.getcwd []\n",
+            "not valid YAML",
+            1,
+            id="an object of Python's",
+        ),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, content: str, what: str, line: int) -> None:
+def test_a_wrong_file_is_refused_with_its_place(
+    tmp_path: Path, content: str, what: str, line: int
+) -> None:
     """Before anything is built of it."""
     path = tmp_path / "rule.yaml"
     path.write_text(content)
@@ -62,11 +87,18 @@ def test_a_pipe_among_the_rules_is_not_waited_for(tmp_path: Path) -> None:
     ("name", "content", "what"),
     [
         pytest.param("rule.yaml", "id: x.y\n", "KeyError", id="a rule without a pattern"),
-        pytest.param("rule.yaml", "id: x.y\nanchors: [1]\nmatch: a\nrole: cause\n", "AttributeError", id="an anchor that is no text"),
+        pytest.param(
+            "rule.yaml",
+            "id: x.y\nanchors: [1]\nmatch: a\nrole: cause\n",
+            "AttributeError",
+            id="an anchor that is no text",
+        ),
         pytest.param("rule.yaml", "", "FileNotFoundError", id="a link that leads nowhere"),
     ],
 )
-def test_rules_that_no_check_would_pass_are_a_pattern_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, what: str) -> None:
+def test_rules_that_no_check_would_pass_are_a_pattern_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, what: str
+) -> None:
     """Whoever wrote them is told how to find the fault."""
     monkeypatch.delenv("POSTMORTEM_DEBUG", raising=False)
     path = tmp_path / "signatures" / name

@@ -14,7 +14,11 @@ from postmortem.knowledge.base import load
 
 SAMPLES = LAB.parent
 ALL = load_faults()
-RECORDED = [path for path in sorted(SAMPLES.rglob("*.yaml")) if LAB not in path.parents and path.name != "manifest.yaml"]
+RECORDED = [
+    path
+    for path in sorted(SAMPLES.rglob("*.yaml"))
+    if LAB not in path.parents and path.name != "manifest.yaml"
+]
 
 
 def name_of(path: Path) -> str:
@@ -22,7 +26,11 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(SAMPLES).with_suffix(""))
 
 
-LISTED = {case for entry in yaml.safe_load((SAMPLES / "manifest.yaml").read_text(encoding="utf-8"))["faults"] for case in entry["checked_in"]}
+LISTED = {
+    case
+    for entry in yaml.safe_load((SAMPLES / "manifest.yaml").read_text(encoding="utf-8"))["faults"]
+    for case in entry["checked_in"]
+}
 
 
 def label_at(path: Path) -> dict[str, Any]:
@@ -33,7 +41,11 @@ def label_at(path: Path) -> dict[str, Any]:
 def texts_of(label: Path) -> dict[str, list[str]]:
     """The lines of each file of a case; the key '' is the single log."""
     folder = label.with_suffix("")
-    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()} if folder.is_dir() else {"": label.with_suffix(".log")}
+    files = (
+        {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+        if folder.is_dir()
+        else {"": label.with_suffix(".log")}
+    )
     return {name: lines_of(path.read_bytes()) for name, path in files.items()}
 
 
@@ -68,7 +80,11 @@ def test_a_label_is_true_of_its_log(path: Path) -> None:
     assert label["story"]
     texts = texts_of(path)
     if label["signature"]:
-        assert any(label["signature"] in TERMINAL.sub("", line) for lines in texts.values() for line in lines)
+        assert any(
+            label["signature"] in TERMINAL.sub("", line)
+            for lines in texts.values()
+            for line in lines
+        )
     if "first_failure" in label:
         first = label["first_failure"]
         assert first["text"] in TERMINAL.sub("", texts[first.get("source", "")][first["line"] - 1])
@@ -91,21 +107,41 @@ def test_the_lab_knows_nothing_of_the_program() -> None:
     for module in LAB.rglob("*.py"):
         try:
             tree = ast.parse(module.read_text(encoding="utf-8"))
-        except SyntaxError:     # a fault may be a script that does not parse
+        except SyntaxError:  # a fault may be a script that does not parse
             continue
-        names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names} | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        names = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import)
+            for alias in node.names
+        } | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         assert not [name for name in names if name.split(".")[0] == "postmortem"], module
 
 
-@pytest.mark.parametrize(("header", "message"), [
-    ("Story.\n\ncuase: code.user-exception", "unknown fields \\['cuase'\\]"),
-    ("Story.\n\nalso: []", "`cause:`"),
-    ("Story.\n\ncause: code.user-exception\nneeds: [moon]", "needs \\['moon'\\]"),
-    ("Story.\n\ncause: code.user-exception\nends: never", "ends must be"),
-    ("Story.\n\ncause: code.user-exception\nkept: [7]", "kept seeds"),
-    ("Story.\n\ncause: [", "no YAML"),
-    ("Story.\n\ncause: code.user-exception\ndumps: [{name: a, file: nowhere.env, cause: code.user-exception}]", "nowhere.env"),
-], ids=["unknown field", "no cause", "unknown need", "unknown end", "seed not there", "no YAML", "dump not there"])
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("Story.\n\ncuase: code.user-exception", "unknown fields \\['cuase'\\]"),
+        ("Story.\n\nalso: []", "`cause:`"),
+        ("Story.\n\ncause: code.user-exception\nneeds: [moon]", "needs \\['moon'\\]"),
+        ("Story.\n\ncause: code.user-exception\nends: never", "ends must be"),
+        ("Story.\n\ncause: code.user-exception\nkept: [7]", "kept seeds"),
+        ("Story.\n\ncause: [", "no YAML"),
+        (
+            "Story.\n\ncause: code.user-exception\ndumps: [{name: a, file: nowhere.env, cause: code.user-exception}]",
+            "nowhere.env",
+        ),
+    ],
+    ids=[
+        "unknown field",
+        "no cause",
+        "unknown need",
+        "unknown end",
+        "seed not there",
+        "no YAML",
+        "dump not there",
+    ],
+)
 def test_a_bad_header_is_refused(tmp_path: Path, header: str, message: str) -> None:
     """The error names the file and what to mend."""
     script = tmp_path / "x.py"

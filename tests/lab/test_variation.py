@@ -9,7 +9,9 @@ from harness.faults import FaultError
 from harness.labels import TERMINAL, lines_of
 from harness.variation import KINDS, varied, vary
 
-LOG = "".join(f"step {step} | loss {3 / step:.4f}\n" for step in range(1, 60)).encode() + b"""Traceback (most recent call last):
+LOG = (
+    "".join(f"step {step} | loss {3 / step:.4f}\n" for step in range(1, 60)).encode()
+    + b"""Traceback (most recent call last):
   File "/workspace/run/train.py", line 9, in <module>
     loss.backward()
 RuntimeError: something is wrong with a long explanation that goes on and on, so that a narrow terminal has to break the line, which people then copy
@@ -21,8 +23,18 @@ bye
 goodbye
 last line
 """
-LABEL = {"cause": "code.user-exception", "also": [], "not": [], "signature": "RuntimeError: something", "series": {"loss": {"points": 59}}, "step_basis": "explicit",
-         "first_failure": {"line": 63, "text": "RuntimeError: something is wrong"}, "how": "python sample_logs/lab run x/y", "story": "x"}
+)
+LABEL = {
+    "cause": "code.user-exception",
+    "also": [],
+    "not": [],
+    "signature": "RuntimeError: something",
+    "series": {"loss": {"points": 59}},
+    "step_basis": "explicit",
+    "first_failure": {"line": 63, "text": "RuntimeError: something is wrong"},
+    "how": "python sample_logs/lab run x/y",
+    "story": "x",
+}
 
 
 def text_at(data: bytes, line: int) -> str:
@@ -37,11 +49,16 @@ def test_the_failure_is_where_the_label_says(kind: str, seed: int) -> None:
     """After each kind of change, the label's line is the failure's line, and a second application with the seed gives the same bytes."""
     files, label = varied({"": LOG}, LABEL, seed, [kind], b"an earlier run\nwith two lines\n")
     assert LABEL["first_failure"]["text"] in text_at(files[""], label["first_failure"]["line"])
-    assert varied({"": LOG}, LABEL, seed, [kind], b"an earlier run\nwith two lines\n") == (files, label)
+    assert varied({"": LOG}, LABEL, seed, [kind], b"an earlier run\nwith two lines\n") == (
+        files,
+        label,
+    )
     assert files[""] != LOG
 
 
-@pytest.mark.parametrize("kind", ["verbosity", "warnings", "bars", "coloured", "windows", "prefixed", "utf-16"])
+@pytest.mark.parametrize(
+    "kind", ["verbosity", "warnings", "bars", "coloured", "windows", "prefixed", "utf-16"]
+)
 def test_curves_stay_where_no_metric_line_is_broken(kind: str) -> None:
     """Every metric line is still there, so the label keeps its curve."""
     files, label = varied({"": LOG}, LABEL, 1, [kind], b"")
@@ -78,14 +95,18 @@ def test_a_case_is_varied_beside_its_dump(tmp_path: Path) -> None:
         vary(folder / "y-0.log", 5, [], tmp_path / "out")
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({}, ""),
-    ({"cause": "data.empty"}, "cause:"),
-    ({"signature": "RuntimeError: other"}, "signature:"),
-    ({"first_failure": {"line": 70, "text": "RuntimeError: something is wrong"}}, ""),
-    ({"first_failure": {"line": 63, "text": "ValueError"}}, "first failure:"),
-    ({"series": {}}, "series loss stands"),
-], ids=["the same", "cause", "signature", "a line further down", "another failure", "no curve"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, ""),
+        ({"cause": "data.empty"}, "cause:"),
+        ({"signature": "RuntimeError: other"}, "signature:"),
+        ({"first_failure": {"line": 70, "text": "RuntimeError: something is wrong"}}, ""),
+        ({"first_failure": {"line": 63, "text": "ValueError"}}, "first failure:"),
+        ({"series": {}}, "series loss stands"),
+    ],
+    ids=["the same", "cause", "signature", "a line further down", "another failure", "no curve"],
+)
 def test_two_labels_are_compared(change: dict[str, Any], said: str) -> None:
     """What another run may move is let go, what it may not is named."""
     series = {"loss": {"points": 59, "nonfinite": 0, "first": [1, 3.0], "last": [59, 0.05]}}

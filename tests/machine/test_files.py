@@ -17,7 +17,10 @@ from postmortem.machine.files import replace
 
 @contextlib.contextmanager
 def small_files() -> Iterator[None]:
-    """Files may grow to 4 KiB only, as on a disk that is full then; no fixture, since the limit holds for what pytest writes too."""
+    """Files may grow to 4 KiB only, as on a disk that is full then.
+
+    No fixture, since the limit holds for what pytest writes too.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
@@ -72,10 +75,16 @@ def _long(folder: Path) -> Path:
     return folder / ("n" * 250 + ".html")
 
 
-@pytest.mark.parametrize("make", [
-    pytest.param(_new, id="a new file"), pytest.param(_old, id="one that was there"), pytest.param(_linked, id="a link to a link"),
-    pytest.param(_dangling, id="a link to nothing"), pytest.param(_long, id="the longest name there is"),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(_new, id="a new file"),
+        pytest.param(_old, id="one that was there"),
+        pytest.param(_linked, id="a link to a link"),
+        pytest.param(_dangling, id="a link to nothing"),
+        pytest.param(_long, id="the longest name there is"),
+    ],
+)
 def test_the_name_leads_to_the_new_text(tmp_path: Path, make: Callable[[Path], Path]) -> None:
     """Links stay links, and nothing is left beside."""
     path = make(tmp_path)
@@ -138,8 +147,11 @@ def test_an_open_file_is_written_to_where_it_stands(tmp_path: Path, name: str) -
 
 
 @pytest.mark.parametrize("code", sorted(files._NO_ROOM_BESIDE))
-def test_a_file_in_a_folder_that_takes_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+def test_a_file_in_a_folder_that_takes_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
     """It is written to itself: a file that a container has mounted cannot be replaced."""
+
     def refuse(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
@@ -151,7 +163,9 @@ def test_a_file_in_a_folder_that_takes_no_other(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_written_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Renaming another file over it would not ask."""
     path = _old(tmp_path)
     monkeypatch.setattr(files.os, "access", lambda *_: False)

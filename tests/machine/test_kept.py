@@ -19,7 +19,7 @@ class Disk:
 
     def __call__(self, number: int, data: bytes) -> int:
         """Write what fits."""
-        piece = bytes(data)[:self.room]
+        piece = bytes(data)[: self.room]
         if not piece:
             raise OSError(28, "No space left on device")
         self.room -= len(piece)
@@ -33,7 +33,9 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MEMORY", "/nowhere/either")
 
 
-def test_a_disk_that_is_full_for_a_while_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: None) -> None:
+def test_a_disk_that_is_full_for_a_while_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: None
+) -> None:
     """What waited is written once there is room, in order."""
     disk = Disk(10)
     kept = Kept(tmp_path / "a.log")
@@ -43,23 +45,27 @@ def test_a_disk_that_is_full_for_a_while_costs_nothing(tmp_path: Path, monkeypat
     disk.room = 1000
     kept.write(b"end\n")
     kept.close()
-    assert (tmp_path / "a.log").read_text() == "".join(f"line {number}\n" for number in range(10)) + "end\n"
+    assert (tmp_path / "a.log").read_text() == "".join(
+        f"line {number}\n" for number in range(10)
+    ) + "end\n"
     assert kept.problem() == ""
 
 
-def test_of_too_much_the_oldest_lines_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: None) -> None:
+def test_of_too_much_the_oldest_lines_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nowhere: None
+) -> None:
     """Whole lines, so that none is pieced together of two; how many bytes is said."""
     disk = Disk(10)
     kept = Kept(tmp_path / "a.log", most=20)
     monkeypatch.setattr(module.os, "write", disk)
     text = "".join(f"line {number}\n" for number in range(10))
-    for piece in (text[start:start + 3] for start in range(0, len(text), 3)):
+    for piece in (text[start : start + 3] for start in range(0, len(text), 3)):
         kept.write(piece.encode())
     disk.room = 1000
     kept.close()
     written = (tmp_path / "a.log").read_text()
     assert written == "line 0\nlin\nline 8\nline 9\n"
-    assert kept.lost == len(text) - len(written) + 1      # the line's end that was put in
+    assert kept.lost == len(text) - len(written) + 1  # the line's end that was put in
     assert f"{kept.lost} bytes are lost" in kept.problem()
 
 
@@ -75,7 +81,8 @@ def test_the_end_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module.tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
     full = kept.number
     assert full is not None
-    os.dup2(os.open("/dev/full", os.O_WRONLY), full)      # the disk stays full; other places are not
+    # the disk stays full; other places are not
+    os.dup2(os.open("/dev/full", os.O_WRONLY), full)
     kept.close()
     assert (tmp_path / "a.log").read_bytes() == b"one\n"
     assert [path.read_bytes() for path in kept.elsewhere] == [b"two\nthree\n"]
@@ -88,7 +95,7 @@ def test_nothing_is_lost_where_all_fits(tmp_path: Path, nowhere: None) -> None:
     kept = Kept(tmp_path / "a.log")
     data = bytes(range(256)) * 300
     for start in range(0, len(data), 1000):
-        kept.write(data[start:start + 1000])
+        kept.write(data[start : start + 1000])
     kept.close()
     assert kept.paths == [tmp_path / "a.log"]
     assert (tmp_path / "a.log").read_bytes() == data

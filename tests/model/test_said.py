@@ -6,15 +6,40 @@ from postmortem.model.lines import Where
 from postmortem.model.said import Said, labelled, listed, quote, say
 
 
-@pytest.mark.parametrize(("said", "en", "zh"), [
-    pytest.param(say("loss {value:.3g} at {place}", "loss 为 {value:.3g}（{place}）", value=2.71828, place=say("step {step}", "第 {step} 步", step=7)), "loss 2.72 at step 7", "loss 为 2.72（第 7 步）", id="within another"),
-    pytest.param(labelled(say("out of memory", "显存不足"), "RuntimeError: 3 {GiB}"), "out of memory: RuntimeError: 3 {GiB}", "显存不足：RuntimeError: 3 {GiB}", id="a colon of ours, one of the log"),
-    pytest.param(listed([say("one", "一"), quote("{two}")]), "one, {two}", "一、{two}", id="a list"),
-    pytest.param(listed([]), "", "", id="an empty list"),
-    pytest.param(Where(3, None, "node-2").said(), "rank 3 on node-2", "rank 3（节点 node-2）", id="a process"),
-    pytest.param(Where(node="node-2").said(), "on node-2", "节点 node-2", id="a node"),
-    pytest.param(Where(pid=12).said(), "pid 12", "pid 12", id="a pid"),
-])
+@pytest.mark.parametrize(
+    ("said", "en", "zh"),
+    [
+        pytest.param(
+            say(
+                "loss {value:.3g} at {place}",
+                "loss 为 {value:.3g}（{place}）",
+                value=2.71828,
+                place=say("step {step}", "第 {step} 步", step=7),
+            ),
+            "loss 2.72 at step 7",
+            "loss 为 2.72（第 7 步）",
+            id="within another",
+        ),
+        pytest.param(
+            labelled(say("out of memory", "显存不足"), "RuntimeError: 3 {GiB}"),
+            "out of memory: RuntimeError: 3 {GiB}",
+            "显存不足：RuntimeError: 3 {GiB}",
+            id="a colon of ours, one of the log",
+        ),
+        pytest.param(
+            listed([say("one", "一"), quote("{two}")]), "one, {two}", "一、{two}", id="a list"
+        ),
+        pytest.param(listed([]), "", "", id="an empty list"),
+        pytest.param(
+            Where(3, None, "node-2").said(),
+            "rank 3 on node-2",
+            "rank 3（节点 node-2）",
+            id="a process",
+        ),
+        pytest.param(Where(node="node-2").said(), "on node-2", "节点 node-2", id="a node"),
+        pytest.param(Where(pid=12).said(), "pid 12", "pid 12", id="a pid"),
+    ],
+)
 def test_a_sentence_in_both_languages(said: Said, en: str, zh: str) -> None:
     """A language that is not known gets English, as text made without asking does."""
     assert (said.text("en"), said.text("zh"), said.text("fr"), str(said)) == (en, zh, en, en)

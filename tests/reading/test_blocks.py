@@ -36,25 +36,35 @@ def check(data: bytes, found: list[Block]) -> None:
     position = 0
     for block in found:
         assert block.offset + block.lo == position
-        assert block.data == data[block.offset:block.offset + len(block.data)]
+        assert block.data == data[block.offset : block.offset + len(block.data)]
         assert block.hi > block.lo
         position += block.hi - block.lo
         assert block.lo == min(MARGIN, block.offset + block.lo)
         is_last = position == len(data)
         assert is_last or len(block.data) - block.hi >= MARGIN
-    assert b"".join(block.data[block.lo:block.hi] for block in found) == data
+    assert b"".join(block.data[block.lo : block.hi] for block in found) == data
 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_fresh_regions_are_the_log(kind: str, size: int) -> None:
-    """Joined, they are the input; each has MARGIN bytes before and behind it, or the ends of the log."""
+    """Joined, they are the input.
+
+    Each has MARGIN bytes before and behind it, or the ends of the log.
+    """
     data = KINDS[kind][:20_000] if size == 1 else KINDS[kind]
     check(data, list(blocks(io.BytesIO(data), size)))
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 60_000), st.sampled_from([b"\n", b"\r", b"\r\n", b""])), max_size=12), st.integers(1000, 400_000), st.integers(500, 300_000))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 60_000), st.sampled_from([b"\n", b"\r", b"\r\n", b""])),
+        max_size=12,
+    ),
+    st.integers(1000, 400_000),
+    st.integers(500, 300_000),
+)
 def test_any_log_any_size_any_pipe(pieces: list[tuple[int, bytes]], size: int, most: int) -> None:
     """The same holds for any mixture of line lengths and reads that give less than was asked for."""
     data = b"".join(b"z" * length + end for length, end in pieces)
@@ -65,7 +75,9 @@ def test_any_log_any_size_any_pipe(pieces: list[tuple[int, bytes]], size: int, m
 def test_borders_lie_behind_line_breaks(size: int) -> None:
     """Where there is a line break to be had, a block ends with it."""
     data = KINDS["lines"]
-    assert all(block.data[block.hi - 1:block.hi] == b"\n" for block in blocks(io.BytesIO(data), size))
+    assert all(
+        block.data[block.hi - 1 : block.hi] == b"\n" for block in blocks(io.BytesIO(data), size)
+    )
 
 
 def test_memory_stays_bounded() -> None:

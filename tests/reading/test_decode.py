@@ -1,4 +1,7 @@
-"""Encodings: whatever comes in, UTF-8 comes out; a few wrong bytes change nothing, a binary file is refused."""
+"""Encodings: whatever comes in, UTF-8 comes out.
+
+A few wrong bytes change nothing, a binary file is refused.
+"""
 
 import codecs
 from pathlib import Path
@@ -35,25 +38,77 @@ def decoded(text: Text, size: int = 1 << 16) -> str:
         pytest.param(ENGLISH.encode(), "utf-8", ENGLISH, id="ASCII"),
         pytest.param(CHINESE.encode(), "utf-8", CHINESE, id="UTF-8"),
         pytest.param(CHINESE.encode("utf-8-sig"), "utf-8", CHINESE, id="UTF-8 with its mark"),
-        pytest.param(codecs.BOM_UTF16_LE + ENGLISH.encode("utf-16-le"), "utf-16-le", ENGLISH, id="UTF-16 LE with its mark"),
-        pytest.param(codecs.BOM_UTF16_BE + ENGLISH.encode("utf-16-be"), "utf-16-be", ENGLISH, id="UTF-16 BE with its mark"),
-        pytest.param(codecs.BOM_UTF16_LE + CHINESE.encode("utf-16-le"), "utf-16-le", CHINESE, id="Chinese in UTF-16 LE with its mark"),
-        pytest.param(ENGLISH.encode("utf-16-le"), "utf-16-le", ENGLISH, id="UTF-16 LE without a mark"),
-        pytest.param(ENGLISH.encode("utf-16-be"), "utf-16-be", ENGLISH, id="UTF-16 BE without a mark"),
+        pytest.param(
+            codecs.BOM_UTF16_LE + ENGLISH.encode("utf-16-le"),
+            "utf-16-le",
+            ENGLISH,
+            id="UTF-16 LE with its mark",
+        ),
+        pytest.param(
+            codecs.BOM_UTF16_BE + ENGLISH.encode("utf-16-be"),
+            "utf-16-be",
+            ENGLISH,
+            id="UTF-16 BE with its mark",
+        ),
+        pytest.param(
+            codecs.BOM_UTF16_LE + CHINESE.encode("utf-16-le"),
+            "utf-16-le",
+            CHINESE,
+            id="Chinese in UTF-16 LE with its mark",
+        ),
+        pytest.param(
+            ENGLISH.encode("utf-16-le"), "utf-16-le", ENGLISH, id="UTF-16 LE without a mark"
+        ),
+        pytest.param(
+            ENGLISH.encode("utf-16-be"), "utf-16-be", ENGLISH, id="UTF-16 BE without a mark"
+        ),
         pytest.param(CHINESE.encode("gbk"), "gb18030", CHINESE, id="GBK"),
-        pytest.param((ENGLISH * 60 + CHINESE).encode("gbk"), "gb18030", ENGLISH * 60 + CHINESE, id="GBK behind 100 kB of ASCII"),
+        pytest.param(
+            (ENGLISH * 60 + CHINESE).encode("gbk"),
+            "gb18030",
+            ENGLISH * 60 + CHINESE,
+            id="GBK behind 100 kB of ASCII",
+        ),
         pytest.param(b"", "utf-8", "", id="empty"),
         pytest.param(b"x", "utf-8", "x", id="one byte"),
         pytest.param(b"\0" * 5000, "utf-8", "\0" * 5000, id="nothing but NUL"),
-        pytest.param(b"\0" * 20 + ENGLISH.encode(), "utf-8", "\0" * 20 + ENGLISH, id="NUL of a crashed file system before the text"),
-        pytest.param(ENGLISH.encode() + b"\xff" + ENGLISH.encode(), "utf-8", ENGLISH + "\N{REPLACEMENT CHARACTER}" + ENGLISH, id="one stray byte"),
-        pytest.param(CHINESE.encode()[:-2], "utf-8", CHINESE[:-2] + "\N{REPLACEMENT CHARACTER}", id="cut in the middle of the last character"),
-        pytest.param(("Sample output: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} ok\n" * 40).encode(), "utf-8", "Sample output: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} ok\n" * 40,
-                     id="replacement characters that were printed"),
-        pytest.param(("\x1b[36mINFO\x1b[0m ok\a\n" * 40).encode(), "utf-8", "\x1b[36mINFO\x1b[0m ok\a\n" * 40, id="colours are no binary"),
+        pytest.param(
+            b"\0" * 20 + ENGLISH.encode(),
+            "utf-8",
+            "\0" * 20 + ENGLISH,
+            id="NUL of a crashed file system before the text",
+        ),
+        pytest.param(
+            ENGLISH.encode() + b"\xff" + ENGLISH.encode(),
+            "utf-8",
+            ENGLISH + "\N{REPLACEMENT CHARACTER}" + ENGLISH,
+            id="one stray byte",
+        ),
+        pytest.param(
+            CHINESE.encode()[:-2],
+            "utf-8",
+            CHINESE[:-2] + "\N{REPLACEMENT CHARACTER}",
+            id="cut in the middle of the last character",
+        ),
+        pytest.param(
+            (
+                "Sample output: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} ok\n" * 40
+            ).encode(),
+            "utf-8",
+            "Sample output: \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER} ok\n" * 40,
+            id="replacement characters that were printed",
+        ),
+        pytest.param(
+            ("\x1b[36mINFO\x1b[0m ok\a\n" * 40).encode(),
+            "utf-8",
+            "\x1b[36mINFO\x1b[0m ok\a\n" * 40,
+            id="colours are no binary",
+        ),
     ],
 )
-def test_every_encoding_gives_utf_8(tmp_path: Path, raw: bytes, encoding: str, expected: str) -> None:
+def test_every_encoding_gives_utf_8(
+    tmp_path: Path, raw: bytes, encoding: str, expected: str
+) -> None:
     """The encoding is named and the text is the same."""
     text = text_of(tmp_path, raw)
     assert text.encoding == encoding

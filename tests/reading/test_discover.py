@@ -23,7 +23,10 @@ def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
     """Files are sorted by path, also those below."""
     make(tmp_path, "b.log", "a.log", "sub/c.log", "run.out", "noext")
     found = list(candidates([str(tmp_path)]))
-    assert found == [Candidate(str(tmp_path / name), None) for name in ("a.log", "b.log", "noext", "run.out", "sub/c.log")]
+    assert found == [
+        Candidate(str(tmp_path / name), None)
+        for name in ("a.log", "b.log", "noext", "run.out", "sub/c.log")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +46,10 @@ def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
 def test_what_is_no_log_is_listed_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
     """Nothing of a folder is passed over in silence."""
     make(tmp_path, "a.log", name)
-    assert {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])} == {"a.log": "", name: why}
+    assert {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])} == {
+        "a.log": "",
+        name: why,
+    }
 
 
 def test_hidden_files_and_folders_are_left_alone(tmp_path: Path) -> None:
@@ -80,7 +86,9 @@ def test_several_paths_keep_their_order(tmp_path: Path) -> None:
         pytest.param(["model.bin", "a.py"], ".", "holds no logs", id="a folder without logs"),
     ],
 )
-def test_a_path_without_a_log_is_an_error(tmp_path: Path, names: list[str], path: str, what: str) -> None:
+def test_a_path_without_a_log_is_an_error(
+    tmp_path: Path, names: list[str], path: str, what: str
+) -> None:
     """The error says what to name instead."""
     make(tmp_path, *names)
     with pytest.raises(InputError, match=what) as caught:
@@ -88,11 +96,19 @@ def test_a_path_without_a_log_is_an_error(tmp_path: Path, names: list[str], path
     assert caught.value.mend
 
 
-def test_a_job_of_too_many_files_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_of_too_many_files_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beyond the bound files are listed, not read."""
     monkeypatch.setattr(discover, "_MOST_FILES", 3)
     make(tmp_path, *(f"{number}.log" for number in range(5)))
-    assert [bool(one.skip) for one in candidates([str(tmp_path)])] == [False, False, False, True, True]
+    assert [bool(one.skip) for one in candidates([str(tmp_path)])] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 def test_what_is_no_file_is_listed_with_the_reason(tmp_path: Path) -> None:
@@ -107,10 +123,25 @@ def test_what_is_no_file_is_listed_with_the_reason(tmp_path: Path) -> None:
         one.bind(str(tmp_path / "socket"))
         found = {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])}
     circle = "cannot be opened: Too many levels of symbolic links"
-    assert found == {"a.log": "", "pipe.log": "a pipe, not a file", "gone.log": "cannot be opened: No such file or directory", "one": circle, "two": circle, "socket": "a socket, not a file"}
+    assert found == {
+        "a.log": "",
+        "pipe.log": "a pipe, not a file",
+        "gone.log": "cannot be opened: No such file or directory",
+        "one": circle,
+        "two": circle,
+        "socket": "a socket, not a file",
+    }
 
 
-@pytest.mark.parametrize("name", [pytest.param(b"run\xff\xfe.log", id="not UTF-8"), pytest.param("run².log".encode(), id="a digit that is no decimal"), pytest.param("²".encode(), id="nothing else"), pytest.param(b"9" * 250, id="many digits")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(b"run\xff\xfe.log", id="not UTF-8"),
+        pytest.param("run².log".encode(), id="a digit that is no decimal"),
+        pytest.param("²".encode(), id="nothing else"),
+        pytest.param(b"9" * 250, id="many digits"),
+    ],
+)
 def test_names_of_every_kind_are_sorted(tmp_path: Path, name: bytes) -> None:
     """A name is not to blame for anything."""
     make(tmp_path, "a.log")
@@ -118,11 +149,23 @@ def test_names_of_every_kind_are_sorted(tmp_path: Path, name: bytes) -> None:
     assert len(list(candidates([str(tmp_path)]))) == 2
 
 
-def test_what_is_no_log_takes_no_place_of_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only what is read counts towards the most that is read; of many others some are listed and the rest counted."""
+def test_what_is_no_log_takes_no_place_of_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what is read counts towards the most that is read.
+
+    Of many others some are listed and the rest counted.
+    """
     monkeypatch.setattr(discover, "_MOST_FILES", 2)
     monkeypatch.setattr(discover, "_MOST_LISTED", 3)
     make(tmp_path, *(f"a{number}.py" for number in range(5)), "x.log", "y.log", "z.log")
     found = [(Path(one.path).name, str(one.skip or "")) for one in candidates([str(tmp_path)])]
     code = "source code, not a log"
-    assert found == [("a0.py", code), ("a1.py", code), ("a2.py", code), ("x.log", ""), ("y.log", ""), (tmp_path.name, "3 more files that are not read")]
+    assert found == [
+        ("a0.py", code),
+        ("a1.py", code),
+        ("a2.py", code),
+        ("x.log", ""),
+        ("y.log", ""),
+        (tmp_path.name, "3 more files that are not read"),
+    ]

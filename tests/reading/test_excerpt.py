@@ -10,17 +10,22 @@ from postmortem.reading.excerpt import lines_again, lines_around
 LINES = [f"line {number}" for number in range(1, 101)]
 
 
-@pytest.mark.parametrize(("number", "first", "count"), [
-    pytest.param(50, 30, 41, id="in the middle"),
-    pytest.param(1, 1, 21, id="at the start"),
-    pytest.param(100, 80, 21, id="at the end"),
-])
+@pytest.mark.parametrize(
+    ("number", "first", "count"),
+    [
+        pytest.param(50, 30, 41, id="in the middle"),
+        pytest.param(1, 1, 21, id="at the start"),
+        pytest.param(100, 80, 21, id="at the end"),
+    ],
+)
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
-def test_lines_around_are_the_raw_lines(tmp_path: Path, number: int, first: int, count: int, pack: object) -> None:
+def test_lines_around_are_the_raw_lines(
+    tmp_path: Path, number: int, first: int, count: int, pack: object
+) -> None:
     """First number and lines are those that `sed -n` would print."""
     log = tmp_path / "run.log"
     log.write_bytes(pack("\n".join(LINES).encode() + b"\n"))  # type: ignore[operator]
-    assert lines_around(str(log), number) == (first, LINES[first - 1:first - 1 + count])
+    assert lines_around(str(log), number) == (first, LINES[first - 1 : first - 1 + count])
 
 
 def test_standard_input_cannot_be_read_again() -> None:

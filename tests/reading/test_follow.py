@@ -47,8 +47,13 @@ def test_a_file_may_come_later_and_grow(tmp_path: Path, follow: Callable[[Path],
     assert list(followed.news()) == []
 
 
-def test_a_replaced_file_is_read_to_its_end_first(tmp_path: Path, follow: Callable[[Path], Followed]) -> None:
-    """What was written between the last look and the rotation is not lost; then the new file is read from its beginning."""
+def test_a_replaced_file_is_read_to_its_end_first(
+    tmp_path: Path, follow: Callable[[Path], Followed]
+) -> None:
+    """What was written between the last look and the rotation is not lost.
+
+    Then the new file is read from its beginning.
+    """
     log = tmp_path / "run.log"
     log.write_text("step 1\n")
     followed = follow(log)
@@ -56,13 +61,17 @@ def test_a_replaced_file_is_read_to_its_end_first(tmp_path: Path, follow: Callab
     with log.open("a") as out:
         out.write("step 2\n")
     log.rename(tmp_path / "run.log.1")
-    assert list(followed.news()) == [b"step 2\n"]      # nothing bears the name yet
+    assert list(followed.news()) == [b"step 2\n"]  # nothing bears the name yet
     log.write_text("step 3\n")
     assert list(followed.news()) == [Change.ROTATED, Change.FOUND, b"step 3\n"]
 
 
-@pytest.mark.parametrize("now", ["a new run\n", "a new run that has written more than the old one had already\n" * 2])
-def test_an_emptied_file_is_read_anew(tmp_path: Path, follow: Callable[[Path], Followed], now: str) -> None:
+@pytest.mark.parametrize(
+    "now", ["a new run\n", "a new run that has written more than the old one had already\n" * 2]
+)
+def test_an_emptied_file_is_read_anew(
+    tmp_path: Path, follow: Callable[[Path], Followed], now: str
+) -> None:
     """It is shorter than before, or has grown beyond where we stood."""
     log = tmp_path / "run.log"
     log.write_text("the old run wrote this line\n")
@@ -74,7 +83,9 @@ def test_an_emptied_file_is_read_anew(tmp_path: Path, follow: Callable[[Path], F
     assert list(followed.news()) == [Change.TRUNCATED, now.encode()]
 
 
-def test_a_hole_left_by_a_truncation_is_no_text(tmp_path: Path, follow: Callable[[Path], Followed]) -> None:
+def test_a_hole_left_by_a_truncation_is_no_text(
+    tmp_path: Path, follow: Callable[[Path], Followed]
+) -> None:
     """A program that goes on writing at its old place leaves zeros before it."""
     log = tmp_path / "run.log"
     with log.open("w") as out:
@@ -98,8 +109,13 @@ def test_utf16_is_followed_as_utf8(tmp_path: Path, follow: Callable[[Path], Foll
     assert first + text_of(followed) == "第 1 步 loss 2.5\n"
 
 
-@pytest.mark.parametrize(("content", "what"), [(gzip.compress(b"step 1\n"), "gz archive"), (bytes(range(256)) * 4, "binary")])
-def test_what_does_not_grow_line_by_line_is_refused(tmp_path: Path, follow: Callable[[Path], Followed], content: bytes, what: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [(gzip.compress(b"step 1\n"), "gz archive"), (bytes(range(256)) * 4, "binary")],
+)
+def test_what_does_not_grow_line_by_line_is_refused(
+    tmp_path: Path, follow: Callable[[Path], Followed], content: bytes, what: str
+) -> None:
     """With what it is, and what to do instead."""
     log = tmp_path / "run.log"
     log.write_bytes(content)

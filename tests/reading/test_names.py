@@ -16,7 +16,9 @@ from postmortem.reading.names import attempts_of, process_of_file, processes_of
         pytest.param("job.rank-7.err", Where(rank=7), id="in the middle of the name"),
         pytest.param("train.log.rank3", Where(rank=3), id="at the end of the name"),
         pytest.param("rank3", Where(rank=3), id="the name alone"),
-        pytest.param("run/none_abc/attempt_0/3/stderr.log", Where(local_rank=3), id="torchrun --redirects"),
+        pytest.param(
+            "run/none_abc/attempt_0/3/stderr.log", Where(local_rank=3), id="torchrun --redirects"
+        ),
         pytest.param("run/0/stdout.log", Where(local_rank=0), id="torchrun, standard output"),
         pytest.param("logs/local_rank1.log", Where(local_rank=1), id="local rank"),
         pytest.param("logs/worker_2.log", Where(local_rank=2), id="worker"),
@@ -38,20 +40,62 @@ def test_the_path_names_the_process(path: str, expected: Where) -> None:
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
-        pytest.param(["j/log-r0.err", "j/log-r1.err"], [Where(rank=0), Where(rank=1)], id="r and a number"),
-        pytest.param(["j/stdout-0.txt", "j/stdout-1.txt"], [Where(rank=0), Where(rank=1)], id="a stream and a number"),
-        pytest.param(["j/n1.txt", "j/n2.txt"], [Where(node="n1"), Where(node="n2")], id="n and a number is a node"),
-        pytest.param(["j/node-a.log", "j/node-b.log"], [Where(node="node-a"), Where(node="node-b")], id="nodes by letters"),
-        pytest.param(["j/train.4711.log", "j/train.4712.log"], [Where(pid=4711), Where(pid=4712)], id="process ids"),
-        pytest.param(["j/rank0.log", "j/agent.log"], [Where(rank=0), NOWHERE], id="a launcher beside a rank"),
-        pytest.param(["j/log-r0.err"], [NOWHERE], id="a bare number without a sibling says nothing"),
-        pytest.param(["a/n1.txt", "b/n2.txt"], [NOWHERE, NOWHERE], id="files of two folders are no siblings"),
-        pytest.param(["j/slurm-48213.out", "j/slurm-48214.out"], [NOWHERE, NOWHERE], id="numbers of jobs"),
-        pytest.param(["j/20240801_100000.log", "j/20240801_113000.log"], [NOWHERE, NOWHERE], id="times of day"),
+        pytest.param(
+            ["j/log-r0.err", "j/log-r1.err"], [Where(rank=0), Where(rank=1)], id="r and a number"
+        ),
+        pytest.param(
+            ["j/stdout-0.txt", "j/stdout-1.txt"],
+            [Where(rank=0), Where(rank=1)],
+            id="a stream and a number",
+        ),
+        pytest.param(
+            ["j/n1.txt", "j/n2.txt"],
+            [Where(node="n1"), Where(node="n2")],
+            id="n and a number is a node",
+        ),
+        pytest.param(
+            ["j/node-a.log", "j/node-b.log"],
+            [Where(node="node-a"), Where(node="node-b")],
+            id="nodes by letters",
+        ),
+        pytest.param(
+            ["j/train.4711.log", "j/train.4712.log"],
+            [Where(pid=4711), Where(pid=4712)],
+            id="process ids",
+        ),
+        pytest.param(
+            ["j/rank0.log", "j/agent.log"], [Where(rank=0), NOWHERE], id="a launcher beside a rank"
+        ),
+        pytest.param(
+            ["j/log-r0.err"], [NOWHERE], id="a bare number without a sibling says nothing"
+        ),
+        pytest.param(
+            ["a/n1.txt", "b/n2.txt"], [NOWHERE, NOWHERE], id="files of two folders are no siblings"
+        ),
+        pytest.param(
+            ["j/slurm-48213.out", "j/slurm-48214.out"], [NOWHERE, NOWHERE], id="numbers of jobs"
+        ),
+        pytest.param(
+            ["j/20240801_100000.log", "j/20240801_113000.log"],
+            [NOWHERE, NOWHERE],
+            id="times of day",
+        ),
         pytest.param(["j/run1.log", "j/run2.log"], [NOWHERE, NOWHERE], id="two runs"),
-        pytest.param(["job-rank-0/agent.log", "job-rank-0/rank1.log"], [NOWHERE, Where(rank=1)], id="the folder of the whole job is no process"),
-        pytest.param(["job-rank-0/0/stderr.log", "job-rank-0/1/stderr.log"], [Where(local_rank=0), Where(local_rank=1)], id="folders in the folder of the whole job"),
-        pytest.param(["j/rank0/error.json", "j/attempt_0/1/error.json"], [Where(rank=0), Where(local_rank=1)], id="error files"),
+        pytest.param(
+            ["job-rank-0/agent.log", "job-rank-0/rank1.log"],
+            [NOWHERE, Where(rank=1)],
+            id="the folder of the whole job is no process",
+        ),
+        pytest.param(
+            ["job-rank-0/0/stderr.log", "job-rank-0/1/stderr.log"],
+            [Where(local_rank=0), Where(local_rank=1)],
+            id="folders in the folder of the whole job",
+        ),
+        pytest.param(
+            ["j/rank0/error.json", "j/attempt_0/1/error.json"],
+            [Where(rank=0), Where(local_rank=1)],
+            id="error files",
+        ),
     ],
 )
 def test_siblings_tell_what_a_bare_number_means(paths: list[str], expected: list[Where]) -> None:
@@ -61,4 +105,6 @@ def test_siblings_tell_what_a_bare_number_means(paths: list[str], expected: list
 
 def test_attempts_are_read_off_folders() -> None:
     """The folder nearest to the file counts; files outside of them have no attempt."""
-    assert attempts_of(["run/attempt_0/1/stderr.log", "run/attempt_1/0/stderr.log", "run/agent.log"]) == {"run/attempt_0/1/stderr.log": 0, "run/attempt_1/0/stderr.log": 1}
+    assert attempts_of(
+        ["run/attempt_0/1/stderr.log", "run/attempt_1/0/stderr.log", "run/agent.log"]
+    ) == {"run/attempt_0/1/stderr.log": 0, "run/attempt_1/0/stderr.log": 1}

@@ -57,7 +57,9 @@ def test_a_plain_file_comes_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["run.log", "run.gz", "run", "run.txt.zst"])
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
-def test_compression_is_told_by_magic_bytes(tmp_path: Path, pack: Pack, kind: str, name: str) -> None:
+def test_compression_is_told_by_magic_bytes(
+    tmp_path: Path, pack: Pack, kind: str, name: str
+) -> None:
     """The suffix says nothing."""
     opened = open_log(write(tmp_path, pack(LOG), name))
     assert read_all(opened) == LOG
@@ -83,10 +85,12 @@ def test_archives_behind_one_another_are_one_log(tmp_path: Path, pack: Pack, kin
 
 @pytest.mark.parametrize("share", [0.6, 0.95])
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "bz2"])
-def test_a_cut_archive_gives_what_is_there(tmp_path: Path, pack: Pack, kind: str, share: float) -> None:
+def test_a_cut_archive_gives_what_is_there(
+    tmp_path: Path, pack: Pack, kind: str, share: float
+) -> None:
     """What was unpacked before the break is kept, and the fault names where it broke off."""
     packed = pack(LOG)
-    opened = open_log(write(tmp_path, packed[:int(len(packed) * share)]))
+    opened = open_log(write(tmp_path, packed[: int(len(packed) * share)]))
     got = read_all(opened)
     assert LOG.startswith(got)
     assert len(got) > (share - 0.45) * len(LOG)
@@ -108,7 +112,7 @@ def test_a_missing_last_byte_is_a_fault(tmp_path: Path, pack: Pack, kind: str) -
 def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(tmp_path: Path) -> None:
     """bz2 unpacks block by block of 900 kB: the finished ones are kept."""
     packed = bz2.compress(LOG * 3)
-    opened = open_log(write(tmp_path, packed[:len(packed) * 9 // 10]))
+    opened = open_log(write(tmp_path, packed[: len(packed) * 9 // 10]))
     got = read_all(opened)
     assert got
     assert (LOG * 3).startswith(got)
@@ -119,9 +123,11 @@ def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id not in {"gz", "bz2"}])
 def test_a_garbled_archive_gives_what_stands_before(tmp_path: Path, pack: Pack, kind: str) -> None:
     """Wrong bytes in the middle end the reading, not the diagnosis."""
-    packed = bytearray(pack(LOG) if kind != "xz" else lzma.compress(LOG[:400_000]) + lzma.compress(LOG[400_000:]))
+    packed = bytearray(
+        pack(LOG) if kind != "xz" else lzma.compress(LOG[:400_000]) + lzma.compress(LOG[400_000:])
+    )
     middle = len(packed) * 3 // 4
-    packed[middle:middle + 60] = b"\xff" * 60
+    packed[middle : middle + 60] = b"\xff" * 60
     opened = open_log(write(tmp_path, bytes(packed)))
     got = read_all(opened)
     assert got
@@ -139,7 +145,9 @@ def test_garbage_behind_a_gzip_is_a_fault_and_costs_nothing(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
-def test_an_archive_of_which_nothing_can_be_read_is_an_error(tmp_path: Path, pack: Pack, kind: str) -> None:
+def test_an_archive_of_which_nothing_can_be_read_is_an_error(
+    tmp_path: Path, pack: Pack, kind: str
+) -> None:
     """The message names the kind, the file and what to do."""
     opened = open_log(write(tmp_path, pack(LOG)[:8]))
     with pytest.raises(InputError) as caught:
@@ -182,7 +190,9 @@ def test_what_cannot_be_opened_is_an_input_error(tmp_path: Path, name: str, what
     assert caught.value.mend
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+)
 def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
     """Missing permission is told as such."""
     path = write(tmp_path, b"x")
@@ -191,8 +201,16 @@ def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
         open_log(path)
 
 
-@pytest.mark.parametrize(("content", "compression"), [pytest.param(b"a\nb\n", None, id="plain"), pytest.param(gzip.compress(b"a\nb\n"), "gz", id="packed")])
-def test_standard_input_is_a_log(monkeypatch: pytest.MonkeyPatch, content: bytes, compression: str | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "compression"),
+    [
+        pytest.param(b"a\nb\n", None, id="plain"),
+        pytest.param(gzip.compress(b"a\nb\n"), "gz", id="packed"),
+    ],
+)
+def test_standard_input_is_a_log(
+    monkeypatch: pytest.MonkeyPatch, content: bytes, compression: str | None
+) -> None:
     """`-` reads what is piped in, packed or not."""
 
     class Stdin:
@@ -206,19 +224,29 @@ def test_standard_input_is_a_log(monkeypatch: pytest.MonkeyPatch, content: bytes
 
 
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "gz"])
-def test_an_archive_too_dense_for_a_log_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str) -> None:
-    """Many megabytes of nothing in a few bytes: what was read up to the limit counts, and the rest is told."""
+def test_an_archive_too_dense_for_a_log_is_read_no_further(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str
+) -> None:
+    """Many megabytes of nothing in a few bytes.
+
+    What was read up to the limit counts, and the rest is told.
+    """
     monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
     opened = open_log(write(tmp_path, pack(b"\0" * (20 << 20))))
     got = read_all(opened)
     assert 4 << 20 < len(got) < 20 << 20
-    assert str(opened.fault) == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first {len(got):,} bytes were read"
+    assert (
+        str(opened.fault)
+        == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first {len(got):,} bytes were read"
+    )
     assert opened.fault is not None
     assert f"{len(got):,} 字节" in opened.fault.text("zh")
     opened.close()
 
 
-def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However it is packed."""
     monkeypatch.setattr("postmortem.reading.opener._FREE", 10_000)
     monkeypatch.setattr("postmortem.reading.opener._MOST_UNPACKED", 400_000)
@@ -230,7 +258,12 @@ def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(tmp_path: Path,
 
 def test_a_log_that_repeats_itself_is_no_bomb(tmp_path: Path) -> None:
     """As dense as it likes, as long as it is not large."""
-    opened = open_log(write(tmp_path, zstandard.ZstdCompressor().compress(b"waiting for the other ranks\n" * 1_000_000)))
+    opened = open_log(
+        write(
+            tmp_path,
+            zstandard.ZstdCompressor().compress(b"waiting for the other ranks\n" * 1_000_000),
+        )
+    )
     assert len(read_all(opened)) == 28_000_000
     assert opened.fault is None
     opened.close()
@@ -244,11 +277,16 @@ def test_a_file_that_shrinks_while_it_is_read_is_told(tmp_path: Path) -> None:
     os.truncate(path, 500_000)
     got += read_all(opened)
     assert len(got) == 500_000
-    assert str(opened.fault) == f"it was shortened while it was read: {len(LOG):,} bytes before, 500,000 read"
+    assert (
+        str(opened.fault)
+        == f"it was shortened while it was read: {len(LOG):,} bytes before, 500,000 read"
+    )
     opened.close()
 
 
-@pytest.mark.parametrize("pack", [pytest.param(bytes, id="plain"), pytest.param(gzip.compress, id="gz")])
+@pytest.mark.parametrize(
+    "pack", [pytest.param(bytes, id="plain"), pytest.param(gzip.compress, id="gz")]
+)
 def test_a_file_that_is_replaced_while_it_is_read_is_told(tmp_path: Path, pack: Pack) -> None:
     """The old one is read to its end; another one now bears its name."""
     path = write(tmp_path, pack(LOG))
@@ -273,12 +311,21 @@ def test_a_file_that_is_removed_or_grows_while_it_is_read_is_read(tmp_path: Path
     opened.close()
 
 
-@pytest.mark.parametrize(("path", "what"), [
-    pytest.param("/dev/zero", "a device, not a file", id="a device without end"), pytest.param("/dev/random", "a device, not a file", id="another"),
-    pytest.param("socket", "a socket, not a file", id="a socket"), pytest.param("pipe", "this is a pipe to which no program writes", id="a pipe without a writer"),
-    pytest.param("a\0b", "cannot be opened", id="a name with a NUL"),
-])
-def test_what_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, what: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        pytest.param("/dev/zero", "a device, not a file", id="a device without end"),
+        pytest.param("/dev/random", "a device, not a file", id="another"),
+        pytest.param("socket", "a socket, not a file", id="a socket"),
+        pytest.param(
+            "pipe", "this is a pipe to which no program writes", id="a pipe without a writer"
+        ),
+        pytest.param("a\0b", "cannot be opened", id="a name with a NUL"),
+    ],
+)
+def test_what_is_no_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, what: str
+) -> None:
     """Instead of reading for ever, or waiting for ever."""
     monkeypatch.setattr("postmortem.reading.pipe._PATIENCE", 0.2)
     monkeypatch.chdir(tmp_path)
@@ -298,9 +345,18 @@ def test_the_empty_device_is_an_empty_log() -> None:
     opened.close()
 
 
-@pytest.mark.parametrize("content", [pytest.param(LOG, id="a log"), pytest.param(gzip.compress(LOG), id="packed"), pytest.param(b"", id="nothing")])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(LOG, id="a log"),
+        pytest.param(gzip.compress(LOG), id="packed"),
+        pytest.param(b"", id="nothing"),
+    ],
+)
 @pytest.mark.parametrize("is_named", [True, False])
-def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path, content: bytes, *, is_named: bool) -> None:
+def test_a_pipe_with_a_writer_is_read_to_its_end(
+    tmp_path: Path, content: bytes, *, is_named: bool
+) -> None:
     """Also one whose writer comes late, and the shell's `<(command)`, which is a number."""
     if is_named:
         path = str(tmp_path / "pipe")
@@ -327,11 +383,15 @@ def test_a_pipe_with_a_writer_is_read_to_its_end(tmp_path: Path, content: bytes,
 
 
 @pytest.mark.parametrize(("device", "is_refused"), [("/dev/zero", True), (os.devnull, False)])
-def test_a_device_as_standard_input(monkeypatch: pytest.MonkeyPatch, device: str, *, is_refused: bool) -> None:
+def test_a_device_as_standard_input(
+    monkeypatch: pytest.MonkeyPatch, device: str, *, is_refused: bool
+) -> None:
     """One without end is refused there too."""
     with Path(device).open(encoding="utf-8") as stream:
         monkeypatch.setattr(sys, "stdin", stream)
-        with pytest.raises(InputError, match="a device") if is_refused else contextlib.nullcontext():
+        with (
+            pytest.raises(InputError, match="a device") if is_refused else contextlib.nullcontext()
+        ):
             opened = open_log("-")
             assert read_all(opened) == b""
             opened.close()

@@ -12,14 +12,35 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
     ("raw", "text", "where"),
     [
         pytest.param("[rank3]: text", "text", Where(rank=3), id="torch excepthook"),
-        pytest.param('[rank3]:   File "a.py", line 3, in f', '  File "a.py", line 3, in f', Where(rank=3), id="torch excepthook, indented"),
+        pytest.param(
+            '[rank3]:   File "a.py", line 3, in f',
+            '  File "a.py", line 3, in f',
+            Where(rank=3),
+            id="torch excepthook, indented",
+        ),
         pytest.param("[rank12]:", "", Where(rank=12), id="torch excepthook, blank line"),
-        pytest.param("[rank3]:[E1111 17:01:37.061727749 ProcessGroupNCCL.cpp:683] text", "text", Where(rank=3), id="c10 logger, torch >= 2.4"),
-        pytest.param("[rank3]:[E ProcessGroupNCCL.cpp:577] text", "text", Where(rank=3), id="c10 logger, torch 2.2-2.3"),
-        pytest.param("[E ProcessGroupNCCL.cpp:828] text", "text", NOWHERE, id="c10 logger, torch <= 2.1"),
-        pytest.param("[W socket.cpp:426] [c10d] text", "[c10d] text", NOWHERE, id="c10 logger, warning"),
+        pytest.param(
+            "[rank3]:[E1111 17:01:37.061727749 ProcessGroupNCCL.cpp:683] text",
+            "text",
+            Where(rank=3),
+            id="c10 logger, torch >= 2.4",
+        ),
+        pytest.param(
+            "[rank3]:[E ProcessGroupNCCL.cpp:577] text",
+            "text",
+            Where(rank=3),
+            id="c10 logger, torch 2.2-2.3",
+        ),
+        pytest.param(
+            "[E ProcessGroupNCCL.cpp:828] text", "text", NOWHERE, id="c10 logger, torch <= 2.1"
+        ),
+        pytest.param(
+            "[W socket.cpp:426] [c10d] text", "[c10d] text", NOWHERE, id="c10 logger, warning"
+        ),
         pytest.param("[default0]:text", "text", Where(local_rank=0), id="torchrun --tee"),
-        pytest.param("[trainer12]:  text", " text", Where(local_rank=12), id="torchrun --tee, another role"),
+        pytest.param(
+            "[trainer12]:  text", " text", Where(local_rank=12), id="torchrun --tee, another role"
+        ),
         pytest.param("worker-0: text", "text", Where(node="worker-0"), id="pdsh"),
         pytest.param("worker-0:   File", "  File", Where(node="worker-0"), id="pdsh, indented"),
         pytest.param("worker-0: ", "", Where(node="worker-0"), id="pdsh, blank line"),
@@ -27,49 +48,209 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
         pytest.param("worker-1  | text", "text", Where(node="worker-1"), id="docker compose"),
         pytest.param("[1,3]<stdout>:text", "text", Where(rank=3), id="mpirun, stdout"),
         pytest.param("[1,0]<stderr>: text", "text", Where(rank=0), id="mpirun, stderr"),
-        pytest.param("(RayTrainWorker pid=123, ip=10.0.0.1) text", "text", Where(node="10.0.0.1", pid=123), id="Ray with an address"),
+        pytest.param(
+            "(RayTrainWorker pid=123, ip=10.0.0.1) text",
+            "text",
+            Where(node="10.0.0.1", pid=123),
+            id="Ray with an address",
+        ),
         pytest.param("(pid=123) text", "text", Where(pid=123), id="Ray, pid alone"),
-        pytest.param("\x1b[36m(TaskRunner pid=7)\x1b[0m text", "text", Where(pid=7), id="Ray in colour"),
-        pytest.param("2025-03-01T12:00:00.123456Z text", "text", NOWHERE, id="kubectl --timestamps"),
-        pytest.param("2025-03-01T12:00:00.123456Z     x = 1", "    x = 1", NOWHERE, id="kubectl --timestamps, indented"),
-        pytest.param("2025-03-01T12:00:00.123456Z stderr F     x = 1", "    x = 1", NOWHERE, id="CRI, indented"),
-        pytest.param("2025-03-01T12:00:00.123456789Z stdout F text", "text", NOWHERE, id="CRI, full line"),
-        pytest.param("2025-03-01T12:00:00.123456789+08:00 stderr P text", "text", NOWHERE, id="CRI, partial line"),
-        pytest.param("Mar  1 12:00:00 gpu-node7 kernel: [12345.678901] NVRM: Xid", "NVRM: Xid", Where(node="gpu-node7"), id="syslog with uptime"),
-        pytest.param("Mar 11 12:00:00 n7 python[12]: text", "text", Where(node="n7"), id="syslog of a program"),
+        pytest.param(
+            "\x1b[36m(TaskRunner pid=7)\x1b[0m text", "text", Where(pid=7), id="Ray in colour"
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.123456Z text", "text", NOWHERE, id="kubectl --timestamps"
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.123456Z     x = 1",
+            "    x = 1",
+            NOWHERE,
+            id="kubectl --timestamps, indented",
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.123456Z stderr F     x = 1",
+            "    x = 1",
+            NOWHERE,
+            id="CRI, indented",
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.123456789Z stdout F text", "text", NOWHERE, id="CRI, full line"
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.123456789+08:00 stderr P text",
+            "text",
+            NOWHERE,
+            id="CRI, partial line",
+        ),
+        pytest.param(
+            "Mar  1 12:00:00 gpu-node7 kernel: [12345.678901] NVRM: Xid",
+            "NVRM: Xid",
+            Where(node="gpu-node7"),
+            id="syslog with uptime",
+        ),
+        pytest.param(
+            "Mar 11 12:00:00 n7 python[12]: text",
+            "text",
+            Where(node="n7"),
+            id="syslog of a program",
+        ),
         pytest.param("[12345.678901] NVRM: Xid", "NVRM: Xid", NOWHERE, id="dmesg"),
         pytest.param("[    5.678901] NVRM: Xid", "NVRM: Xid", NOWHERE, id="dmesg, early"),
         pytest.param("[Sat Mar  1 12:00:00 2025] NVRM: Xid", "NVRM: Xid", NOWHERE, id="dmesg -T"),
-        pytest.param("W0301 12:00:00.123000 139912 torch/distributed/elastic/x.py:123] text", "text", NOWHERE, id="torch._logging"),
-        pytest.param("E0301 12:00:00.123000 139912 site-packages/torch/distributed/run.py:793] ", "", NOWHERE, id="torch._logging, blank line"),
-        pytest.param("[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING] text", "text", NOWHERE, id="torch 2.1"),
-        pytest.param("ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1)", "failed (exitcode: 1)", NOWHERE, id="basicConfig"),
-        pytest.param("08/02 10:00:00 - mmengine - \x1b[4m\x1b[97mINFO\x1b[0m - text", "text", NOWHERE, id="mmengine console"),
-        pytest.param("2024/08/02 10:00:00 - mmengine - ERROR - /a/b.py - func - 123 - text", "text", NOWHERE, id="mmengine file, with a place"),
+        pytest.param(
+            "W0301 12:00:00.123000 139912 torch/distributed/elastic/x.py:123] text",
+            "text",
+            NOWHERE,
+            id="torch._logging",
+        ),
+        pytest.param(
+            "E0301 12:00:00.123000 139912 site-packages/torch/distributed/run.py:793] ",
+            "",
+            NOWHERE,
+            id="torch._logging, blank line",
+        ),
+        pytest.param(
+            "[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING] text",
+            "text",
+            NOWHERE,
+            id="torch 2.1",
+        ),
+        pytest.param(
+            "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1)",
+            "failed (exitcode: 1)",
+            NOWHERE,
+            id="basicConfig",
+        ),
+        pytest.param(
+            "08/02 10:00:00 - mmengine - \x1b[4m\x1b[97mINFO\x1b[0m - text",
+            "text",
+            NOWHERE,
+            id="mmengine console",
+        ),
+        pytest.param(
+            "2024/08/02 10:00:00 - mmengine - ERROR - /a/b.py - func - 123 - text",
+            "text",
+            NOWHERE,
+            id="mmengine file, with a place",
+        ),
         pytest.param("2021-05-01 12:00:00,123 - mmdet - INFO - text", "text", NOWHERE, id="mmcv"),
-        pytest.param("[2024-05-01 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=1", "[Rank 0] step=1", NOWHERE, id="DeepSpeed"),
-        pytest.param("[INFO|trainer.py:2134] 2024-05-01 12:00:00,123 >> text", "text", NOWHERE, id="transformers"),
-        pytest.param("[INFO|/opt/t/trainer.py:2134] 2024-05-01 12:00:00,123 >> text", "text", NOWHERE, id="transformers, detail"),
-        pytest.param("[INFO|2025-05-01 12:00:00] llamafactory.data.loader:143 >> text", "text", NOWHERE, id="LLaMA-Factory"),
-        pytest.param("05/01/2024 12:00:00 - INFO - llamafactory.data - text", "text", NOWHERE, id="LLaMA-Factory <= 0.9.0"),
-        pytest.param("[XTuner][RANK 5][2025-08-01 12:00:00][INFO] text", "text", Where(rank=5), id="XTuner 1.x"),
-        pytest.param("[2024-05-01 12:00:00,123]     loss=0.5", "    loss=0.5", NOWHERE, id="a stamp in brackets, indented"),
-        pytest.param("[2024-05-01 12:00:00]: text", "text", NOWHERE, id="a stamp in brackets and a colon"),
-        pytest.param("[titan] 2025-03-01 12:00:00,123 - root - INFO - text", "text", NOWHERE, id="torchtitan"),
-        pytest.param("2024-05-01 12:00:00 | INFO | train_inner | epoch 001:", "epoch 001:", NOWHERE, id="fairseq"),
-        pytest.param("2024-05-01 12:00:00.123 | ERROR    | __main__:<module>:12 - text", "text", NOWHERE, id="loguru"),
-        pytest.param("[2024-05-01 12:00:00,123] [INFO] [axolotl.train.train:45] [PID:4242] [RANK:1] text", "text", Where(rank=1, pid=4242), id="axolotl"),
-        pytest.param(" [2024-09-01 12:00:00] iteration       10/", "iteration       10/", NOWHERE, id="Megatron core"),
+        pytest.param(
+            "[2024-05-01 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] step=1",
+            "[Rank 0] step=1",
+            NOWHERE,
+            id="DeepSpeed",
+        ),
+        pytest.param(
+            "[INFO|trainer.py:2134] 2024-05-01 12:00:00,123 >> text",
+            "text",
+            NOWHERE,
+            id="transformers",
+        ),
+        pytest.param(
+            "[INFO|/opt/t/trainer.py:2134] 2024-05-01 12:00:00,123 >> text",
+            "text",
+            NOWHERE,
+            id="transformers, detail",
+        ),
+        pytest.param(
+            "[INFO|2025-05-01 12:00:00] llamafactory.data.loader:143 >> text",
+            "text",
+            NOWHERE,
+            id="LLaMA-Factory",
+        ),
+        pytest.param(
+            "05/01/2024 12:00:00 - INFO - llamafactory.data - text",
+            "text",
+            NOWHERE,
+            id="LLaMA-Factory <= 0.9.0",
+        ),
+        pytest.param(
+            "[XTuner][RANK 5][2025-08-01 12:00:00][INFO] text",
+            "text",
+            Where(rank=5),
+            id="XTuner 1.x",
+        ),
+        pytest.param(
+            "[2024-05-01 12:00:00,123]     loss=0.5",
+            "    loss=0.5",
+            NOWHERE,
+            id="a stamp in brackets, indented",
+        ),
+        pytest.param(
+            "[2024-05-01 12:00:00]: text", "text", NOWHERE, id="a stamp in brackets and a colon"
+        ),
+        pytest.param(
+            "[titan] 2025-03-01 12:00:00,123 - root - INFO - text", "text", NOWHERE, id="torchtitan"
+        ),
+        pytest.param(
+            "2024-05-01 12:00:00 | INFO | train_inner | epoch 001:",
+            "epoch 001:",
+            NOWHERE,
+            id="fairseq",
+        ),
+        pytest.param(
+            "2024-05-01 12:00:00.123 | ERROR    | __main__:<module>:12 - text",
+            "text",
+            NOWHERE,
+            id="loguru",
+        ),
+        pytest.param(
+            "[2024-05-01 12:00:00,123] [INFO] [axolotl.train.train:45] [PID:4242] [RANK:1] text",
+            "text",
+            Where(rank=1, pid=4242),
+            id="axolotl",
+        ),
+        pytest.param(
+            " [2024-09-01 12:00:00] iteration       10/",
+            "iteration       10/",
+            NOWHERE,
+            id="Megatron core",
+        ),
         pytest.param("[10:00:00][I] step=2", "step=2", NOWHERE, id="a clock without a day"),
-        pytest.param("[10:00:00] rank 1 step 2 loss 0.7", "step 2 loss 0.7", Where(rank=1), id="a clock without a day and a rank"),
-        pytest.param("10:00:00 | INFO    | step 12/120", "step 12/120", NOWHERE, id="a clock without a day and a level"),
-        pytest.param("10:00:00.157334 rank0   File", "  File", Where(rank=0), id="a clock without a day, a rank and an indented line"),
+        pytest.param(
+            "[10:00:00] rank 1 step 2 loss 0.7",
+            "step 2 loss 0.7",
+            Where(rank=1),
+            id="a clock without a day and a rank",
+        ),
+        pytest.param(
+            "10:00:00 | INFO    | step 12/120",
+            "step 12/120",
+            NOWHERE,
+            id="a clock without a day and a level",
+        ),
+        pytest.param(
+            "10:00:00.157334 rank0   File",
+            "  File",
+            Where(rank=0),
+            id="a clock without a day, a rank and an indented line",
+        ),
         pytest.param("10:00:00 text", "text", NOWHERE, id="a clock without a day alone"),
-        pytest.param("rank=2 step=26/60 loss=nan", "step=26/60 loss=nan", Where(rank=2), id="a rank before a step"),
-        pytest.param("node1:4242:4300 [0] NCCL INFO x", "NCCL INFO x", Where(node="node1", pid=4242), id="NCCL"),
-        pytest.param("[2025-05-01 12:00:00] gpu-a.b:4242:4300 [7] socket.cc:484 NCCL WARN x", "socket.cc:484 NCCL WARN x", Where(node="gpu-a.b", pid=4242), id="NCCL with a stamp and a place"),
+        pytest.param(
+            "rank=2 step=26/60 loss=nan",
+            "step=26/60 loss=nan",
+            Where(rank=2),
+            id="a rank before a step",
+        ),
+        pytest.param(
+            "node1:4242:4300 [0] NCCL INFO x",
+            "NCCL INFO x",
+            Where(node="node1", pid=4242),
+            id="NCCL",
+        ),
+        pytest.param(
+            "[2025-05-01 12:00:00] gpu-a.b:4242:4300 [7] socket.cc:484 NCCL WARN x",
+            "socket.cc:484 NCCL WARN x",
+            Where(node="gpu-a.b", pid=4242),
+            id="NCCL with a stamp and a place",
+        ),
         pytest.param("rank 2: text", "text", Where(rank=2), id="a rank and a colon"),
-        pytest.param("2025-03-01T12:00:00.1Z [rank3]: 2024-05-01 12:00:00,123 - x - INFO - text", "text", Where(rank=3), id="nested"),
+        pytest.param(
+            "2025-03-01T12:00:00.1Z [rank3]: 2024-05-01 12:00:00,123 - x - INFO - text",
+            "text",
+            Where(rank=3),
+            id="nested",
+        ),
     ],
 )
 def test_a_wrapper_is_peeled(raw: str, text: str, where: Where) -> None:
@@ -81,10 +262,48 @@ def test_a_wrapper_is_peeled(raw: str, text: str, where: Where) -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        "RuntimeError: x", "12: data", "[1] 2 3", '  File "a.py", line 3, in f', "{'loss': 1}", "Epoch 3", "E AssertionError", "E   AssertionError: x", "", " ", "    x = 1",
-        "[0]: x", "2024", "2024-05-01", "[2024] x", "(3, 4)", "[tensor([1.])]", "W x", "Note: x", "node: x", "INFO: x", "INFO x", "hosts: a", "worker died", "IndexError: x",
-        "1/10 [00:10<00:20]", "  0%|   | 0/10", "12:00:00", "rank 16, alpha 32", "Rank 1 accuracy: 0.9", "[10:00] x", "Dec 1 text", "node1:29500 refused", "see a.py:4242:4250 [0] x", "[layer3]: frozen", "[epoch12]: loss 0.5", "[step120]: x",
-        "[c10d] The client socket has failed", "ERROR: x", "(worker1) text", "[INFO] x", "训练失败",
+        "RuntimeError: x",
+        "12: data",
+        "[1] 2 3",
+        '  File "a.py", line 3, in f',
+        "{'loss': 1}",
+        "Epoch 3",
+        "E AssertionError",
+        "E   AssertionError: x",
+        "",
+        " ",
+        "    x = 1",
+        "[0]: x",
+        "2024",
+        "2024-05-01",
+        "[2024] x",
+        "(3, 4)",
+        "[tensor([1.])]",
+        "W x",
+        "Note: x",
+        "node: x",
+        "INFO: x",
+        "INFO x",
+        "hosts: a",
+        "worker died",
+        "IndexError: x",
+        "1/10 [00:10<00:20]",
+        "  0%|   | 0/10",
+        "12:00:00",
+        "rank 16, alpha 32",
+        "Rank 1 accuracy: 0.9",
+        "[10:00] x",
+        "Dec 1 text",
+        "node1:29500 refused",
+        "see a.py:4242:4250 [0] x",
+        "[layer3]: frozen",
+        "[epoch12]: loss 0.5",
+        "[step120]: x",
+        "[c10d] The client socket has failed",
+        "ERROR: x",
+        "(worker1) text",
+        "[INFO] x",
+        "训练失败",
     ],
 )
 def test_a_plain_line_stays(raw: str) -> None:
@@ -95,22 +314,49 @@ def test_a_plain_line_stays(raw: str) -> None:
 @pytest.mark.parametrize(
     ("raw", "time", "basis"),
     [
-        pytest.param("2025-03-01T12:00:00.123456Z x", "2025-03-01T12:00:00.123456Z", "full", id="kubectl"),
-        pytest.param("2025-03-01T12:00:00.1+08:00 stderr F x", "2025-03-01T12:00:00.1+08:00", "full", id="with a zone"),
-        pytest.param("2024/08/02 10:00:00 - mmengine - INFO - x", "2024-08-02T10:00:00", "full", id="slashes"),
-        pytest.param("2021-05-01 12:00:00,123 - mmdet - INFO - x", "2021-05-01T12:00:00.123", "full", id="comma"),
-        pytest.param("05/01/2024 12:00:00 - INFO - a.b - x", "2024-05-01T12:00:00", "full", id="American"),
-        pytest.param("08/02 10:00:00 - mmengine - INFO - x", "--08-02T10:00:00", "no-year", id="no year"),
+        pytest.param(
+            "2025-03-01T12:00:00.123456Z x", "2025-03-01T12:00:00.123456Z", "full", id="kubectl"
+        ),
+        pytest.param(
+            "2025-03-01T12:00:00.1+08:00 stderr F x",
+            "2025-03-01T12:00:00.1+08:00",
+            "full",
+            id="with a zone",
+        ),
+        pytest.param(
+            "2024/08/02 10:00:00 - mmengine - INFO - x", "2024-08-02T10:00:00", "full", id="slashes"
+        ),
+        pytest.param(
+            "2021-05-01 12:00:00,123 - mmdet - INFO - x",
+            "2021-05-01T12:00:00.123",
+            "full",
+            id="comma",
+        ),
+        pytest.param(
+            "05/01/2024 12:00:00 - INFO - a.b - x", "2024-05-01T12:00:00", "full", id="American"
+        ),
+        pytest.param(
+            "08/02 10:00:00 - mmengine - INFO - x", "--08-02T10:00:00", "no-year", id="no year"
+        ),
         pytest.param("[E1111 17:01:37.06 x.cpp:1] x", "T17:01:37", "no-date", id="clock alone"),
-        pytest.param("W0301 12:00:00.123000 1 a/b.py:1] x", "T12:00:00", "no-date", id="torch._logging"),
+        pytest.param(
+            "W0301 12:00:00.123000 1 a/b.py:1] x", "T12:00:00", "no-date", id="torch._logging"
+        ),
         pytest.param("Mar  1 12:00:00 n kernel: x", "T12:00:00", "no-date", id="syslog"),
         pytest.param("[Sat Mar  1 12:00:00 2025] x", "T12:00:00", "no-date", id="dmesg -T"),
         pytest.param("[12345.678901] x", "+12345.678901s", "uptime", id="uptime"),
         pytest.param("[rank0]: x", None, None, id="no time"),
-        pytest.param("2025-03-01T12:00:00Z 2024-01-01 00:00:00,000 - a - INFO - x", "2025-03-01T12:00:00Z", "full", id="the outermost counts"),
+        pytest.param(
+            "2025-03-01T12:00:00Z 2024-01-01 00:00:00,000 - a - INFO - x",
+            "2025-03-01T12:00:00Z",
+            "full",
+            id="the outermost counts",
+        ),
     ],
 )
-def test_the_printed_time_is_kept_as_far_as_it_goes(raw: str, time: str | None, basis: str | None) -> None:
+def test_the_printed_time_is_kept_as_far_as_it_goes(
+    raw: str, time: str | None, basis: str | None
+) -> None:
     """ISO 8601 with what is missing left out, and a word for how much there is."""
     cleaned = clean(raw)
     assert (cleaned.text, cleaned.time, time_basis(cleaned.time)) == ("x", time, basis)
@@ -120,8 +366,12 @@ def test_the_printed_time_is_kept_as_far_as_it_goes(raw: str, time: str | None, 
     ("raw", "level"),
     [
         pytest.param("2021-05-01 12:00:00,123 - mmdet - WARNING - x", "WARNING", id="mmcv"),
-        pytest.param("[2024-05-01 12:00:00,123] [ERROR] [launch.py:1:f] x", "ERROR", id="DeepSpeed"),
-        pytest.param("[WARNING|trainer.py:1] 2024-05-01 12:00:00,123 >> x", "WARNING", id="transformers"),
+        pytest.param(
+            "[2024-05-01 12:00:00,123] [ERROR] [launch.py:1:f] x", "ERROR", id="DeepSpeed"
+        ),
+        pytest.param(
+            "[WARNING|trainer.py:1] 2024-05-01 12:00:00,123 >> x", "WARNING", id="transformers"
+        ),
         pytest.param("DEBUG:root:x", "DEBUG", id="basicConfig"),
         pytest.param("[rank0]: x", "", id="none"),
     ],
@@ -140,12 +390,24 @@ def test_the_level_is_kept(raw: str, level: str) -> None:
         pytest.param("0:   File", "  File", 0, id="indented"),
         pytest.param("2: ", "", 2, id="blank line"),
         pytest.param("3: [rank7]: text", "text", 7, id="a rank label inside says more"),
-        pytest.param("2024-05-01T12:00:00.123456789Z 3: text", "text", 3, id="behind a container's stamp"),
-        pytest.param("[2024-05-01 12:00:00,123] 3:   File", "  File", 3, id="behind a stamp in brackets, indented"),
+        pytest.param(
+            "2024-05-01T12:00:00.123456789Z 3: text", "text", 3, id="behind a container's stamp"
+        ),
+        pytest.param(
+            "[2024-05-01 12:00:00,123] 3:   File",
+            "  File",
+            3,
+            id="behind a stamp in brackets, indented",
+        ),
         pytest.param("\x1b[36m3: \x1b[0mtext", "text", 3, id="in colour"),
         pytest.param("3: 2024-05-01T12:00:00Z text", "text", 3, id="before a stamp"),
         pytest.param("3: 4: text", "4: text", 3, id="there is only one"),
-        pytest.param("3: 2024-05-01 12:00:00,123 - train - INFO - 4: text", "4: text", 3, id="what the program logs is none"),
+        pytest.param(
+            "3: 2024-05-01 12:00:00,123 - train - INFO - 4: text",
+            "4: text",
+            3,
+            id="what the program logs is none",
+        ),
     ],
 )
 def test_srun_labels_are_peeled_where_the_file_carries_them(raw: str, text: str, rank: int) -> None:
@@ -166,16 +428,45 @@ def labelled(*tasks: int, lines: int = 20) -> str:
         pytest.param(labelled(0), True, id="one task"),
         pytest.param(labelled(8, 9, 10, 11), True, id="tasks of two widths"),
         pytest.param(labelled(0, 1).replace("text 5", ""), True, id="a blank line of a task"),
-        pytest.param(labelled(0, 1, lines=40) + "slurmstepd: error: x\n", True, id="a line of Slurm among them"),
-        pytest.param("".join(f"{number}: item\n" for number in range(30)), False, id="a numbered listing"),
-        pytest.param("".join(f"{number}: text\nplain\n" for number in range(10)), False, id="every second line"),
+        pytest.param(
+            labelled(0, 1, lines=40) + "slurmstepd: error: x\n",
+            True,
+            id="a line of Slurm among them",
+        ),
+        pytest.param(
+            "".join(f"{number}: item\n" for number in range(30)), False, id="a numbered listing"
+        ),
+        pytest.param(
+            "".join(f"{number}: text\nplain\n" for number in range(10)),
+            False,
+            id="every second line",
+        ),
         pytest.param(labelled(0, 1, lines=5), False, id="too few lines to tell"),
         pytest.param("Epoch 1: x\n" * 20, False, id="words"),
-        pytest.param("".join(f"2024-05-01T12:00:{number:02d}Z {number % 4}: text\n" for number in range(40)), True, id="four tasks behind a stamp"),
+        pytest.param(
+            "".join(f"2024-05-01T12:00:{number:02d}Z {number % 4}: text\n" for number in range(40)),
+            True,
+            id="four tasks behind a stamp",
+        ),
         pytest.param("2024-05-01T12:00:00Z 0: text\n" * 20, True, id="one task behind a stamp"),
-        pytest.param("\x1b[36m0: \x1b[0mtext\n\x1b[35m1: \x1b[0mtext\n" * 20, True, id="tasks in colour"),
-        pytest.param("".join(f"2024-05-01T12:00:{number:02d}Z {number // 10}: loss 0.5\n" for number in range(40)), False, id="epochs behind a stamp"),
-        pytest.param("".join(f"2024-05-01 12:00:{number:02d} - train - INFO - {number % 4}: text\n" for number in range(40)), False, id="numbers that a program logs"),
+        pytest.param(
+            "\x1b[36m0: \x1b[0mtext\n\x1b[35m1: \x1b[0mtext\n" * 20, True, id="tasks in colour"
+        ),
+        pytest.param(
+            "".join(
+                f"2024-05-01T12:00:{number:02d}Z {number // 10}: loss 0.5\n" for number in range(40)
+            ),
+            False,
+            id="epochs behind a stamp",
+        ),
+        pytest.param(
+            "".join(
+                f"2024-05-01 12:00:{number:02d} - train - INFO - {number % 4}: text\n"
+                for number in range(40)
+            ),
+            False,
+            id="numbers that a program logs",
+        ),
         pytest.param("", False, id="empty"),
     ],
 )

@@ -85,7 +85,10 @@ LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
     ],
 )  # fmt: skip
 def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
-    """What gives people or machines away is replaced, the text around it stays; doing it twice changes nothing."""
+    """What gives people or machines away is replaced, the text around it stays.
+
+    Doing it twice changes nothing.
+    """
     redactor = Redactor()
     assert redactor.text(text) == hidden
     assert sum(redactor.counts.values()) >= 1
@@ -96,39 +99,79 @@ def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("--tokenizer_path /m --max_new_tokens 512 --eos_token </s>", id="token options that are no secrets"),
+        pytest.param(
+            "--tokenizer_path /m --max_new_tokens 512 --eos_token </s>",
+            id="token options that are no secrets",
+        ),
         pytest.param("imagePullSecrets:\n- name: registry", id="a list of names"),
-        pytest.param("pad_token='<pad>', hub_token=<HUB_TOKEN>, token=151643", id="special tokens and placeholders"),
+        pytest.param(
+            "pad_token='<pad>', hub_token=<HUB_TOKEN>, token=151643",
+            id="special tokens and placeholders",
+        ),
         pytest.param("token: 7.549776e+07", id="a count of tokens"),
-        pytest.param("hf_hub_download() got an unexpected keyword, hf_transfer", id="names that begin with hf_"),
+        pytest.param(
+            "hf_hub_download() got an unexpected keyword, hf_transfer",
+            id="names that begin with hf_",
+        ),
         pytest.param("sk-learn-intelex-extension, task-0123456789abcdefghij", id="names with sk-"),
         pytest.param(f"commit {HEX_40}", id="a commit hash"),
-        pytest.param("api_key=api_key, token=self.token, hf_token=os.environ[x], password=None", id="source code"),
+        pytest.param(
+            "api_key=api_key, token=self.token, hf_token=os.environ[x], password=None",
+            id="source code",
+        ),
         pytest.param("--token $HF_TOKEN --api-key None", id="a variable"),
         pytest.param("git@github.com:org/repo.git", id="git remote"),
         pytest.param("gcc@9.3.0 foo@libcudart.so @torch.no_grad", id="at signs"),
         pytest.param("opencv-python==4.8.1.78", id="pinned version"),
         pytest.param("nvidia-cublas-cu12        12.1.3.1", id="pip list"),
         pytest.param("OpenCV: 4.7.0.72", id="collect_env"),
-        pytest.param("Requirement already satisfied: opencv-python>=3 in ./lib (from mmengine) (4.7.0.72)", id="pip install"),
+        pytest.param(
+            "Requirement already satisfied: opencv-python>=3 in ./lib (from mmengine) (4.7.0.72)",
+            id="pip install",
+        ),
         pytest.param("cuDNN version 8.9.2.26, NCCL version 2.18.1.1", id="library versions"),
         pytest.param("opencv_python-4.8.1.78-cp37-abi3.whl libcudnn.so.8.9.2.26", id="file names"),
         pytest.param("torch 2.5.0.1", id="torch of four parts"),
         pytest.param("stage4.2.fuse_layers.3.2.0.1.weight", id="module path"),
         pytest.param("127.0.0.1:29500 0.0.0.0 localhost [::1]:80 [::]:80", id="own machine"),
         pytest.param("300.1.2.3 1.2.3.04 1.2.3", id="no addresses"),
-        pytest.param("c10::Error at::native 12:00:01 00000000:3B:00.0", id="colons that are no IPv6"),
-        pytest.param("/home/user/project /home/ubuntu /root/x /Users/Shared", id="accounts that name nobody"),
+        pytest.param(
+            "c10::Error at::native 12:00:01 00000000:3B:00.0", id="colons that are no IPv6"
+        ),
+        pytest.param(
+            "/home/user/project /home/ubuntu /root/x /Users/Shared", id="accounts that name nobody"
+        ),
         pytest.param("HTTPSConnectionPool(host='huggingface.co', port=443)", id="public host"),
-        pytest.param("https://pytorch.org/docs github.com docs.python.org pypi.org https://docs.hpc.shef.ac.uk/x https://docs.nvidia.com", id="public hosts"),
-        pytest.param("git+https://github.com/huggingface/transformers@main react@latest pkg@1.0 pkg@rc1 transformers@518b9ea961fb", id="pinned revisions"),
+        pytest.param(
+            "https://pytorch.org/docs github.com docs.python.org pypi.org https://docs.hpc.shef.ac.uk/x https://docs.nvidia.com",
+            id="public hosts",
+        ),
+        pytest.param(
+            "git+https://github.com/huggingface/transformers@main react@latest pkg@1.0 pkg@rc1 transformers@518b9ea961fb",
+            id="pinned revisions",
+        ),
         pytest.param("pytorch/pytorch@sha256:abcdef img@sha256:abc", id="image digests"),
         pytest.param("acc@1 mAP@0.5 recall@top10 eval/ndcg@10 mAP@IoU50 pass@k", id="metrics"),
-        pytest.param("memcpy@GLIBC_2.14 malloc@plt abort@libc6 q@k attn@v x@W1 user@1000.service", id="symbols and products"),
-        pytest.param("from sklearn.cluster import KMeans; scipy.cluster, cannot import name 'x' from 'foo.internal'", id="modules named cluster"),
-        pytest.param("google.protobuf.internal.builder google.protobuf.internal threading.local() self.local torch.testing._internal", id="modules named internal"),
-        pytest.param("settings.local config.local.yaml .env.local /etc/rc.local conf/config.example model.layers.0.local.weight", id="files and weights"),
-        pytest.param("localhost.localdomain host.docker.internal http://proxy.example:3128", id="own machine, with a domain"),
+        pytest.param(
+            "memcpy@GLIBC_2.14 malloc@plt abort@libc6 q@k attn@v x@W1 user@1000.service",
+            id="symbols and products",
+        ),
+        pytest.param(
+            "from sklearn.cluster import KMeans; scipy.cluster, cannot import name 'x' from 'foo.internal'",
+            id="modules named cluster",
+        ),
+        pytest.param(
+            "google.protobuf.internal.builder google.protobuf.internal threading.local() self.local torch.testing._internal",
+            id="modules named internal",
+        ),
+        pytest.param(
+            "settings.local config.local.yaml .env.local /etc/rc.local conf/config.example model.layers.0.local.weight",
+            id="files and weights",
+        ),
+        pytest.param(
+            "localhost.localdomain host.docker.internal http://proxy.example:3128",
+            id="own machine, with a domain",
+        ),
         pytest.param("HTTP 401: Bearer authentication failed", id="the word bearer"),
         pytest.param("{'loss': 2.31, 'grad_norm': nan, 'learning_rate': 4.5e-05}", id="a record"),
     ],
@@ -143,17 +186,26 @@ def test_what_gives_nothing_away_is_left_alone(text: str) -> None:
 def test_a_name_keeps_its_pseudonym_within_a_report() -> None:
     """The same user, address or token is the same pseudonym each time, another one is another."""
     redactor = Redactor()
-    assert redactor.text("/home/alice/a /home/bob/b /home/alice/c") == "/home/user-1/a /home/user-2/b /home/user-1/c"
+    assert (
+        redactor.text("/home/alice/a /home/bob/b /home/alice/c")
+        == "/home/user-1/a /home/user-2/b /home/user-1/c"
+    )
     assert redactor.text("10.0.0.5, 10.0.0.6, 10.0.0.5") == "ip-1, ip-2, ip-1"
     assert redactor.counts == {"ip": 2, "user": 2}
 
 
 def test_hosts_that_the_reader_found_are_hidden_in_texts() -> None:
-    """A node's name goes with its domain, a file name around it stays; longer names win over their parts; a bare number names no machine."""
+    """A node's name goes with its domain, a file name around it stays.
+
+    Longer names win over their parts; a bare number names no machine.
+    """
     redactor = Redactor()
     redactor.learn(["gpu-a17.hpc.example.org", "node-1", "gpu-node-1", "node"])
     assert redactor.counts == {}
-    assert redactor.text("gpu-a17: lost; gpu-a17.hpc.example.org:29500; gpu-a17.log") == "host-1: lost; host-1:29500; host-1.log"
+    assert (
+        redactor.text("gpu-a17: lost; gpu-a17.hpc.example.org:29500; gpu-a17.log")
+        == "host-1: lost; host-1:29500; host-1.log"
+    )
     assert redactor.text("node-1 gpu-node-1 node-10 node") == "node-1 host-2 node-10 node"
     assert redactor.node("gpu-a17.hpc.example.org") == "host-1"
     assert redactor.counts == {"host": 2}
@@ -185,7 +237,16 @@ def test_versions_are_left_where_the_caller_says_so() -> None:
 
 def test_lines_are_kept_as_many() -> None:
     """A private key over several lines is hidden whole, and every line keeps its number."""
-    lines = ("x", "-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqh", "AAAAAAAAAAAAAAAAA", "ab==", "-----END PRIVATE KEY-----", "two\nparts", "/home/alice")
+    lines = (
+        "x",
+        "-----BEGIN PRIVATE KEY-----",
+        "MIIEvQIBADANBgkqh",
+        "AAAAAAAAAAAAAAAAA",
+        "ab==",
+        "-----END PRIVATE KEY-----",
+        "two\nparts",
+        "/home/alice",
+    )
     hidden = Redactor().lines(lines)
     assert len(hidden) == len(lines)
     assert hidden[2:5] == ("secret-1", "", "")
@@ -206,12 +267,17 @@ def test_lines_are_kept_as_many() -> None:
         pytest.param("max_tokens", 512, 512, id="a number"),
     ],
 )
-def test_a_setting_whose_name_says_secret_is_hidden_whole(name: str, value: object, shown: object) -> None:
+def test_a_setting_whose_name_says_secret_is_hidden_whole(
+    name: str, value: object, shown: object
+) -> None:
     """The name of a setting decides where its value shows nothing."""
     assert Redactor().setting(name, value) == shown
 
 
-_BODY = ["".join(random.Random(number).choices(string.ascii_letters + string.digits + "+/", k=64)) for number in range(20)]
+_BODY = [
+    "".join(random.Random(number).choices(string.ascii_letters + string.digits + "+/", k=64))
+    for number in range(20)
+]
 _LAST = "Qm9vYmVyIEtldHRsZQ9x=="
 _BEGIN, _END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
 _KEY = [_BEGIN, *_BODY, _LAST, _END]
@@ -255,7 +321,18 @@ def test_lists_of_hashes_are_no_private_key() -> None:
     assert Redactor().lines(lines) == tuple(lines)
 
 
-@pytest.mark.parametrize("tail", ["hf_AbCd", "sk-proj-1", "https://bob:pea", "ghp_0", "AKIAQR", "hf_AbCd...", "netrc 9f86d081884c7d65"])
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "hf_AbCd",
+        "sk-proj-1",
+        "https://bob:pea",
+        "ghp_0",
+        "AKIAQR",
+        "hf_AbCd...",
+        "netrc 9f86d081884c7d65",
+    ],
+)
 def test_what_was_cut_within_a_secret_is_hidden(tail: str) -> None:
     """A text that ends within a token is too short for the token's shape."""
     text = "RuntimeError: " + "the same words again " * 8 + tail
@@ -268,24 +345,38 @@ def test_a_secret_known_by_its_name_is_hidden_where_it_stands_alone() -> None:
     redactor = Redactor()
     redactor.text("DB_PASSWORD=tr0ub4dor-77q")
     redactor.settle()
-    assert redactor.text("cannot log in with tr0ub4dor-77q, twice: tr0ub4dor-77q tr0ub4dor-77q") == "cannot log in with secret-1, twice: secret-1 secret-1"
+    assert (
+        redactor.text("cannot log in with tr0ub4dor-77q, twice: tr0ub4dor-77q tr0ub4dor-77q")
+        == "cannot log in with secret-1, twice: secret-1 secret-1"
+    )
 
 
 @pytest.mark.parametrize("stamp", ["", "[rank3]: ", "2026-01-01 12:00:00,123 INFO "])
 @pytest.mark.parametrize("name", ["planted.txt", "named.txt"])
 def test_no_planted_line_keeps_what_gives_away(name: str, stamp: str) -> None:
     """Secrets of the kinds that scanners know, and names, in the positions that they take in logs."""
-    assert [one.line for one in planted(name) if any(secret in Redactor().text(stamp + one.line) for secret in one.secrets)] == []
+    assert [
+        one.line
+        for one in planted(name)
+        if any(secret in Redactor().text(stamp + one.line) for secret in one.secrets)
+    ] == []
 
 
 def test_a_part_of_a_planted_secret_does_not_stay() -> None:
     """Neither the beginning nor the end of a long one."""
     long = [(one.line, secret) for one in planted() for secret in one.secrets if len(secret) > 16]
-    assert [line for line, secret in long if any(part in Redactor().text(line) for part in (secret[:10], secret[-10:]))] == []
+    assert [
+        line
+        for line, secret in long
+        if any(part in Redactor().text(line) for part in (secret[:10], secret[-10:]))
+    ] == []
 
 
 def test_look_alikes_are_left_alone() -> None:
-    """Hashes, tokens of a tokenizer, keys of dictionaries, versions, times: at most 2 in 250 are hidden by mistake, alone and one after another."""
+    """Hashes, tokens of a tokenizer, keys of dictionaries, versions, times.
+
+    At most 2 in 250 are hidden by mistake, alone and one after another.
+    """
     lines = look_alikes()
     wrong = [line for line in lines if Redactor().text(line) != line]
     assert len(wrong) <= len(lines) // 125, wrong
@@ -295,10 +386,15 @@ def test_look_alikes_are_left_alone() -> None:
 
 def test_no_rule_finds_anything_without_its_hint() -> None:
     """Where no hint stands, no rule is tried: so each must hold wherever its rule finds something."""
-    lines = [*look_alikes(), *(one.line for name in ("planted.txt", "named.txt") for one in planted(name))]
+    lines = [
+        *look_alikes(),
+        *(one.line for name in ("planted.txt", "named.txt") for one in planted(name)),
+    ]
     for rule in _RULES:
         hint = linear(rule.hint)
-        assert [line for line in lines if next(rule.spans(line), None) and not hint.search(line)] == [], rule.hint
+        assert [
+            line for line in lines if next(rule.spans(line), None) and not hint.search(line)
+        ] == [], rule.hint
     keys = linear(private_keys.HINT)
     assert all(keys.search(piece) for piece in (_BEGIN, _END, _BODY[0]))
 
@@ -324,13 +420,27 @@ def _seconds(text: str) -> float:
     ],
 )  # fmt: skip
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:
-    """Text made to trip the patterns costs time in proportion to its length: eight times as long, hardly more than eight times as much."""
+    """Text made to trip the patterns costs time in proportion to its length.
+
+    Eight times as long, hardly more than eight times as much.
+    """
     short, long = (_seconds((piece * size)[:size]) for size in (8_192, 65_536))
     assert long < max(8 * 2 * short, 0.2)
     assert short < 0.2
 
 
-@pytest.mark.parametrize(("name", "hidden"), [("node-a", "node-a"), ("node0", "node0"), ("worker-12", "worker-12"), ("n3", "n3"), ("node-a17", "host-1"), ("gpu01", "host-1"), ("nadine", "host-1")])
+@pytest.mark.parametrize(
+    ("name", "hidden"),
+    [
+        ("node-a", "node-a"),
+        ("node0", "node0"),
+        ("worker-12", "worker-12"),
+        ("n3", "n3"),
+        ("node-a17", "host-1"),
+        ("gpu01", "host-1"),
+        ("nadine", "host-1"),
+    ],
+)
 def test_a_number_in_a_job_is_no_machine(name: str, hidden: str) -> None:
     """What files call the nodes of any job stays, a machine's name goes."""
     assert Redactor().node(name) == hidden

@@ -46,11 +46,23 @@ def test_windows_fit_into_the_margin() -> None:
     ("text", "count", "expected"),
     [
         pytest.param("one here\ntwo\nthree\nfour", 3, ["one here", "two", "three"], id="lines"),
-        pytest.param("one here\r\ntwo\r\nthree\r\n", 3, ["one here", "two", "three"], id="Windows line ends"),
+        pytest.param(
+            "one here\r\ntwo\r\nthree\r\n", 3, ["one here", "two", "three"], id="Windows line ends"
+        ),
         pytest.param("one here\n\ntwo\n", 3, ["one here", "", "two"], id="a blank line counts"),
         pytest.param("one here", 3, ["one here"], id="the end of the log"),
-        pytest.param("[rank1]: one here\n[rank0]: other\n[rank1]: two\n[rank0]: other\n[rank1]: three", 3, ["one here", "two", "three"], id="lines of other ranks are passed over"),
-        pytest.param("[rank1]: one here\nunlabelled\n[rank1]: two", 3, ["one here", "unlabelled", "two"], id="a line without a label may be of any rank"),
+        pytest.param(
+            "[rank1]: one here\n[rank0]: other\n[rank1]: two\n[rank0]: other\n[rank1]: three",
+            3,
+            ["one here", "two", "three"],
+            id="lines of other ranks are passed over",
+        ),
+        pytest.param(
+            "[rank1]: one here\nunlabelled\n[rank1]: two",
+            3,
+            ["one here", "unlabelled", "two"],
+            id="a line without a label may be of any rank",
+        ),
         pytest.param("one here\ntwo", 1, ["one here"], id="one line"),
     ],
 )

@@ -154,19 +154,53 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
     base = rich(language)
     cause = base.causes[0]
     evidence = tuple(replace(one, text=text, group="g") for one in cause.evidence)
-    fixes = tuple(replace(one, title=text, why=text, snippet=text, language="py\n<b>", references=("javascript:alert(1)", text)) for one in cause.fixes)
+    fixes = tuple(
+        replace(
+            one,
+            title=text,
+            why=text,
+            snippet=text,
+            language="py\n<b>",
+            references=("javascript:alert(1)", text),
+        )
+        for one in cause.fixes
+    )
     attacked = replace(cause, title=text, explanation=text, evidence=evidence, fixes=fixes)
     where = Where(rank=1, node="<b>evil</b>")
     return replace(
         base,
-        sources=(replace(base.sources[0], path=f"/data/{text[:200]}.log" if text.isascii() else f"/data/{text[:60]}.log", where=where), *base.sources[1:]),
-        verdict=replace(base.verdict, summary=text, not_checked=(text,), would_change=(text,), need=(Need(text, text, text),)),
+        sources=(
+            replace(
+                base.sources[0],
+                path=f"/data/{text[:200]}.log" if text.isascii() else f"/data/{text[:60]}.log",
+                where=where,
+            ),
+            *base.sources[1:],
+        ),
+        verdict=replace(
+            base.verdict,
+            summary=text,
+            not_checked=(text,),
+            would_change=(text,),
+            need=(Need(text, text, text),),
+        ),
         causes=(attacked, *base.causes[1:]),
-        signatures=tuple(replace(one, text=text, title=text, because=text, where=where, captures=(("x", text),)) for one in base.signatures),
+        signatures=tuple(
+            replace(one, text=text, title=text, because=text, where=where, captures=(("x", text),))
+            for one in base.signatures
+        ),
         first_failure=FirstFailure(0, where, 1832, text, text),
         timeline=tuple(replace(one, text=text, where=where, time=text) for one in base.timeline),
-        series=tuple(replace(one, name=text, producer=text, unit=text, where=where) for one in base.series),
-        environment=replace(base.environment, packages={text: text}, os=text, launcher=text, gpus=(Gpu(text, 1, None, None),)),
+        series=tuple(
+            replace(one, name=text, producer=text, unit=text, where=where) for one in base.series
+        ),
+        environment=replace(
+            base.environment,
+            packages={text: text},
+            os=text,
+            launcher=text,
+            gpus=(Gpu(text, 1, None, None),),
+        ),
         settings={text: Setting({text: [text]}, 0, 1)},
         progress=replace(base.progress, last_checkpoint=text),
         frameworks=(Framework(text, text, 1),),
@@ -193,7 +227,9 @@ def series() -> tuple[SeriesView, ...]:
 
 def a_series(name: str, steps: list[float], values: list[float]) -> SeriesView:
     """Make a series of one sample for each step; line 1420 + step."""
-    samples = tuple((step, value, 1420 + int(step)) for step, value in zip(steps, values, strict=True))
+    samples = tuple(
+        (step, value, 1420 + int(step)) for step, value in zip(steps, values, strict=True)
+    )
     finite = [value for value in values if value - value == 0]
     bad = next(((step, line) for step, value, line in samples if value - value != 0), None)
     return SeriesView(
@@ -203,14 +239,20 @@ def a_series(name: str, steps: list[float], values: list[float]) -> SeriesView:
 
 
 def _causes(texts: dict[str, str]) -> tuple[Cause, ...]:
-    quote = "{'loss': nan, 'grad_norm': nan, 'learning_rate': 4.5422222222222224e-05, 'epoch': 4.12}"
+    quote = (
+        "{'loss': nan, 'grad_norm': nan, 'learning_rate': 4.5422222222222224e-05, 'epoch': 4.12}"
+    )
     evidence = (
         Evidence("shape", "scale-collapse", "scale", texts["evidence"], 4.0, 0, RANK_3, 1790, 1832),
         Evidence("signature", "trainer.nan-loss", "nan", quote, 2.0, 0, RANK_3, 1832, 1832),
-        Evidence("environment", "gpu.no-bf16", "gpu", "Tesla V100-SXM2-32GB: compute capability 7.0", 1.0),
+        Evidence(
+            "environment", "gpu.no-bf16", "gpu", "Tesla V100-SXM2-32GB: compute capability 7.0", 1.0
+        ),
         Evidence("setting", "fp16", "precision", "fp16=True", 1.0, 0, RANK_3, 45),
         Evidence("classifier", "text", "text", "0.71", 0.4),
-        Evidence("shape", "nan-at-zero-rate", "rate", "learning_rate 4.5e-05 > 0", -0.5, 0, RANK_3, 1832),
+        Evidence(
+            "shape", "nan-at-zero-rate", "rate", "learning_rate 4.5e-05 > 0", -0.5, 0, RANK_3, 1832
+        ),
     )
     fixes = (
         Fix("numerics.find-overflow", "check", texts["check"], texts["check_why"], _SNIPPET, "shell", "safe", ("https://docs.pytorch.org/docs/stable/notes/amp_examples.html",)),
@@ -218,8 +260,34 @@ def _causes(texts: dict[str, str]) -> tuple[Cause, ...]:
         Fix("numerics.stop-early", "prevent", texts["prevent"], texts["prevent_why"], "TrainingArguments(\n    logging_nan_inf_filter=False,\n    max_grad_norm=1.0,\n)", "python", "safe"),
     )  # fmt: skip
     return (
-        Cause("numerics.fp16-overflow", "numerics", texts["title"], 0.93, texts["explanation"], evidence, fixes),
-        Cause("numerics.lr-divergence", "numerics", "learning rate", 0.22, "", (Evidence("shape", "nan-out-of-flat", "run-up", "no run-up before the NaN", -2.0, 0, RANK_3, 1812),)),
+        Cause(
+            "numerics.fp16-overflow",
+            "numerics",
+            texts["title"],
+            0.93,
+            texts["explanation"],
+            evidence,
+            fixes,
+        ),
+        Cause(
+            "numerics.lr-divergence",
+            "numerics",
+            "learning rate",
+            0.22,
+            "",
+            (
+                Evidence(
+                    "shape",
+                    "nan-out-of-flat",
+                    "run-up",
+                    "no run-up before the NaN",
+                    -2.0,
+                    0,
+                    RANK_3,
+                    1812,
+                ),
+            ),
+        ),
         Cause("numerics.bad-batch", "numerics", "bad batch", 0.004, "", ()),
     )
 
@@ -236,17 +304,60 @@ def _signatures(texts: dict[str, str]) -> tuple[SignatureHit, ...]:
 
 def _timeline(texts: dict[str, str]) -> tuple[Event, ...]:
     return (
-        Event(0, NOWHERE, 241, "2026-11-19T21:10:02", None, "context", "torchrun --nproc_per_node 8 train.py --master_addr 10.0.0.5"),
-        Event(0, RANK_3, 1790, "2026-11-19T22:03:51", 400.0, "warning", "OVERFLOW! Rank 3 Skipping step. Attempted loss scale: 65536, reducing to 32768"),
+        Event(
+            0,
+            NOWHERE,
+            241,
+            "2026-11-19T21:10:02",
+            None,
+            "context",
+            "torchrun --nproc_per_node 8 train.py --master_addr 10.0.0.5",
+        ),
+        Event(
+            0,
+            RANK_3,
+            1790,
+            "2026-11-19T22:03:51",
+            400.0,
+            "warning",
+            "OVERFLOW! Rank 3 Skipping step. Attempted loss scale: 65536, reducing to 32768",
+        ),
         Event(0, RANK_3, 1832, "2026-11-19T22:04:11", 412.0, "cause", texts["evidence"]),
-        Event(0, RANK_3, 1851, "2026-11-19T22:05:46", None, "consequence", "Exception: Current loss scale already at minimum"),
+        Event(
+            0,
+            RANK_3,
+            1851,
+            "2026-11-19T22:05:46",
+            None,
+            "consequence",
+            "Exception: Current loss scale already at minimum",
+        ),
     )
 
 
 def _environment() -> Environment:
-    packages = {"torch": "2.5.1+cu124", "transformers": "4.46.3", "deepspeed": "0.15.4", "accelerate": "1.1.1", "opencv-python": "4.8.1.78", "numpy": "1.26.4"}
+    packages = {
+        "torch": "2.5.1+cu124",
+        "transformers": "4.46.3",
+        "deepspeed": "0.15.4",
+        "accelerate": "1.1.1",
+        "opencv-python": "4.8.1.78",
+        "numpy": "1.26.4",
+    }
     gpus = (Gpu("Tesla V100-SXM2-32GB", 8, 32.0, 7.0),)
-    return Environment(packages, "3.11.7", "Linux-5.15.0-91-generic-x86_64", "12.4", "550.54.15", gpus, "fp16", 8, "torchrun", 1, "SIGABRT")
+    return Environment(
+        packages,
+        "3.11.7",
+        "Linux-5.15.0-91-generic-x86_64",
+        "12.4",
+        "550.54.15",
+        gpus,
+        "fp16",
+        8,
+        "torchrun",
+        1,
+        "SIGABRT",
+    )
 
 
 def _excerpt() -> Excerpt:
@@ -259,6 +370,7 @@ def _excerpt() -> Excerpt:
         "Traceback (most recent call last):",
         '  File "/home/alice/src/train.py", line 212, in <module>',
         "    trainer.train()",
-        "Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run." + " padding" * 400,
+        "Exception: Current loss scale already at minimum - cannot decrease scale anymore. Exiting run."
+        + " padding" * 400,
     )
     return Excerpt(0, 1828, lines, (1832,))

@@ -18,12 +18,16 @@ STEPS = [float(step) for step in range(10)]
 
 def panel(*series: SeriesView, marks: tuple[Marks, ...] = ()) -> Panel:
     """Arrange series as the page does, without a failure."""
-    return panels(replace(abstaining(), series=series, marks=marks, first_failure=None, attempts=()), series)[0]
+    return panels(
+        replace(abstaining(), series=series, marks=marks, first_failure=None, attempts=()), series
+    )[0]
 
 
 def drawn(one: Panel, language: str = "en", title: str = "loss") -> ET.Element:
     """Parse a chart: it must be well-formed."""
-    return ET.fromstring(svg(one, Words(language), key="k", title=title, description="what it shows"))
+    return ET.fromstring(
+        svg(one, Words(language), key="k", title=title, description="what it shows")
+    )
 
 
 def texts(root: ET.Element, kind: str) -> list[str]:
@@ -37,7 +41,10 @@ def of(root: ET.Element, tag: str, kind: str) -> list[ET.Element]:
 
 
 def test_a_line_breaks_where_values_are_not_finite_and_the_first_is_marked() -> None:
-    """Three runs, a dot for the run of one, one vertical line, a cross for every bad sample: +inf above, the others below."""
+    """Three runs, a dot for the run of one, one vertical line, a cross for every bad sample.
+
+    +inf above, the others below.
+    """
     root = drawn(panel(a_series("loss", STEPS, [3, 2, 1, nan, 1, inf, inf, 2, 2, 2])))
     assert [len(node.get("points", "").split()) for node in of(root, "polyline", "curve")] == [3, 3]
     assert len(of(root, "circle", "dot")) == 1
@@ -55,18 +62,30 @@ def test_a_loss_scale_stands_on_its_own_axis_in_powers_of_two() -> None:
     assert path.count("H") == path.count("V") == 8
     assert {"2¹⁶", "2⁸"} & {text for text in texts(root, "tick") if text.startswith("2")}
     first_x = float(path[1:].split(" ")[0])
-    second_of_loss = float(of(root, "polyline", "series-0")[0].get("points", "").split()[1].split(",")[0])
+    second_of_loss = float(
+        of(root, "polyline", "series-0")[0].get("points", "").split()[1].split(",")[0]
+    )
     assert first_x == second_of_loss
 
 
 def test_every_kind_of_mark_has_its_own_shape() -> None:
-    """Nothing is told by colour alone; new attempts and resumption have one shape, for they are alike."""
+    """Nothing is told by colour alone.
+
+    New attempts and resumption have one shape, for they are alike.
+    """
     assert set(SHAPES) == set(KINDS)
     assert len(set(SHAPES.values())) == len(KINDS) - 1
-    marks = tuple(Marks(kind, 0, RANK_3, 1, ((1424, 4.0),)) for kind in ("overflow", "checkpoint", "evaluation", "resumed", "crash"))
+    marks = tuple(
+        Marks(kind, 0, RANK_3, 1, ((1424, 4.0),))
+        for kind in ("overflow", "checkpoint", "evaluation", "resumed", "crash")
+    )
     root = drawn(panel(a_series("loss", STEPS, STEPS), marks=marks))
     for kind in ("overflow", "checkpoint", "evaluation", "resumed", "crash"):
-        (mark,) = [node.get("d", "") for node in of(root, "path", f"mark-{kind}") if node.get("class") == f"mark mark-{kind}"]
+        (mark,) = [
+            node.get("d", "")
+            for node in of(root, "path", f"mark-{kind}")
+            if node.get("class") == f"mark mark-{kind}"
+        ]
         assert (mark.endswith(SHAPES[kind]), mark.count("M")) == (True, 1)
 
 
@@ -107,7 +126,9 @@ def test_the_axis_is_logarithmic_where_that_helps(values: list[float], scale: st
         pytest.param(3e-5, 9e-5, ["4e-5", "6e-5", "8e-5"], id="small values"),
     ],
 )
-def test_a_logarithmic_axis_has_ticks_however_little_it_spans(low: float, high: float, labels: list[str]) -> None:
+def test_a_logarithmic_axis_has_ticks_however_little_it_spans(
+    low: float, high: float, labels: list[str]
+) -> None:
     """Powers of ten, else what stands between them, else round values."""
     one = replace(panel(a_series("loss", STEPS[:2], [low, high])), is_log=True)
     assert texts(drawn(one), "tick")[: len(labels)] == labels
@@ -115,7 +136,11 @@ def test_a_logarithmic_axis_has_ticks_however_little_it_spans(low: float, high: 
 
 def test_a_linear_axis_of_huge_values_has_ticks() -> None:
     """A loss that runs away to 1e300 can be read."""
-    assert [text for text in texts(drawn(panel(a_series("loss", STEPS[:2], [-1e300, 1e300]))), "tick") if "e" in text] == ["-1e300", "1e300"]
+    assert [
+        text
+        for text in texts(drawn(panel(a_series("loss", STEPS[:2], [-1e300, 1e300]))), "tick")
+        if "e" in text
+    ] == ["-1e300", "1e300"]
 
 
 @pytest.mark.parametrize("name", ["loss", "loss_scale"])
@@ -135,8 +160,17 @@ def test_a_linear_axis_of_huge_values_has_ticks() -> None:
 def test_odd_values_stay_within_the_drawing(name: str, values: list[float]) -> None:
     """No coordinate is NaN or outside the picture."""
     root = drawn(panel(a_series(name, STEPS[: len(values)], values)))
-    numbers = [float(part) for node in root.iter(f"{NS}polyline") for pair in node.get("points", "").split() for part in pair.split(",")]
-    numbers += [float(node.get(name, "0")) for node in root.iter() for name in ("x", "y", "x1", "x2", "y1", "y2", "cx", "cy")]
+    numbers = [
+        float(part)
+        for node in root.iter(f"{NS}polyline")
+        for pair in node.get("points", "").split()
+        for part in pair.split(",")
+    ]
+    numbers += [
+        float(node.get(name, "0"))
+        for node in root.iter()
+        for name in ("x", "y", "x1", "x2", "y1", "y2", "cx", "cy")
+    ]
     assert all(0 <= number <= max(WIDTH, HEIGHT) for number in numbers)
     assert len(root.findall(f"{NS}text")) < 25
 
@@ -151,10 +185,15 @@ def test_steps_that_were_not_printed_are_no_error() -> None:
 
 def test_hostile_names_are_escaped() -> None:
     """A name cannot close the drawing or open a script."""
-    root = drawn(panel(replace(a_series("loss", STEPS, [*STEPS[:-1], nan]), name="x", unit=HOSTILE)), title=HOSTILE.replace("\x00", "").replace("\x1b", "").replace("\x07", ""))
+    root = drawn(
+        panel(replace(a_series("loss", STEPS, [*STEPS[:-1], nan]), name="x", unit=HOSTILE)),
+        title=HOSTILE.replace("\x00", "").replace("\x1b", "").replace("\x07", ""),
+    )
     assert not [node for node in root.iter() if node.tag.lower().endswith("script")]
 
 
 def test_a_chart_speaks_chinese() -> None:
     """The fixed words follow the language."""
-    assert texts(drawn(panel(a_series("loss", STEPS, [*STEPS[:3], *[nan] * 7])), "zh"), "bad-label") == ["NaN · 第 3 步，第 1423 行"]
+    assert texts(
+        drawn(panel(a_series("loss", STEPS, [*STEPS[:3], *[nan] * 7])), "zh"), "bad-label"
+    ) == ["NaN · 第 3 步，第 1423 行"]

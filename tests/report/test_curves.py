@@ -23,7 +23,13 @@ from tests.report.samples import a_series, series
 )
 def test_a_sparkline_shows_the_shape(steps: list[float], values: list[float], line: str) -> None:
     """Low to high in eight blocks, x where a value is not finite."""
-    assert sparkline(a_series("loss", [float(step) for step in steps], [float(value) for value in values]), 40) == line
+    assert (
+        sparkline(
+            a_series("loss", [float(step) for step in steps], [float(value) for value in values]),
+            40,
+        )
+        == line
+    )
 
 
 def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None:
@@ -37,7 +43,12 @@ def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None
 
 def test_a_sparkline_shows_what_came_before_a_long_failure() -> None:
     """Where most columns would be x, the finite stretch is drawn and the rest is said."""
-    assert sparkline(a_series("loss", [float(step) for step in range(40)], [1.0, 2.0, 3.0, *[nan] * 37]), 20) == "▁▅█ x…"
+    assert (
+        sparkline(
+            a_series("loss", [float(step) for step in range(40)], [1.0, 2.0, 3.0, *[nan] * 37]), 20
+        )
+        == "▁▅█ x…"
+    )
 
 
 STEPS = [float(step) for step in range(400)]
@@ -51,16 +62,25 @@ STEPS = [float(step) for step in range(400)]
         pytest.param(200, None, None, id="in the middle the curve shows it"),
     ],
 )
-def test_a_fault_at_an_end_of_a_long_curve_gets_a_detail(bad: int, first: float | None, last: float | None) -> None:
+def test_a_fault_at_an_end_of_a_long_curve_gets_a_detail(
+    bad: int, first: float | None, last: float | None
+) -> None:
     """The detail holds the samples around the fault and counts them."""
     values = [nan if step == bad else 1.0 for step in range(400)]
     near = detail(a_series("loss", STEPS, values))
-    assert (first, last) == (None, None) if near is None else (near.first[0], near.last[0]) == (first, last)
+    assert (
+        (first, last) == (None, None)
+        if near is None
+        else (near.first[0], near.last[0]) == (first, last)
+    )
     assert near is None or (near.points, near.nonfinite) == (len(near.samples), 1)
 
 
 def test_a_failure_without_a_bad_value_is_looked_at_in_the_loss_only() -> None:
-    """The last samples before a crash are shown for the curves that may tell why; a short curve has no detail."""
+    """The last samples before a crash are shown for the curves that may tell why.
+
+    A short curve has no detail.
+    """
     loss = a_series("loss", STEPS, STEPS)
     near = detail(loss, (0, 99_999))
     assert near is not None
@@ -80,13 +100,18 @@ def test_a_curve_stands_by_its_steps_unless_they_go_back() -> None:
 
 def test_loss_comes_first_and_the_faulty_stream_before_the_healthy() -> None:
     """Of many series those that tell most are drawn."""
-    healthy, faulty = a_series("loss", [1.0, 2.0, 3.0], [1.0] * 3), a_series("loss", [1.0, 2.0], [1.0, nan])
+    healthy, faulty = (
+        a_series("loss", [1.0, 2.0, 3.0], [1.0] * 3),
+        a_series("loss", [1.0, 2.0], [1.0, nan]),
+    )
     names = [one.name for one in chosen((*series(), healthy, faulty))]
     assert names == ["loss", "loss", "grad_norm", "loss_scale", "learning_rate"]
     assert chosen((healthy, faulty), each=1) == (faulty,)
     assert chosen((healthy,), ("grad_norm",)) == ()
     of_the_failing_file = replace(healthy, source=3)
-    assert chosen((healthy, faulty, of_the_failing_file), each=1, failing=3) == (of_the_failing_file,)
+    assert chosen((healthy, faulty, of_the_failing_file), each=1, failing=3) == (
+        of_the_failing_file,
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,16 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.report.github import render_github
 from tests.report.samples import abstaining, hostile, rich
 
-COMMAND = re.compile(r"::(?P<level>error|warning|notice) (?P<properties>(?:[a-z]+=[^:,]*)(?:,[a-z]+=[^:,]*)*)::(?P<message>[^\r\n]*)")
+COMMAND = re.compile(
+    r"::(?P<level>error|warning|notice) (?P<properties>(?:[a-z]+=[^:,]*)(?:,[a-z]+=[^:,]*)*)::(?P<message>[^\r\n]*)"
+)
 
 
-@pytest.mark.parametrize("diagnosis", [rich("en"), rich("zh"), abstaining(), hostile()], ids=["rich", "Chinese", "abstaining", "hostile"])
+@pytest.mark.parametrize(
+    "diagnosis",
+    [rich("en"), rich("zh"), abstaining(), hostile()],
+    ids=["rich", "Chinese", "abstaining", "hostile"],
+)
 def test_every_line_is_one_command(diagnosis: Diagnosis) -> None:
     """No line break, comma or colon of the log ends a command or a property."""
     lines = render_github(diagnosis).removesuffix("\n").split("\n")

@@ -58,7 +58,15 @@ PAGES = [
     pytest.param(rich("zh"), id="Chinese"),
     pytest.param(abstaining(), id="abstaining"),
     pytest.param(hostile(), id="hostile"),
-    pytest.param(replace(abstaining(), verdict=Verdict("healthy.completed", 1.0, "established", "", "unknown", "unknown"), sources=(), causes=()), id="nearly empty"),
+    pytest.param(
+        replace(
+            abstaining(),
+            verdict=Verdict("healthy.completed", 1.0, "established", "", "unknown", "unknown"),
+            sources=(),
+            causes=(),
+        ),
+        id="nearly empty",
+    ),
 ]
 
 
@@ -70,15 +78,38 @@ def test_a_page_is_whole_and_needs_nothing_else(one: Diagnosis) -> None:
     ids = page.of("id")
     assert [name for name, count in Counter(ids).items() if count > 1] == []
     links = page.of("href")
-    assert [link for link in links if not (link.startswith("https://") or (link[:1] == "#" and link[1:] in ids))] == []
+    assert [
+        link
+        for link in links
+        if not (link.startswith("https://") or (link[:1] == "#" and link[1:] in ids))
+    ] == []
     assert page.of("src") == []
-    assert {tag for tag, _ in page.tags} & {"link", "img", "iframe", "object", "base", "form"} == set()
+    assert {tag for tag, _ in page.tags} & {
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "base",
+        "form",
+    } == set()
     assert [name for _, attrs in page.tags for name in attrs if name.startswith("on")] == []
-    policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv") == "Content-Security-Policy")
-    assert [attrs.get("type") for tag, attrs in page.tags if tag == "script"] in ([None], ["application/json", None])     # numbers, which nothing runs, and the script
+    policy = next(
+        attrs["content"]
+        for tag, attrs in page.tags
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    # numbers, which nothing runs, and the script
+    assert [attrs.get("type") for tag, attrs in page.tags if tag == "script"] in (
+        [None],
+        ["application/json", None],
+    )
     assert [tag for tag, _ in page.tags].count("style") == 1
-    script, style = (hashed(re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)) for tag in ("script", "style"))
-    assert policy.startswith(f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:")
+    script, style = (
+        hashed(re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)) for tag in ("script", "style")
+    )
+    assert policy.startswith(
+        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:"
+    )
     assert page.of("style") == []
     assert "url(" not in text.split("</style>")[0]
 
@@ -97,15 +128,23 @@ def test_a_page_says_its_language(language: str, tag: str) -> None:
 
 
 def test_a_page_holds_every_language_and_opens_in_the_first() -> None:
-    """Each language is an article, whole, with a switch of which the first is thrown; a name has one pseudonym in all."""
+    """Each language is an article, whole, with a switch of which the first is thrown.
+
+    A name has one pseudonym in all.
+    """
     text = render_html(rich("zh"), translations=[rich("en")])
     page = Page(text)
     articles = [attrs for tag, attrs in page.tags if tag == "article"]
     assert [one["lang"] for one in articles] == ["zh-CN", "en"]
-    assert [attrs["id"] for tag, attrs in page.tags if tag == "input" and "checked" in attrs] == ["language-zh", "theme-auto"]
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "input" and "checked" in attrs] == [
+        "language-zh",
+        "theme-auto",
+    ]
     first, second = (set(re.findall(r"host-\d+", part)) for part in text.split("<article ")[1:])
     assert first == second != set()
-    assert Counter(one.partition("-")[2] for one in page.of("id") if one.startswith("en-")) == Counter(one.partition("-")[2] for one in page.of("id") if one.startswith("zh-"))
+    assert Counter(
+        one.partition("-")[2] for one in page.of("id") if one.startswith("en-")
+    ) == Counter(one.partition("-")[2] for one in page.of("id") if one.startswith("zh-"))
 
 
 def test_a_page_of_one_language_has_no_switch() -> None:
@@ -114,12 +153,17 @@ def test_a_page_of_one_language_has_no_switch() -> None:
 
 
 def test_evidence_links_to_the_line_of_the_excerpt_and_back() -> None:
-    """A place that the page quotes is a link to its raw line, which names the evidence; another one is text."""
+    """A place that the page quotes is a link to its raw line, which names the evidence.
+
+    Another one is text.
+    """
     page = Page(render_html(rich()))
     assert {"en-0-L1828", "en-e2"} <= set(page.of("id"))
     assert {"#en-0-L1832", "#en-e2"} <= set(page.of("href"))
     assert "#en-0-L45" not in page.of("href")
-    assert [attrs for _, attrs in page.tags if attrs.get("class") == "marked"] == [{"id": "en-0-L1832", "class": "marked"}]
+    assert [attrs for _, attrs in page.tags if attrs.get("class") == "marked"] == [
+        {"id": "en-0-L1832", "class": "marked"}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +183,27 @@ def test_the_explanation_stands_above_the_evidence_and_warnings_above_all() -> N
     """What to do comes before why, and the reader is warned first."""
     text = render_html(rich())
     body = text[text.index("<main>") :]
-    order = [body.index(part) for part in ("18 lines were longer", "<h1>", "The V100 has no bfloat16", *(f'id="en-{name}"' for name in ("fixes", "evidence", "curves", "timeline", "excerpt", "environment", "harmless", "others")))]
+    order = [
+        body.index(part)
+        for part in (
+            "18 lines were longer",
+            "<h1>",
+            "The V100 has no bfloat16",
+            *(
+                f'id="en-{name}"'
+                for name in (
+                    "fixes",
+                    "evidence",
+                    "curves",
+                    "timeline",
+                    "excerpt",
+                    "environment",
+                    "harmless",
+                    "others",
+                )
+            ),
+        )
+    ]
     assert order == sorted(order)
 
 
@@ -148,15 +212,28 @@ def test_nothing_is_said_to_speak_against_a_cause_that_has_evidence_against_it()
     one = replace(rich(), verdict=replace(rich().verdict, status="supported"))
     assert min(item.weight for item in one.causes[0].evidence) < 0
     assert "more for it than against" in Page(render_html(one)).text
-    kept = replace(one.causes[0], evidence=tuple(item for item in one.causes[0].evidence if item.weight > 0))
-    assert "evidence for it and none against" in Page(render_html(replace(one, causes=(kept, *one.causes[1:])))).text
+    kept = replace(
+        one.causes[0], evidence=tuple(item for item in one.causes[0].evidence if item.weight > 0)
+    )
+    assert (
+        "evidence for it and none against"
+        in Page(render_html(replace(one, causes=(kept, *one.causes[1:])))).text
+    )
 
 
 def test_what_our_texts_put_between_backticks_is_code() -> None:
     """In prose of ours only, and only in pairs; what a log puts there stays as it is."""
     one = rich()
     fix = replace(one.causes[0].fixes[0], why="Run `pip <check>` first, `then` not `this")
-    text = render_html(replace(one, causes=(replace(one.causes[0], fixes=(fix, replace(fix, why="Run `pip <check>` first."))), *one.causes[1:])))
+    text = render_html(
+        replace(
+            one,
+            causes=(
+                replace(one.causes[0], fixes=(fix, replace(fix, why="Run `pip <check>` first."))),
+                *one.causes[1:],
+            ),
+        )
+    )
     assert "Run <code>pip &lt;check&gt;</code> first." in text
     assert "Run `pip &lt;check&gt;` first, `then` not `this" in text
 
@@ -194,4 +271,8 @@ def test_hostile_text_is_shown_as_text() -> None:
     assert "{{ 7*7 }}" in page.text
     assert "javascript:alert(1)" in page.text
     assert [link for link in page.of("href") if "javascript" in link] == []
-    assert [char for char in text if (ord(char) < 0x20 and char != "\n") or 0x202A <= ord(char) <= 0x202E] == []
+    assert [
+        char
+        for char in text
+        if (ord(char) < 0x20 and char != "\n") or 0x202A <= ord(char) <= 0x202E
+    ] == []

@@ -20,8 +20,15 @@ def source(path: str, where: Where = NOWHERE) -> Source:
 
 
 def test_a_process_has_one_lane_whatever_file_names_it() -> None:
-    """A line that names its rank, and a file that is the rank's, share a lane; a file without a process has its own."""
-    one = replace(rich(), sources=(source("job/out.log"), source("job/rank_1.log", Where(rank=1))), timeline=(event(0), event(1), event(0, Where(rank=1)), event(0, Where(rank=0))))
+    """A line that names its rank, and a file that is the rank's, share a lane.
+
+    A file without a process has its own.
+    """
+    one = replace(
+        rich(),
+        sources=(source("job/out.log"), source("job/rank_1.log", Where(rank=1))),
+        timeline=(event(0), event(1), event(0, Where(rank=1)), event(0, Where(rank=0))),
+    )
     found = lanes(one, Words("en"))
     assert found.names == ("out.log", "rank 1", "rank 0")
     assert found.of == (0, 1, 1, 2)
@@ -29,7 +36,9 @@ def test_a_process_has_one_lane_whatever_file_names_it() -> None:
 
 def test_a_file_that_names_one_process_is_its() -> None:
     """What a line without a rank tells in the log of rank 0 happened to rank 0."""
-    one = replace(rich(), sources=(source("out.log"),), timeline=(event(0), event(0, Where(rank=0)), event(0)))
+    one = replace(
+        rich(), sources=(source("out.log"),), timeline=(event(0), event(0, Where(rank=0)), event(0))
+    )
     assert lanes(one, Words("en")) == (("rank 0",), (0, 0, 0))
 
 

@@ -20,7 +20,11 @@ GITHUB_TAKES = 65_536
 
 def tokens(text: str) -> list[Token]:
     """Parse, inline tokens included."""
-    return [one for block in MarkdownIt("commonmark").enable("table").parse(text) for one in (block, *(block.children or ()))]
+    return [
+        one
+        for block in MarkdownIt("commonmark").enable("table").parse(text)
+        for one in (block, *(block.children or ()))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +38,13 @@ def test_no_text_breaks_out(text: str) -> None:
     """Prose stays prose, code stays code, a fence stays one fence."""
     kinds = [one.type for one in tokens(prose(text))]
     assert set(kinds) <= {"paragraph_open", "inline", "text", "paragraph_close", "text_special"}
-    assert {one.type for one in tokens(f"x {code(text)} y")} <= {"paragraph_open", "inline", "text", "code_inline", "paragraph_close"}
+    assert {one.type for one in tokens(f"x {code(text)} y")} <= {
+        "paragraph_open",
+        "inline",
+        "text",
+        "code_inline",
+        "paragraph_close",
+    }
     blocks = tokens(fence(text))
     assert [one.type for one in blocks] == ["fence"]
     assert blocks[0].content.rstrip("\n") == text.rstrip("\n")
@@ -43,7 +53,9 @@ def test_no_text_breaks_out(text: str) -> None:
 def test_prose_shows_what_was_written() -> None:
     """After parsing, the text is the text."""
     text = "a*b_c [d](e) <f> `g` & #1"
-    shown = "".join(one.content for one in tokens(prose(text)) if one.type in {"text", "text_special"})
+    shown = "".join(
+        one.content for one in tokens(prose(text)) if one.type in {"text", "text_special"}
+    )
     assert shown.replace("\u200b", "") == text
 
 
@@ -92,7 +104,11 @@ def test_hostile_text_opens_no_html() -> None:
     """The only HTML in a comment is our own."""
     found = tokens(render_markdown(hostile(), redact=False))
     html = [one.content.strip() for one in found if one.type in {"html_block", "html_inline"}]
-    assert [one for one in html if not re.fullmatch(r"<details><summary>[\w ,]+</summary>|</details>|</?sub>", one)] == []
+    assert [
+        one
+        for one in html
+        if not re.fullmatch(r"<details><summary>[\w ,]+</summary>|</details>|</?sub>", one)
+    ] == []
     assert [one for one in found if one.type in {"link_open", "image", "table_open", "hr"}] == []
     assert {one.tag for one in found if one.type == "heading_open"} == {"h3"}
 
@@ -102,11 +118,17 @@ def test_hostile_text_opens_no_html() -> None:
     text=st.sampled_from(["损失溢出", "<&>`*_[]|~$\\", "😀", "a", "`" * 9, "x\n", "@a #1 ", "\u202e", "～。"]), times=st.integers(1, 1_000), count=st.integers(1, 100), language=st.sampled_from(["en", "zh"]),
 )  # fmt: skip
 def test_a_comment_is_never_too_long(text: str, times: int, count: int, language: str) -> None:
-    """However much there is to say, GitHub takes it: counted in characters, in UTF-16 units and in bytes; every fold is closed, the verdict stands first, and it says that parts are left out."""
+    """However much there is to say, GitHub takes it.
+
+    Counted in characters, in UTF-16 units and in bytes; every fold is closed, the verdict stands
+    first, and it says that parts are left out.
+    """
     one, long = rich(language), text * times
     cause = one.causes[0]
     evidence = tuple(replace(item, text=long) for item in cause.evidence) * (count // 9 + 1)
-    fixes = tuple(replace(fix, title=long, why=long, snippet=long) for fix in cause.fixes) * (count // 30 + 1)
+    fixes = tuple(replace(fix, title=long, why=long, snippet=long) for fix in cause.fixes) * (
+        count // 30 + 1
+    )
     big = replace(
         one, causes=(replace(cause, title=long, explanation=long, evidence=evidence, fixes=fixes), *one.causes[1:]), warnings=(long,) * 9, signatures=one.signatures * count, timeline=one.timeline * count,
         verdict=replace(one.verdict, summary=long, status="hypothesis", need=(Need(long, long, long),) * 9, would_change=(long,) * 20, not_checked=(long,) * 20),
@@ -123,33 +145,69 @@ def test_a_comment_is_never_too_long(text: str, times: int, count: int, language
 def test_what_is_cut_says_so() -> None:
     """Thousands of pieces of evidence end in the note, and the verdict and the first fix are still there."""
     one = rich()
-    cause = replace(one.causes[0], evidence=tuple(replace(one.causes[0].evidence[0], line=line, text="损" * 300) for line in range(4_000)))
+    cause = replace(
+        one.causes[0],
+        evidence=tuple(
+            replace(one.causes[0].evidence[0], line=line, text="损" * 300) for line in range(4_000)
+        ),
+    )
     comment = render_markdown(replace(one, causes=(cause,)), redact=False)
     assert "_Parts were left out: a comment holds no more." in comment
     assert "register_forward_hook" in comment
     assert units(comment) <= LONGEST
 
 
-@pytest.mark.parametrize("text", ["https://evil.example/x", "http://evil.example", "www.evil.example", "ftp://evil.example", "mailto:a@evil.example", "<https://evil.example>", "alice@evil.example", "![x](https://evil.example/a.png)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://evil.example/x",
+        "http://evil.example",
+        "www.evil.example",
+        "ftp://evil.example",
+        "mailto:a@evil.example",
+        "<https://evil.example>",
+        "alice@evil.example",
+        "![x](https://evil.example/a.png)",
+    ],
+)
 def test_no_address_is_a_link(text: str) -> None:
     """Not by GitHub's own extension either."""
-    html = cmarkgfm.github_flavored_markdown_to_html(prose(f"see {text} there") + "\n\n- " + code(text), Options.CMARK_OPT_UNSAFE)
+    html = cmarkgfm.github_flavored_markdown_to_html(
+        prose(f"see {text} there") + "\n\n- " + code(text), Options.CMARK_OPT_UNSAFE
+    )
     assert "<a " not in html
     assert "<img" not in html
 
 
-@pytest.mark.parametrize("text", ["0c1f9ab4d2e7", "GH-12", "gh-12", "owner/repo#12", "@octo/team", "a@0c1f9ab4d2e7", ":boom:", ":100:"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0c1f9ab4d2e7",
+        "GH-12",
+        "gh-12",
+        "owner/repo#12",
+        "@octo/team",
+        "a@0c1f9ab4d2e7",
+        ":boom:",
+        ":100:",
+    ],
+)
 def test_nothing_is_a_reference(text: str) -> None:
     """A commit, an issue of another repository, a team or an emoji's name is parted by a zero-width space; times and versions are not."""
     assert text not in prose(text)
     assert prose(text).replace("\u200b", "") == text.replace("_", "\\_")
-    assert prose("22:04:11 torch 2.5.1+cu124 65504 1234567") == "22:04:11 torch 2.5.1+cu124 65504 1234567"
+    assert (
+        prose("22:04:11 torch 2.5.1+cu124 65504 1234567")
+        == "22:04:11 torch 2.5.1+cu124 65504 1234567"
+    )
 
 
 def test_a_long_list_keeps_its_code_under_its_numbers() -> None:
     """The tenth item's snippet belongs to it, too."""
     one = rich()
-    text = render_markdown(replace(one, causes=(replace(one.causes[0], fixes=one.causes[0].fixes * 4),)))
+    text = render_markdown(
+        replace(one, causes=(replace(one.causes[0], fixes=one.causes[0].fixes * 4),))
+    )
     html = cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE)
     assert html.count("<ol") == 2
     assert '<ol start="4">' in html

@@ -7,7 +7,17 @@ import pytest
 
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
-from postmortem.report.plain import file_name, labels, number, one_line, percent, place, process, safe, weight
+from postmortem.report.plain import (
+    file_name,
+    labels,
+    number,
+    one_line,
+    percent,
+    place,
+    process,
+    safe,
+    weight,
+)
 from postmortem.report.words import Words
 from tests.report.samples import rich
 
@@ -43,34 +53,71 @@ def test_a_text_is_brought_onto_one_line() -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(412.0, "412"), (1e-5, "1e-5"), (5e-05, "5e-5"), (1.23456789, "1.2346"), (65504.0, "65504"), (1e7, "1e7"), (3e38, "3e38"), (nan, "NaN"), (inf, "inf"), (-inf, "-inf"), (None, "?"), (0.0, "0")],
+    [
+        (412.0, "412"),
+        (1e-5, "1e-5"),
+        (5e-05, "5e-5"),
+        (1.23456789, "1.2346"),
+        (65504.0, "65504"),
+        (1e7, "1e7"),
+        (3e38, "3e38"),
+        (nan, "NaN"),
+        (inf, "inf"),
+        (-inf, "-inf"),
+        (None, "?"),
+        (0.0, "0"),
+    ],
 )
 def test_numbers_are_short(value: float | None, shown: str) -> None:
     """A number takes few characters and is never a lie about finiteness."""
     assert number(value) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.93, "93%"), (0.996, ">99%"), (1.0, ">99%")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.0, "0%"), (0.004, "<1%"), (0.93, "93%"), (0.996, ">99%"), (1.0, ">99%")]
+)
 def test_a_rounded_probability_never_reads_as_certain(value: float, shown: str) -> None:
     """Nothing is 100 %, a probability of 1.0 was rounded; only 0 is 0 %."""
     assert percent(value) == shown
 
 
-@pytest.mark.parametrize(("values", "shown"), [((0.0, 5000.0, 10000.0), ("0", "5k", "10k")), ((5e-5, 4.9999e-5), ("5.0000e-5", "4.9999e-5")), ((1e6, 1.5e6), ("1.0M", "1.5M")), ((2949.0, 2949.5, 2950.0), ("2949.0", "2949.5", "2950.0")), ((0.0, 5e-6, 1e-5), ("0", "5e-6", "1e-5")), ((), ())])
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ((0.0, 5000.0, 10000.0), ("0", "5k", "10k")),
+        ((5e-5, 4.9999e-5), ("5.0000e-5", "4.9999e-5")),
+        ((1e6, 1.5e6), ("1.0M", "1.5M")),
+        ((2949.0, 2949.5, 2950.0), ("2949.0", "2949.5", "2950.0")),
+        ((0.0, 5e-6, 1e-5), ("0", "5e-6", "1e-5")),
+        ((), ()),
+    ],
+)
 def test_labels_of_an_axis_differ(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
     """Two ticks never bear the same label, and all of an axis are written alike."""
     assert labels(values) == shown
 
 
-@pytest.mark.parametrize(("values", "shown"), [((0.01, 1.0, 100.0), ("0.01", "1", "100")), ((1e-5, 1.0, 1e5), ("1e-5", "1e0", "1e5"))])
-def test_labels_of_a_logarithmic_axis_are_written_alike(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [((0.01, 1.0, 100.0), ("0.01", "1", "100")), ((1e-5, 1.0, 1e5), ("1e-5", "1e0", "1e5"))],
+)
+def test_labels_of_a_logarithmic_axis_are_written_alike(
+    values: tuple[float, ...], shown: tuple[str, ...]
+) -> None:
     """Powers of ten are all numbers or all powers."""
     assert labels(values, is_log=True) == shown
 
 
 @pytest.mark.parametrize(
     ("where", "shown"),
-    [(NOWHERE, ""), (Where(rank=3), "rank 3"), (Where(3, 1, "n1", 7), "rank 3 on n1"), (Where(local_rank=0), "local rank 0"), (Where(pid=7), "pid 7"), (Where(node="n1"), "on n1")],
+    [
+        (NOWHERE, ""),
+        (Where(rank=3), "rank 3"),
+        (Where(3, 1, "n1", 7), "rank 3 on n1"),
+        (Where(local_rank=0), "local rank 0"),
+        (Where(pid=7), "pid 7"),
+        (Where(node="n1"), "on n1"),
+    ],
 )
 def test_a_process_is_named_as_far_as_it_is_known(where: Where, shown: str) -> None:
     """Rank before local rank before process id."""
@@ -78,7 +125,10 @@ def test_a_process_is_named_as_far_as_it_is_known(where: Where, shown: str) -> N
 
 
 def test_a_place_names_its_source_by_the_shortest_clear_end() -> None:
-    """The file name is enough; of two sources that share it, as much of the folder as tells them apart."""
+    """The file name is enough.
+
+    Of two sources that share it, as much of the folder as tells them apart.
+    """
     one = rich()
     words = Words("en")
     assert place(one, 0, (7, None), words) == "train-3.log:7"
@@ -86,7 +136,10 @@ def test_a_place_names_its_source_by_the_shortest_clear_end() -> None:
     assert place(one, 99, (None, None), words) == ""
     two = replace(one, sources=(one.sources[0], replace(one.sources[0], path="/other/train-3.log")))
     assert file_name(two, 1, words) == "other/train-3.log"
-    assert file_name(replace(one, sources=(replace(one.sources[0], path="-"),)), 0, words) == "standard input"
+    assert (
+        file_name(replace(one, sources=(replace(one.sources[0], path="-"),)), 0, words)
+        == "standard input"
+    )
 
 
 def test_a_weight_has_a_sign() -> None:

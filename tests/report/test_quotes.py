@@ -15,7 +15,9 @@ def test_every_place_of_the_evidence_is_quoted_as_it_stands_in_the_log() -> None
     """The lines have their raw numbers and texts, do not overlap and stand in order."""
     found = quotes.quoted(postmortem.analyze(SAMPLE).diagnosis)
     lines = SAMPLE.read_text(encoding="utf-8").split("\n")
-    shown = {one.first_line + index: text for one in found.quotes for index, text in enumerate(one.lines)}
+    shown = {
+        one.first_line + index: text for one in found.quotes for index, text in enumerate(one.lines)
+    }
     assert sum(len(one.lines) for one in found.quotes) == len(shown)
     assert list(shown) == sorted(shown)
     assert all(lines[number - 1] == text for number, text in shown.items())
@@ -38,9 +40,21 @@ def test_quotes_have_a_limit(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("".join(f"line {number}\n" for number in range(1, 20_001)), encoding="utf-8")
     one = rich()
-    events = tuple(replace(one.timeline[0], source=0, line=number * 10) for number in range(1, 1900))
+    events = tuple(
+        replace(one.timeline[0], source=0, line=number * 10) for number in range(1, 1900)
+    )
     excerpt = Excerpt(0, 19_001, tuple(f"line {number}" for number in range(19_001, 19_040)))
-    found = quotes.quoted(replace(one, sources=(replace(one.sources[0], path=str(log), lines=20_000),), timeline=events, excerpt=excerpt, causes=(), settings={}, signatures=()))
+    found = quotes.quoted(
+        replace(
+            one,
+            sources=(replace(one.sources[0], path=str(log), lines=20_000),),
+            timeline=events,
+            excerpt=excerpt,
+            causes=(),
+            settings={},
+            signatures=(),
+        )
+    )
     count = sum(len(part.lines) for part in found.quotes)
     assert 300 <= count <= 600
     assert excerpt in found.quotes
@@ -49,5 +63,10 @@ def test_quotes_have_a_limit(tmp_path: Path) -> None:
 def test_the_page_counts_what_it_leaves_out_of_a_line(tmp_path: Path) -> None:
     """Of 100,000 characters a thousand are shown, and 99,000 are said to follow."""
     log = tmp_path / "run.log"
-    log.write_text('Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nValueError: ' + "x" * (100_000 - 12) + "\n", encoding="utf-8")
+    log.write_text(
+        'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nValueError: '
+        + "x" * (100_000 - 12)
+        + "\n",
+        encoding="utf-8",
+    )
     assert "… 99000 more characters" in postmortem.analyze(log).render("html")

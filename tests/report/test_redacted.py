@@ -24,7 +24,11 @@ def test_the_shape_of_a_diagnosis_is_kept() -> None:
 def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
     """The host of a process is hidden in a text that stands before it."""
     event = Event(0, Where(node="quark"), 1, None, None, "context", "x")
-    one = replace(rich(), timeline=(event,), verdict=Verdict(None, 0.1, "unknown", "quark died", "unknown", "unknown"))
+    one = replace(
+        rich(),
+        timeline=(event,),
+        verdict=Verdict(None, 0.1, "unknown", "quark died", "unknown", "unknown"),
+    )
     hidden = redact(one, Redactor())
     assert hidden.timeline[0].where.node == "host-2"
     assert hidden.verdict.summary == "host-2 died"
@@ -33,14 +37,24 @@ def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
 def test_a_user_known_from_one_place_is_hidden_in_paths_before_it() -> None:
     """A home directory in the last field tells the user of another path in the first."""
     one = rich()
-    one = replace(one, sources=(replace(one.sources[0], path="/fast/carol/x.log", where=NOWHERE),), warnings=("see /home/carol/y",))
+    one = replace(
+        one,
+        sources=(replace(one.sources[0], path="/fast/carol/x.log", where=NOWHERE),),
+        warnings=("see /home/carol/y",),
+    )
     assert redact(one, Redactor()).sources[0].path == "/fast/user-2/x.log"
 
 
 def test_secrets_deep_in_a_setting_are_hidden() -> None:
     """A nested setting is hidden by its own name."""
-    one = replace(rich(), settings={"hub": Setting({"token": "abc", "list": ["/home/carol/x"], "n": 3}, 0, 1)})
-    assert redact(one, Redactor()).settings["hub"].value == {"token": "secret-1", "list": ["/home/user-2/x"], "n": 3}
+    one = replace(
+        rich(), settings={"hub": Setting({"token": "abc", "list": ["/home/carol/x"], "n": 3}, 0, 1)}
+    )
+    assert redact(one, Redactor()).settings["hub"].value == {
+        "token": "secret-1",
+        "list": ["/home/user-2/x"],
+        "n": 3,
+    }
 
 
 class _Counting(Redactor):
@@ -56,7 +70,10 @@ class _Counting(Redactor):
 
 
 def test_no_text_is_looked_through_twice() -> None:
-    """A report says the same in many places: each text is looked through once before the names are known, and once after."""
+    """A report says the same in many places.
+
+    Each text is looked through once before the names are known, and once after.
+    """
     redactor = _Counting()
     one = rich()
     redact(replace(one, warnings=("see /home/carol/y",) * 50), redactor)

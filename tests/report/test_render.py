@@ -15,7 +15,15 @@ from tests.report.samples import TOKEN, abstaining, hostile, rich
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("one", [pytest.param(rich(), id="rich"), pytest.param(rich("zh"), id="Chinese"), pytest.param(abstaining("zh"), id="abstaining"), pytest.param(hostile(), id="hostile")])
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(rich(), id="rich"),
+        pytest.param(rich("zh"), id="Chinese"),
+        pytest.param(abstaining("zh"), id="abstaining"),
+        pytest.param(hostile(), id="hostile"),
+    ],
+)
 def test_every_form_renders_everything(form: str, one: Diagnosis) -> None:
     """Each form gives text that ends in a line break, can be written as UTF-8, and is the same each time."""
     text = render(one, form)
@@ -36,7 +44,13 @@ def test_redaction_is_the_callers_choice(form: str) -> None:
 def test_no_form_lets_a_log_steer(form: str) -> None:
     """No escape, no override and no control character of a log reaches the output."""
     text = render(hostile(), form, redact=False)
-    assert [hex(ord(char)) for char in text if (ord(char) < 0x20 and char != "\n") or 0x7F <= ord(char) <= 0x9F or ord(char) in (0x202E, 0x202C)] == []
+    assert [
+        hex(ord(char))
+        for char in text
+        if (ord(char) < 0x20 and char != "\n")
+        or 0x7F <= ord(char) <= 0x9F
+        or ord(char) in (0x202E, 0x202C)
+    ] == []
 
 
 def test_an_unknown_form_is_a_usage_error() -> None:
@@ -48,7 +62,13 @@ def test_an_unknown_form_is_a_usage_error() -> None:
 def test_no_form_costs_the_import_of_another() -> None:
     """JSON needs neither Rich nor Jinja."""
     script = "import sys; from postmortem.report import wire; print(sorted({'rich', 'jinja2'} & {name.partition('.')[0] for name in sys.modules}))"
-    found = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=Path(report.__file__).parents[2])
+    found = subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(report.__file__).parents[2],
+    )
     assert found.stdout.strip() == "[]"
 
 

@@ -11,7 +11,18 @@ from postmortem.reading.redaction import Redactor
 from postmortem.report import watching
 from postmortem.report.watching import Teller, document, jsonl
 
-WARNED = Warned("nan", "/home/mueller/run.log", Where(rank=3, node="gpu17.cluster.lan"), 21, 20.0, say("loss nan; before: {x}", "loss nan；此前：{x}", x=2.5), "step 20 loss nan \x1b[2J\x07 host gpu17.cluster.lan", 1.8e9, "/home/mueller/out/checkpoint-10", "yes")
+WARNED = Warned(
+    "nan",
+    "/home/mueller/run.log",
+    Where(rank=3, node="gpu17.cluster.lan"),
+    21,
+    20.0,
+    say("loss nan; before: {x}", "loss nan；此前：{x}", x=2.5),
+    "step 20 loss nan \x1b[2J\x07 host gpu17.cluster.lan",
+    1.8e9,
+    "/home/mueller/out/checkpoint-10",
+    "yes",
+)
 PATHS = ("/home/mueller/run.log",)
 
 
@@ -26,9 +37,19 @@ def test_every_kind_can_be_said(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_warning_in_the_terminal(language: str) -> None:
-    """Where, what, the raw line, what to do, the checkpoint to go back to, the next command; nothing in it steers the terminal."""
+    """Where, what, the raw line, what to do, the checkpoint to go back to, the next command.
+
+    Nothing in it steers the terminal.
+    """
     text = Teller(PATHS, language, None).terminal(WARNED)
-    for part in ("/home/mueller/run.log:21", "20", "loss nan", "> step 20 loss nan", "checkpoint-10", "postmortem analyze /home/mueller/run.log"):
+    for part in (
+        "/home/mueller/run.log:21",
+        "20",
+        "loss nan",
+        "> step 20 loss nan",
+        "checkpoint-10",
+        "postmortem analyze /home/mueller/run.log",
+    ):
         assert part in text
     assert "\x1b" not in text
     assert "\x07" not in text
@@ -45,7 +66,14 @@ def test_what_leaves_the_terminal_gives_nothing_away() -> None:
     assert "mueller" not in text
     assert "gpu17" not in text
     value = json.loads(text, parse_constant=pytest.fail)
-    assert (value["schema"], value["event"], value["kind"], value["line"], value["step"], value["where"]["rank"]) == ("postmortem.watch/1", "warning", "nan", 21, 20, 3)
+    assert (
+        value["schema"],
+        value["event"],
+        value["kind"],
+        value["line"],
+        value["step"],
+        value["where"]["rank"],
+    ) == ("postmortem.watch/1", "warning", "nan", 21, 20, 3)
     assert value["checkpoint_before"] == "yes"
     assert text.count("\n") == 1
 
@@ -72,4 +100,6 @@ def test_all_events_make_a_document() -> None:
 
 def test_a_path_with_a_blank_stays_one_word() -> None:
     """In the command that is proposed."""
-    assert "postmortem analyze '/data/my run.log'" in Teller(("/data/my run.log",), "en", None).terminal(WARNED)
+    assert "postmortem analyze '/data/my run.log'" in Teller(
+        ("/data/my run.log",), "en", None
+    ).terminal(WARNED)

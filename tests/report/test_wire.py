@@ -38,7 +38,9 @@ CONTRACT = {
 
 def loads(text: str) -> dict[str, Any]:
     """Read strict JSON: NaN and Infinity are errors."""
-    parsed: dict[str, Any] = json.loads(text, parse_constant=lambda name: pytest.fail(f"not strict JSON: {name}"))
+    parsed: dict[str, Any] = json.loads(
+        text, parse_constant=lambda name: pytest.fail(f"not strict JSON: {name}")
+    )
     return parsed
 
 
@@ -51,12 +53,23 @@ def test_the_fields_are_those_of_the_contract(path: str) -> None:
     assert set(value) == set(CONTRACT[path].split())
 
 
-@pytest.mark.parametrize("diagnosis", [pytest.param(rich(), id="rich"), pytest.param(rich("zh"), id="Chinese"), pytest.param(abstaining(), id="minimal"), pytest.param(hostile(), id="hostile")])
+@pytest.mark.parametrize(
+    "diagnosis",
+    [
+        pytest.param(rich(), id="rich"),
+        pytest.param(rich("zh"), id="Chinese"),
+        pytest.param(abstaining(), id="minimal"),
+        pytest.param(hostile(), id="hostile"),
+    ],
+)
 @pytest.mark.parametrize("redact", [True, False])
 def test_a_report_is_valid(diagnosis: Diagnosis, *, redact: bool) -> None:
     """What is written is strict JSON and meets the schema."""
     validator = Draft202012Validator(json.loads(schema_text()))
-    errors = [f"{list(error.path)}: {error.message}" for error in validator.iter_errors(loads(render_json(diagnosis, redact=redact)))]
+    errors = [
+        f"{list(error.path)}: {error.message}"
+        for error in validator.iter_errors(loads(render_json(diagnosis, redact=redact)))
+    ]
     assert errors == []
 
 
@@ -87,7 +100,9 @@ def test_the_schema_is_a_schema() -> None:
 
 def test_numbers_that_are_not_finite_are_strings() -> None:
     """NaN and the infinities are named, whole steps are integers."""
-    wire = to_wire(replace(rich(), settings={"x": Setting({"clip": inf, "betas": (0.9, -inf)}, 0, 1)}))
+    wire = to_wire(
+        replace(rich(), settings={"x": Setting({"clip": inf, "betas": (0.9, -inf)}, 0, 1)})
+    )
     loss, norm = wire["series"][0], wire["series"][1]
     assert loss["last"] == [430, "NaN"]
     assert norm["samples"][-1] == [430, "Infinity", 1850]
@@ -99,7 +114,12 @@ def test_numbers_that_are_not_finite_are_strings() -> None:
 def test_a_place_is_an_object_with_all_parts() -> None:
     """What was not printed is null, not absent."""
     wire = to_wire(rich())
-    assert wire["first_failure"]["where"] == {"rank": 3, "local_rank": None, "node": "gpu-a17.hpc.uni-example.org", "pid": None}
+    assert wire["first_failure"]["where"] == {
+        "rank": 3,
+        "local_rank": None,
+        "node": "gpu-a17.hpc.uni-example.org",
+        "pid": None,
+    }
     assert to_wire(abstaining())["first_failure"] is None
 
 
@@ -135,7 +155,13 @@ def test_hostile_text_stays_data() -> None:
     """The text comes back as it was, and no byte of the file steers a terminal or reorders a line."""
     text = render_json(hostile(), redact=False)
     assert loads(text)["verdict"]["summary"] == HOSTILE
-    assert [char for char in text if (ord(char) < 0x20 and char != "\n") or 0x7F <= ord(char) <= 0x9F or 0x202A <= ord(char) <= 0x202E] == []
+    assert [
+        char
+        for char in text
+        if (ord(char) < 0x20 and char != "\n")
+        or 0x7F <= ord(char) <= 0x9F
+        or 0x202A <= ord(char) <= 0x202E
+    ] == []
 
 
 def test_bytes_that_are_no_text_do_not_break_the_file() -> None:

@@ -14,13 +14,21 @@ def test_both_languages_have_the_same_phrases() -> None:
     """No phrase exists in one language only, none is empty, and the languages are those of the program."""
     assert set(WORDS) == set(LANGUAGES)
     assert set(WORDS["en"]) == set(WORDS["zh"])
-    assert all(phrase.strip() for language in LANGUAGES for phrase in WORDS[language].values() if phrase != ", ")
+    assert all(
+        phrase.strip()
+        for language in LANGUAGES
+        for phrase in WORDS[language].values()
+        if phrase != ", "
+    )
 
 
 @pytest.mark.parametrize("key", sorted(WORDS["en"]))
 def test_a_phrase_takes_the_same_values_in_both_languages(key: str) -> None:
     """A placeholder that one language fills, the other fills too."""
-    fields = [{name for _, name, _, _ in string.Formatter().parse(WORDS[language][key]) if name} for language in ("en", "zh")]
+    fields = [
+        {name for _, name, _, _ in string.Formatter().parse(WORDS[language][key]) if name}
+        for language in ("en", "zh")
+    ]
     assert fields[0] == fields[1]
 
 
@@ -29,20 +37,47 @@ def test_a_phrase_takes_the_same_values_in_both_languages(key: str) -> None:
     [
         pytest.param("outcome", OUTCOMES, id="outcomes"),
         pytest.param("role", ROLES, id="roles"),
-        pytest.param("status", ("established", "supported", "hypothesis", "unknown"), id="status words"),
-        pytest.param("means", ("established", "supported", "hypothesis", "unknown"), id="what they mean"),
-        pytest.param("whose", ("user", "data", "library", "platform", "hardware", "unknown"), id="whose problem"),
+        pytest.param(
+            "status", ("established", "supported", "hypothesis", "unknown"), id="status words"
+        ),
+        pytest.param(
+            "means", ("established", "supported", "hypothesis", "unknown"), id="what they mean"
+        ),
+        pytest.param(
+            "whose",
+            ("user", "data", "library", "platform", "hardware", "unknown"),
+            id="whose problem",
+        ),
         pytest.param("retry", ("as-is", "after-fix", "no", "unknown"), id="retry"),
         pytest.param("kind", ("check", "change", "prevent"), id="kinds of fixes"),
-        pytest.param("kind", ("log", "metrics", "environment", "scheduler", "kernel", "notebook", "ignored"), id="kinds of sources"),
+        pytest.param(
+            "kind",
+            ("log", "metrics", "environment", "scheduler", "kernel", "notebook", "ignored"),
+            id="kinds of sources",
+        ),
         pytest.param("safety", ("safe", "changes-results", "costly"), id="safety"),
-        pytest.param("by", ("signature", "shape", "environment", "setting", "traceback", "advisory", "classifier", "replay"), id="kinds of evidence"),
+        pytest.param(
+            "by",
+            (
+                "signature",
+                "shape",
+                "environment",
+                "setting",
+                "traceback",
+                "advisory",
+                "classifier",
+                "replay",
+            ),
+            id="kinds of evidence",
+        ),
         pytest.param("progress.before", ("yes", "no", "unknown"), id="checkpoint"),
         pytest.param("hidden", KINDS, id="what was hidden"),
     ],
 )
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_word_of_the_contract_has_a_phrase(group: str, values: tuple[str, ...], language: str) -> None:
+def test_every_word_of_the_contract_has_a_phrase(
+    group: str, values: tuple[str, ...], language: str
+) -> None:
     """A value that the JSON contract allows never reaches people untranslated."""
     assert [value for value in values if f"{group}.{value}" not in WORDS[language]] == []
 

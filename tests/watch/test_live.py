@@ -14,14 +14,27 @@ from postmortem.watch.live import Live
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 NAMES = (
-    "deepspeed/diverged-then-exhausted-0", "pytorch/clipped-divergence-0", "transformers-trainer/rate-divergence-clipped-0", "lightning/rate-divergence-0",
-    "mmengine/half-adamw-0", "xtuner/rate-climbs-0", "pytorch/oom-leak-0", "pytorch/price-outlier-0",
+    "deepspeed/diverged-then-exhausted-0",
+    "pytorch/clipped-divergence-0",
+    "transformers-trainer/rate-divergence-clipped-0",
+    "lightning/rate-divergence-0",
+    "mmengine/half-adamw-0",
+    "xtuner/rate-climbs-0",
+    "pytorch/oom-leak-0",
+    "pytorch/price-outlier-0",
 )
 
 
 def points(records: list[Record]) -> set[tuple[str, int, str]]:
-    """Name, line and value of every figure; not its step, which a bar behind the record may tell later."""
-    return {(name, record.line, repr(value)) for record in records for name, value in record.values.items()}
+    """Name, line and value of every figure.
+
+    Not its step, which a bar behind the record may tell later.
+    """
+    return {
+        (name, record.line, repr(value))
+        for record in records
+        for name, value in record.values.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +49,15 @@ def test_pieces_make_the_whole(machine: Machine, name: str) -> None:
     raw = (SAMPLES / f"{name}.log").read_bytes()
     gathering = Gathering(machine, 0)
     gathering.feed(Block(raw, 0, len(raw), 0))
-    whole = {(series.name, line, repr(value)) for series in gathering.result.series.values() for line, value in zip(series.lines, series.values, strict=True)}
+    whole = {
+        (series.name, line, repr(value))
+        for series in gathering.result.series.values()
+        for line, value in zip(series.lines, series.values, strict=True)
+    }
     rng, live, found, start = random.Random(name), Live(machine, 0), [], 0
     while start < len(raw):
         size = rng.choice([1, 7, 40, 200, 3000])
-        found += live.feed(raw[start:start + size])
+        found += live.feed(raw[start : start + size])
         start += size
     found += live.feed(b"", is_end=True)
     assert points(found) == whole
@@ -51,7 +68,9 @@ def test_a_raw_line_is_at_hand(machine: Machine) -> None:
     """By its number, also behind a megabyte that has been let go."""
     live = Live(machine, 0)
     for number in range(1, 20001):
-        live.feed(f"{number:07d} nothing to see in this line, which is there to take room\n".encode())
+        live.feed(
+            f"{number:07d} nothing to see in this line, which is there to take room\n".encode()
+        )
     assert live.line(20000).startswith("0020000 ")
     assert live.line(19990).startswith("0019990 ")
     assert live.line(5) == ""

@@ -33,9 +33,18 @@ def test_a_slow_run_has_more() -> None:
 
 
 def test_the_printed_clock_tells_of_pauses_before_the_watch_began() -> None:
-    """An evaluation of half an hour is known then; clocks of another kind in the same log are left out."""
+    """An evaluation of half an hour is known then.
+
+    Clocks of another kind in the same log are left out.
+    """
     pace = Pace()
-    pace.learn([*(f"2026-01-01 12:00:{second} step 1" for second in range(10, 60, 10)), "I0101 05:00:00.000 elastic", "2026-01-01 12:30:50 evaluated"])
+    pace.learn(
+        [
+            *(f"2026-01-01 12:00:{second} step 1" for second in range(10, 60, 10)),
+            "I0101 05:00:00.000 elastic",
+            "2026-01-01 12:30:50 evaluated",
+        ]
+    )
     assert pace.limit() == 5400.0
 
 

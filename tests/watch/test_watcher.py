@@ -19,12 +19,23 @@ class Over(Exception):  # noqa: N818 -- the story is told
 
 def steps(first: int, last: int, loss: str = "2.5") -> str:
     """Lines of sound training."""
-    return "".join(f"step {number} loss {loss}{number % 7} lr 0.001\n" for number in range(first, last + 1))
+    return "".join(
+        f"step {number} loss {loss}{number % 7} lr 0.001\n" for number in range(first, last + 1)
+    )
 
 
-def watched(paths: Sequence[Path], story: Iterator[float], settings: Settings | None = None, found: list[Event] | None = None) -> list[Event]:
-    """What is told while a story goes on: it does something to the files, and yields how many seconds pass until the next look. `found` is filled as it comes."""
-    clock = [1e9]       # earlier than any file's own time: what is there has just been written
+def watched(
+    paths: Sequence[Path],
+    story: Iterator[float],
+    settings: Settings | None = None,
+    found: list[Event] | None = None,
+) -> list[Event]:
+    """What is told while a story goes on.
+
+    It does something to the files, and yields how many seconds pass until the next look. `found` is
+    filled as it comes.
+    """
+    clock = [1e9]  # earlier than any file's own time: what is there has just been written
 
     def sleep(_: float) -> None:
         passed = next(story, None)
@@ -34,13 +45,20 @@ def watched(paths: Sequence[Path], story: Iterator[float], settings: Settings | 
 
     found = [] if found is None else found
     with contextlib.suppress(Over):
-        found.extend(Watcher([str(path) for path in paths], settings or Settings(), lambda: clock[0], sleep).events())
+        found.extend(
+            Watcher(
+                [str(path) for path in paths], settings or Settings(), lambda: clock[0], sleep
+            ).events()
+        )
     return found
 
 
 def kinds(events: Sequence[Event]) -> list[str]:
     """What was told, in a word each."""
-    return [f"{event.kind}" if isinstance(event, Warned | Noted) else f"end {event.how}" for event in events]
+    return [
+        f"{event.kind}" if isinstance(event, Warned | Noted) else f"end {event.how}"
+        for event in events
+    ]
 
 
 @pytest.fixture
@@ -57,6 +75,7 @@ def add(log: Path, text: str) -> None:
 
 def test_a_run_is_followed_from_before_its_log_is_there(log: Path) -> None:
     """Waited for, found, warned of once, with the line, the step, the raw line and the checkpoint to go back to."""
+
     def story() -> Iterator[float]:
         yield 2
         add(log, steps(1, 20) + "Saving model checkpoint to out/checkpoint-20\n")
@@ -76,6 +95,7 @@ def test_a_run_is_followed_from_before_its_log_is_there(log: Path) -> None:
 
 def test_an_unfinished_line_is_not_judged(log: Path) -> None:
     """`loss 2` may go on as `loss 2.5`; it counts once its end has come."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 10) + "step 11 loss na")
         yield 2
@@ -95,6 +115,7 @@ def test_an_unfinished_line_is_not_judged(log: Path) -> None:
 
 def test_a_rotation_does_not_interrupt_a_run(log: Path) -> None:
     """The steps go on in the new file: what was seen in the old one still counts. Lines count anew."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 30))
         yield 2
@@ -114,6 +135,7 @@ def test_a_rotation_does_not_interrupt_a_run(log: Path) -> None:
 @pytest.mark.parametrize("rotate", [True, False])
 def test_another_run_under_the_same_name_begins_anew(log: Path, rotate: bool) -> None:  # noqa: FBT001 -- of a table
     """Its high first loss is no divergence of the old one, and what was told of that is told again."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 30, "0.1") + "step 31 loss nan lr 0.001\n")
         yield 2
@@ -133,12 +155,15 @@ def test_another_run_under_the_same_name_begins_anew(log: Path, rotate: bool) ->
 def test_an_earlier_attempt_in_the_same_file_is_past(log: Path) -> None:
     """When the watch begins, a run has failed and another one goes well."""
     begin = "***** Running training *****\n  Num examples = 100\n"
-    log.write_text(begin + steps(1, 5) + "step 6 loss nan lr 0.001\n" + TRACEBACK + begin + steps(1, 40))
+    log.write_text(
+        begin + steps(1, 5) + "step 6 loss nan lr 0.001\n" + TRACEBACK + begin + steps(1, 40)
+    )
     assert kinds(watched([log], iter([2.0]))) == []
 
 
 def test_a_run_that_is_started_again_behind_its_failure_is_another(log: Path) -> None:
     """Appended to the same file: its first loss is high, and its NaN is told again."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 30, "0.1") + "step 31 loss nan lr 0.001\n" + TRACEBACK)
         yield 2
@@ -153,6 +178,7 @@ def test_a_run_that_is_started_again_behind_its_failure_is_another(log: Path) ->
 
 def test_a_run_that_failed_is_over_after_some_quiet(log: Path) -> None:
     """The verdict is that of an analysis; a line alone ends nothing."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 20) + TRACEBACK)
         yield 10
@@ -171,6 +197,7 @@ def test_a_run_that_failed_is_over_after_some_quiet(log: Path) -> None:
 
 def test_an_exception_that_is_survived_ends_nothing(log: Path) -> None:
     """The run goes on behind it; its silence afterwards is judged as any other."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 20) + TRACEBACK)
         for number in range(21, 40):
@@ -186,8 +213,13 @@ def test_an_exception_that_is_survived_ends_nothing(log: Path) -> None:
 
 def test_a_completed_run_is_over(log: Path) -> None:
     """With no warning, which is the exit status 0."""
+
     def story() -> Iterator[float]:
-        add(log, steps(1, 20) + "{'train_runtime': 12.5, 'train_samples_per_second': 8.0, 'train_steps_per_second': 2.0, 'train_loss': 2.5, 'epoch': 1.0}\n")
+        add(
+            log,
+            steps(1, 20)
+            + "{'train_runtime': 12.5, 'train_samples_per_second': 8.0, 'train_steps_per_second': 2.0, 'train_loss': 2.5, 'epoch': 1.0}\n",
+        )
         yield 2
         yield 40
 
@@ -199,7 +231,11 @@ def test_a_completed_run_is_over(log: Path) -> None:
 
 
 def test_a_silent_run_is_warned_of_once_and_may_go_on(log: Path) -> None:
-    """Behind the pace of a step in ten seconds, eight minutes are too many; after a longer silence, so much is usual."""
+    """Behind the pace of a step in ten seconds, eight minutes are too many.
+
+    After a longer silence, so much is usual.
+    """
+
     def story() -> Iterator[float]:
         for number in range(1, 20):
             add(log, steps(number, number))
@@ -221,8 +257,11 @@ def test_a_silent_run_is_warned_of_once_and_may_go_on(log: Path) -> None:
 
 
 @pytest.mark.parametrize(("stall", "expected"), [(30.0, ["stall"]), (0.0, [])])
-def test_the_user_says_what_silence_is_too_long(log: Path, stall: float, expected: list[str]) -> None:
+def test_the_user_says_what_silence_is_too_long(
+    log: Path, stall: float, expected: list[str]
+) -> None:
     """Seconds, or none at all."""
+
     def story() -> Iterator[float]:
         add(log, steps(1, 5))
         yield 2
@@ -235,6 +274,7 @@ def test_the_user_says_what_silence_is_too_long(log: Path, stall: float, expecte
 
 def test_lines_that_name_the_same_step_are_no_progress(log: Path) -> None:
     """A heartbeat behind a step that does not end, by the printed clock."""
+
     def at(second: int, text: str) -> str:
         return f"2026-01-01 {10 + second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d} {text}\n"
 
@@ -268,7 +308,11 @@ def test_once_judges_what_is_there(log: Path) -> None:
 
 
 def test_the_files_of_a_folder_are_one_job(tmp_path: Path) -> None:
-    """They may come one after the other; a kind is told once for the job; a file that is no log is left out."""
+    """They may come one after the other; a kind is told once for the job.
+
+    A file that is no log is left out.
+    """
+
     def story() -> Iterator[float]:
         yield 2
         add(tmp_path / "rank0.log", steps(1, 10))
@@ -285,7 +329,14 @@ def test_the_files_of_a_folder_are_one_job(tmp_path: Path) -> None:
     assert (Path(told.path).name, told.where.rank) == ("rank1.log", 1)
 
 
-@pytest.mark.parametrize(("paths", "settings"), [(["-"], Settings()), (["run.log"], Settings(interval=0.0)), (["run.log"], Settings(stall=-1.0))])
+@pytest.mark.parametrize(
+    ("paths", "settings"),
+    [
+        (["-"], Settings()),
+        (["run.log"], Settings(interval=0.0)),
+        (["run.log"], Settings(stall=-1.0)),
+    ],
+)
 def test_what_makes_no_sense_is_refused(paths: list[str], settings: Settings) -> None:
     """Standard input cannot be followed; time does not run backwards."""
     with pytest.raises(UsageError) as caught:

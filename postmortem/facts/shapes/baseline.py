@@ -1,7 +1,7 @@
 """What the first loss says: a model that knows nothing gives the logarithm of its vocabulary.
 
-In: the curves of one process and the size of the vocabulary. Out: the shapes `first-loss-high`, `first-loss-low`.
-Not here: the course of the loss (`shapes.course`).
+In: the curves of one process and the size of the vocabulary. Out: the shapes `first-loss-high`,
+`first-loss-low`. Not here: the course of the loss (`shapes.course`).
 """
 
 import math
@@ -27,10 +27,23 @@ def first_loss(curves: Curves, vocabulary: float | None) -> Found:
         vocabulary: number of classes of the output, or None if it is not printed.
     """
     points = curves.points(names.LOSS)
-    if vocabulary is None or vocabulary < _SMALLEST or not points or not points[0].step <= _EARLY or not 0.0 < points[0].value < math.inf:
+    if (
+        vocabulary is None
+        or vocabulary < _SMALLEST
+        or not points
+        or not points[0].step <= _EARLY
+        or not 0.0 < points[0].value < math.inf
+    ):
         return []
     first, guess = points[0], math.log(vocabulary)
-    said = say("loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}", "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}", loss=first.value, place=at(first), vocabulary=vocabulary, guess=guess)
+    said = say(
+        "loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}",
+        "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}",
+        loss=first.value,
+        place=at(first),
+        vocabulary=vocabulary,
+        guess=guess,
+    )
     if first.value > _HIGH * guess:
         return [("first-loss-high", said, first.line)]
     return [("first-loss-low", said, first.line)] if first.value < _LOW * guess else []

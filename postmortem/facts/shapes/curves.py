@@ -15,9 +15,17 @@ from postmortem.model.said import Said, say
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
-STAND_IN: Final = re.compile(r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$")
+STAND_IN: Final = re.compile(
+    r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$"
+)
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`, `box_loss`."""
-_JOINED: Final = (names.LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.EVAL_LOSS, names.LOSS_SCALE)
+_JOINED: Final = (
+    names.LOSS,
+    names.GRAD_NORM,
+    names.LEARNING_RATE,
+    names.EVAL_LOSS,
+    names.LOSS_SCALE,
+)
 
 Found = list[tuple[str, Said, int]]
 """Shapes of one process: id, the figures that show it, raw line."""
@@ -44,7 +52,11 @@ class Curves:
             known = self.by_name.get(one.name)
             if known is None or one.points > known.points:
                 self.by_name[one.name] = one
-        stand_in = None if names.LOSS in self.by_name else next((name for name in self.by_name if STAND_IN.search(name)), None)
+        stand_in = (
+            None
+            if names.LOSS in self.by_name
+            else next((name for name in self.by_name if STAND_IN.search(name)), None)
+        )
         if stand_in is not None:
             self.by_name[names.LOSS] = self.by_name[stand_in]
         self._points: dict[str, list[Point]] = {}
@@ -53,7 +65,9 @@ class Curves:
         """By line the steps that stand there: a bar draws all of its points on one line."""
         for one in long:
             for point in one.samples(_LONG // 4) if one.name in _JOINED else ():
-                self._places.setdefault(point.line, set()).add(-1.0 if math.isnan(point.step) else point.step)
+                self._places.setdefault(point.line, set()).add(
+                    -1.0 if math.isnan(point.step) else point.step
+                )
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""
@@ -66,7 +80,8 @@ class Curves:
             return list(series.kept())
         places = self._places
         chosen = [
-            Point(step, value, line) for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
+            Point(step, value, line)
+            for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
             if line in places and (step if step == step else -1.0) in places[line]  # noqa: PLR0124 -- the quickest test for NaN
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
@@ -79,4 +94,8 @@ def show(point: Point) -> Said:
 
 def at(point: Point) -> Said:
     """Name the place of a point: its step, else its raw line."""
-    return say("line {line}", "第 {line} 行", line=point.line) if math.isnan(point.step) else say("step {step:g}", "第 {step:g} 步", step=point.step)
+    return (
+        say("line {line}", "第 {line} 行", line=point.line)
+        if math.isnan(point.step)
+        else say("step {step:g}", "第 {step:g} 步", step=point.step)
+    )

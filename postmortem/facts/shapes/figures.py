@@ -25,15 +25,26 @@ _WHOLE_STEPS: Final = 4096
 def figures(curves: Curves) -> Found:
     """Losses or gradient norms that all are exact in float16 or in bfloat16."""
     for name in (names.LOSS, names.GRAD_NORM):
-        points = [point for point in curves.points(name)[:400] if math.isfinite(point.value) and point.value != 0.0]
+        points = [
+            point
+            for point in curves.points(name)[:400]
+            if math.isfinite(point.value) and point.value != 0.0
+        ]
         values = [point.value for point in points]
         if len(values) < _FEWEST:
             continue
         shown = next((point for point in points if _digits(point.value) >= 5), points[0])
         if all(map(_is_bf16, values)):
-            return [("bf16-figures", _exact(name, shown, len(values), "bfloat16"), shown.line)] if _is_telling(values, 5) else []
+            return (
+                [("bf16-figures", _exact(name, shown, len(values), "bfloat16"), shown.line)]
+                if _is_telling(values, 5)
+                else []
+            )
         if all(map(_is_fp16, values)) and _is_telling(values, 6):
-            return [("fp16-figures", _exact(name, shown, len(values), "float16"), shown.line), *_limit(curves, name)]
+            return [
+                ("fp16-figures", _exact(name, shown, len(values), "float16"), shown.line),
+                *_limit(curves, name),
+            ]
     return []
 
 
@@ -45,21 +56,41 @@ def _limit(curves: Curves, name: str) -> Found:
     if top < _LARGEST_HALF / 4:
         return []
     said = say(
-        "{name} up to {top:g}, then {value} at {place}; the largest float16 is {limit}", "{name} 最高到 {top:g}，{place}变为 {value}；float16 的最大值是 {limit}",
-        name=name, top=top, value=points[bad].value, place=at(points[bad]), limit=_LARGEST_HALF,
+        "{name} up to {top:g}, then {value} at {place}; the largest float16 is {limit}",
+        "{name} 最高到 {top:g}，{place}变为 {value}；float16 的最大值是 {limit}",
+        name=name,
+        top=top,
+        value=points[bad].value,
+        place=at(points[bad]),
+        limit=_LARGEST_HALF,
     )
     return [("fp16-limit", said, points[bad].line)]
 
 
 def _exact(name: str, shown: Point, count: int, kind: str) -> Said:
     return say(
-        "{name} {value!r} at {place}: all {count} values are exact in {kind}", "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
-        name=name, value=shown.value, place=at(shown), count=count, kind=kind,
+        "{name} {value!r} at {place}: all {count} values are exact in {kind}",
+        "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
+        name=name,
+        value=shown.value,
+        place=at(shown),
+        count=count,
+        kind=kind,
     )
 
 
 def _is_telling(values: Sequence[float], digits: int) -> bool:
-    return len({value for value in values if _digits(value) >= digits or (value >= _WHOLE_STEPS and value.is_integer() and _digits(value) >= 4)}) >= _TELLING
+    return (
+        len(
+            {
+                value
+                for value in values
+                if _digits(value) >= digits
+                or (value >= _WHOLE_STEPS and value.is_integer() and _digits(value) >= 4)
+            }
+        )
+        >= _TELLING
+    )
 
 
 def _digits(value: float) -> int:

@@ -1,6 +1,9 @@
-"""Run one fault once, under a time and a memory limit, and keep what a user would have: the log, or the folder of a job's files.
+"""Run one fault once, under a time and a memory limit, and keep what a user would have.
 
-Comes in: a fault, a seed, an environment. Goes out: `Run`: exit status, files with made-up paths and host, what the script itself knew of its curves.
+The log, or the folder of a job's files.
+
+Comes in: a fault, a seed, an environment. Goes out: `Run`: exit status, files with made-up paths
+and host, what the script itself knew of its curves.
 """
 
 import contextlib
@@ -45,11 +48,19 @@ def why_not(fault: Fault) -> str | None:
 
 
 def _has_gpu() -> bool:
-    return shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode == 0
+    return (
+        shutil.which("nvidia-smi") is not None
+        and subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode == 0
+    )
 
 
 def _can_mount() -> bool:
-    return os.geteuid() == 0 and shutil.which("unshare") is not None and subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
+    return (
+        os.geteuid() == 0
+        and shutil.which("unshare") is not None
+        and subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 AVAILABLE = {
@@ -57,14 +68,29 @@ AVAILABLE = {
     "no-gpu": (lambda: not _has_gpu(), "shows what happens without a GPU, and there is one"),
     "root": (lambda: os.geteuid() == 0, "needs root"),
     "tmpfs": (_can_mount, "needs root and `unshare -m` for a small file system of its own"),
-    "cgroup": (lambda: os.geteuid() == 0 and CGROUP_V1.is_dir() and os.access(CGROUP_V1, os.W_OK), "needs a writable memory cgroup (v1)"),
+    "cgroup": (
+        lambda: os.geteuid() == 0 and CGROUP_V1.is_dir() and os.access(CGROUP_V1, os.W_OK),
+        "needs a writable memory cgroup (v1)",
+    ),
     "compiler": (lambda: shutil.which("g++") is not None, "needs g++"),
-    "slurm": (lambda: all(shutil.which(name) for name in ("slurmctld", "slurmd")), "needs Slurm (Debian: slurm-wlm), for a cluster of its own on this machine"),
+    "slurm": (
+        lambda: all(shutil.which(name) for name in ("slurmctld", "slurmd")),
+        "needs Slurm (Debian: slurm-wlm), for a cluster of its own on this machine",
+    ),
 }
 
 
-def execute(fault: Fault, seed: int, venv: Path, keep: Path | None = None, chatter: dict[str, str] | None = None) -> Run:
-    """Run a fault with a seed. `keep` leaves the working folder there; `chatter` are variables that make frameworks talk more."""
+def execute(
+    fault: Fault,
+    seed: int,
+    venv: Path,
+    keep: Path | None = None,
+    chatter: dict[str, str] | None = None,
+) -> Run:
+    """Run a fault with a seed. `keep` leaves the working folder there.
+
+    `chatter` are variables that make frameworks talk more.
+    """
     with tempfile.TemporaryDirectory(prefix="lab-") as scratch:
         base = Path(scratch)
         work = base / "run"
@@ -77,46 +103,110 @@ def execute(fault: Fault, seed: int, venv: Path, keep: Path | None = None, chatt
         hide = _Hide(work, venv)
         out = base / "out"
         names = sorted(path for path in out.rglob("*") if path.is_file())
-        files = {str(path.relative_to(out)): hide(path.read_bytes()) for path in names} or {"": hide((base / "output.log").read_bytes())}
-        truth = [json.loads(line) for line in (base / "truth.jsonl").read_text(encoding="utf-8").splitlines()]
+        files = {str(path.relative_to(out)): hide(path.read_bytes()) for path in names} or {
+            "": hide((base / "output.log").read_bytes())
+        }
+        truth = [
+            json.loads(line)
+            for line in (base / "truth.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         dump = b""
         if fault.dump_command:
-            dump = hide(subprocess.run(["bash", "-c", fault.dump_command], cwd=work, env=environment, capture_output=True, check=False).stdout)
+            dump = hide(
+                subprocess.run(
+                    ["bash", "-c", fault.dump_command],
+                    cwd=work,
+                    env=environment,
+                    capture_output=True,
+                    check=False,
+                ).stdout
+            )
         if keep is not None:
-            shutil.copytree(base, keep, dirs_exist_ok=True, ignore_dangling_symlinks=True, ignore=_no_sockets)
+            shutil.copytree(
+                base, keep, dirs_exist_ok=True, ignore_dangling_symlinks=True, ignore=_no_sockets
+            )
         return Run(status, timed_out, files, truth, dump)
 
 
 def _no_sockets(folder: str, names: list[str]) -> list[str]:
     """Sockets and pipes that a run left behind cannot be kept."""
-    return [name for name in names if (Path(folder) / name).is_socket() or (Path(folder) / name).is_fifo()]
+    return [
+        name
+        for name in names
+        if (Path(folder) / name).is_socket() or (Path(folder) / name).is_fifo()
+    ]
 
 
 def _environment(fault: Fault, seed: int, venv: Path, base: Path) -> dict[str, str]:
     for name in ("out", "home", "tmp"):
         (base / name).mkdir()
     (base / "truth.jsonl").touch()
-    fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1", "LC_ALL": "C.UTF-8", "LANG": "C.UTF-8"}
-    # Where users write `CUDA_VISIBLE_DEVICES`, a machine with a GPU must give the same log as one without, unless the fault is about GPUs.
+    fixed = {
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "PYTHONUNBUFFERED": "1",
+        "LC_ALL": "C.UTF-8",
+        "LANG": "C.UTF-8",
+    }
+    # Where users write `CUDA_VISIBLE_DEVICES`, a machine with a GPU must give the same log as one
+    # without, unless the fault is about GPUs.
     devices = {} if "gpu" in fault.needs else {"CUDA_VISIBLE_DEVICES": ""}
-    own = {"LAB_SEED": str(seed), "LAB_VARIANT": fault.variant, "LAB_TRUTH": str(base / "truth.jsonl"), "LAB_OUT": str(base / "out"), "LAB_PORT": str(_free_port()), "VIRTUAL_ENV": str(venv), "PYTHONPATH": str(LAB / "kit"), "PYTHONDONTWRITEBYTECODE": "1"}
-    place = {"PATH": f"{venv / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}", "HOME": str(base / "home"), "TMPDIR": str(base / "tmp"), "USER": "user", "TORCHINDUCTOR_CACHE_DIR": str(base / "tmp" / "inductor")}
+    own = {
+        "LAB_SEED": str(seed),
+        "LAB_VARIANT": fault.variant,
+        "LAB_TRUTH": str(base / "truth.jsonl"),
+        "LAB_OUT": str(base / "out"),
+        "LAB_PORT": str(_free_port()),
+        "VIRTUAL_ENV": str(venv),
+        "PYTHONPATH": str(LAB / "kit"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    place = {
+        "PATH": f"{venv / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}",
+        "HOME": str(base / "home"),
+        "TMPDIR": str(base / "tmp"),
+        "USER": "user",
+        "TORCHINDUCTOR_CACHE_DIR": str(base / "tmp" / "inductor"),
+    }
     return {**fixed, **devices, **own, **place, **fault.variables}
 
 
-def _limited(fault: Fault, work: Path, environment: dict[str, str], output: Path) -> tuple[int, bool]:
-    """Exit status and whether the lab's own time limit ended it. Whatever the run leaves behind is killed."""
+def _limited(
+    fault: Fault, work: Path, environment: dict[str, str], output: Path
+) -> tuple[int, bool]:
+    """Exit status and whether the lab's own time limit ended it.
+
+    Whatever the run leaves behind is killed.
+    """
     limit = fault.memory_mib or MEMORY_MIB
-    group = CGROUP_V1 / f"lab-{os.getpid()}-{time.monotonic_ns()}" if "cgroup" in fault.needs else None
+    group = (
+        CGROUP_V1 / f"lab-{os.getpid()}-{time.monotonic_ns()}" if "cgroup" in fault.needs else None
+    )
     if group is not None:
         group.mkdir()
         (group / "memory.limit_in_bytes").write_text(str(limit * 2**20), encoding="ascii")
         argv = ["bash", "-c", f"echo $$ > {group}/cgroup.procs && exec bash launch.sh"]
     else:
-        # Address space, not resident memory: the only limit that needs no rights. Libraries map far more than they use.
-        argv = ["prlimit", f"--as={(limit + 20000 if not fault.memory_mib else limit) * 2**20}", "bash", "launch.sh"]
+        # Address space, not resident memory: the only limit that needs no rights. Libraries map far
+        # more than they use.
+        argv = [
+            "prlimit",
+            f"--as={(limit + 20000 if not fault.memory_mib else limit) * 2**20}",
+            "bash",
+            "launch.sh",
+        ]
     with output.open("wb") as sink:
-        process = subprocess.Popen(argv, cwd=work, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            argv,
+            cwd=work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         timed_out = False
         try:
             status = process.wait(timeout=fault.seconds)
@@ -133,7 +223,10 @@ def _limited(fault: Fault, work: Path, environment: dict[str, str], output: Path
 
 
 def _reap(mark: str) -> None:
-    """Kill what left the process group (launchers start sessions of their own): every process that carries this run's variable."""
+    """Kill what left the process group (launchers start sessions of their own).
+
+    Every process that carries this run's variable.
+    """
     wanted = f"LAB_TRUTH={mark}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -163,8 +256,17 @@ class _Hide:
         base = work.parent
         host = socket.gethostname()
         python = Path(os.path.realpath(venv / "bin" / "python")).parents[1]
-        pairs = [(str(work), "/workspace/run"), (str(base / "home"), "/home/user"), (str(base / "tmp"), "/tmp"), (str(base / "out"), "/workspace/logs"), (str(base), "/workspace"),
-                 (str(LAB / "kit"), "/workspace/kit"), (str(venv), "/opt/venv"), (str(python), "/opt/python"), (str(LAB), "/workspace/lab")]
+        pairs = [
+            (str(work), "/workspace/run"),
+            (str(base / "home"), "/home/user"),
+            (str(base / "tmp"), "/tmp"),
+            (str(base / "out"), "/workspace/logs"),
+            (str(base), "/workspace"),
+            (str(LAB / "kit"), "/workspace/kit"),
+            (str(venv), "/opt/venv"),
+            (str(python), "/opt/python"),
+            (str(LAB), "/workspace/lab"),
+        ]
         address = _address(host)
         pairs += [(host, "node-1")] if len(host) > 3 else []
         pairs += [(address, "10.0.0.1")] if address and not address.startswith("127.") else []

@@ -87,7 +87,11 @@ class Fault:
     def files(self) -> dict[str, Path]:
         """Name in the working folder -> file, for everything the run needs."""
         if self.path.is_dir():
-            return {str(path.relative_to(self.path)): path for path in sorted(self.path.rglob("*")) if path.is_file() and path.name != "fault.yaml" and "__pycache__" not in path.parts}
+            return {
+                str(path.relative_to(self.path)): path
+                for path in sorted(self.path.rglob("*"))
+                if path.is_file() and path.name != "fault.yaml" and "__pycache__" not in path.parts
+            }
         return {self.runs_as: self.path}
 
     def dump_file(self, dump: Dump) -> Path:
@@ -98,7 +102,11 @@ class Fault:
     @property
     def description(self) -> str:
         """The file that holds the header, relative to the project."""
-        return str((self.path / "fault.yaml" if self.path.is_dir() else self.path).relative_to(LAB.parents[1]))
+        return str(
+            (self.path / "fault.yaml" if self.path.is_dir() else self.path).relative_to(
+                LAB.parents[1]
+            )
+        )
 
 
 def header_of(path: Path) -> tuple[str, dict[str, Any]]:
@@ -106,7 +114,9 @@ def header_of(path: Path) -> tuple[str, dict[str, Any]]:
     if path.is_dir():
         fields = yaml.safe_load((path / "fault.yaml").read_text(encoding="utf-8"))
         return str(fields.pop("story", "")), fields
-    story, _, rest = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")
+    story, _, rest = (
+        ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    ).partition("\n")
     return story.strip(), yaml.safe_load(rest) or {}
 
 
@@ -120,7 +130,20 @@ def faults_at(path: Path) -> list[Fault]:
     variants = fields.pop("variants", None)
     if not variants:
         return [fault_from(path, stem, story, fields)]
-    return [fault_from(path, f"{stem}-{name}", own.get("story", story), {**fields, "pair": stem, "variant": name, **{key: value for key, value in own.items() if key != "story"}}) for name, own in variants.items()]
+    return [
+        fault_from(
+            path,
+            f"{stem}-{name}",
+            own.get("story", story),
+            {
+                **fields,
+                "pair": stem,
+                "variant": name,
+                **{key: value for key, value in own.items() if key != "story"},
+            },
+        )
+        for name, own in variants.items()
+    ]
 
 
 def fault_from(path: Path, stem: str, story: str, fields: dict[str, Any]) -> Fault:
@@ -128,13 +151,19 @@ def fault_from(path: Path, stem: str, story: str, fields: dict[str, Any]) -> Fau
     known = {name.rstrip("_") for name in Fault.__dataclass_fields__} - {"name", "path", "story"}
     unknown = set(fields) - known
     if unknown or not story or "cause" not in fields:
-        wanted = f"unknown fields {sorted(unknown)}; known are {sorted(known)}" if unknown else "a first line that tells the story, and `cause:`, are needed"
+        wanted = (
+            f"unknown fields {sorted(unknown)}; known are {sorted(known)}"
+            if unknown
+            else "a first line that tells the story, and `cause:`, are needed"
+        )
         raise FaultError(f"{path}: {wanted}")
     values = _values(fields)
     try:
         values["dumps"] = tuple(Dump(**_values(entry)) for entry in fields.get("dumps", []))
     except TypeError as error:
-        raise FaultError(f"{path}: dumps: {error}; known fields are {sorted(Dump.__dataclass_fields__)}; quote a `why` that holds a comma") from error
+        raise FaultError(
+            f"{path}: dumps: {error}; known fields are {sorted(Dump.__dataclass_fields__)}; quote a `why` that holds a comma"
+        ) from error
     values["variables"] = {key: str(value) for key, value in fields.get("variables", {}).items()}
     fault = Fault(name=f"{path.parent.name}/{stem}", path=path, story=story, **values)
     check(fault)
@@ -143,7 +172,10 @@ def fault_from(path: Path, stem: str, story: str, fields: dict[str, Any]) -> Fau
 
 def _values(fields: dict[str, Any]) -> dict[str, Any]:
     """Field names and values as the classes have them."""
-    return {("not_" if key == "not" else key): tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    return {
+        ("not_" if key == "not" else key): tuple(value) if isinstance(value, list) else value
+        for key, value in fields.items()
+    }
 
 
 def check(fault: Fault) -> None:
@@ -152,12 +184,18 @@ def check(fault: Fault) -> None:
     if wrong:
         raise FaultError(f"{fault.path}: needs {wrong}; known are {list(NEEDS)}")
     if fault.ends not in ("by itself", "time limit"):
-        raise FaultError(f"{fault.path}: ends must be 'by itself' or 'time limit' (the lab stops it after `seconds`)")
+        raise FaultError(
+            f"{fault.path}: ends must be 'by itself' or 'time limit' (the lab stops it after `seconds`)"
+        )
     missing = [dump.file for dump in fault.dumps if not fault.dump_file(dump).is_file()]
     if missing:
-        raise FaultError(f"{fault.path}: the dumps {missing} stand neither beside it nor in {DUMPS}")
+        raise FaultError(
+            f"{fault.path}: the dumps {missing} stand neither beside it nor in {DUMPS}"
+        )
     if not set(fault.kept) <= set(fault.seeds):
-        raise FaultError(f"{fault.path}: kept seeds {fault.kept} are not among the seeds {fault.seeds}")
+        raise FaultError(
+            f"{fault.path}: kept seeds {fault.kept} are not among the seeds {fault.seeds}"
+        )
     if "." in fault.path.stem if fault.path.is_file() else "." in fault.path.name:
         raise FaultError(f"{fault.path}: no dot in a fault's name")
 
@@ -178,5 +216,7 @@ def _walk(patterns: list[str]) -> Iterator[Fault]:
     for framework in sorted(path for path in FAULTS.iterdir() if path.is_dir()):
         for path in sorted(framework.iterdir()):
             name = f"{framework.name}/{path.stem if path.suffix == '.py' else path.name}"
-            if (path.suffix == ".py" or (path / "fault.yaml").is_file()) and any(fnmatch(name, pattern) or pattern.startswith(name) for pattern in patterns):
+            if (path.suffix == ".py" or (path / "fault.yaml").is_file()) and any(
+                fnmatch(name, pattern) or pattern.startswith(name) for pattern in patterns
+            ):
                 yield from faults_at(path)

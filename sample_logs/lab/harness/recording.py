@@ -1,6 +1,7 @@
 """Record faults: run them, write or compare their cases, say what happened.
 
-Comes in: faults and seeds. Goes out: files under a folder, and one `Outcome` per run. A run that did not show its fault leaves nothing behind but its outcome.
+Comes in: faults and seeds. Goes out: files under a folder, and one `Outcome` per run. A run that
+did not show its fault leaves nothing behind but its outcome.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,13 @@ from harness.faults import Fault, FaultError
 from harness.labels import cases_of, end_of, write
 from harness.manifest import case_names
 
-TALKATIVE = {"TRANSFORMERS_VERBOSITY": "info", "ACCELERATE_LOG_LEVEL": "INFO", "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "INFO", "DATASETS_VERBOSITY": "info"}
+TALKATIVE = {
+    "TRANSFORMERS_VERBOSITY": "info",
+    "ACCELERATE_LOG_LEVEL": "INFO",
+    "TORCH_DISTRIBUTED_DEBUG": "DETAIL",
+    "TORCH_CPP_LOG_LEVEL": "INFO",
+    "DATASETS_VERBOSITY": "info",
+}
 SILENT = {"TRANSFORMERS_VERBOSITY": "error", "PYTHONWARNINGS": "ignore", "TQDM_DISABLE": "1"}
 CHATTER: dict[str, dict[str, str]] = {"normal": {}, "talkative": TALKATIVE, "silent": SILENT}
 
@@ -57,20 +64,36 @@ def record(fault: Fault, seed: int, job: Job) -> list[Outcome]:
         return [Outcome(name, "failed", str(error)) for name in names]
     target = job.out / fault.framework
     if job.compare:
-        return [_compared(target / f"{case}.yaml", yaml.safe_load(parts[".yaml"]), f"{fault.framework}/{case}") for case, parts in cases.items()]
+        return [
+            _compared(
+                target / f"{case}.yaml", yaml.safe_load(parts[".yaml"]), f"{fault.framework}/{case}"
+            )
+            for case, parts in cases.items()
+        ]
     write(cases, target)
     size = sum(len(data) for parts in cases.values() for data in parts.values())
-    return [Outcome(name, "recorded", f"exit status {run.status}, {size:,} bytes") for name in names]
+    return [
+        Outcome(name, "recorded", f"exit status {run.status}, {size:,} bytes") for name in names
+    ]
 
 
 def _as_announced(fault: Fault, run: Run) -> None:
     """Refuse a run that ended otherwise than its header says."""
     if run.timed_out != (fault.ends == "time limit"):
-        raise FaultError(f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit of {fault.seconds} s; its end was:\n{end_of(run.files)}")
-    if fault.outcome == "failed" and run.status == 0 and fault.ends == "by itself" and not fault.signature:
+        raise FaultError(
+            f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit of {fault.seconds} s; its end was:\n{end_of(run.files)}"
+        )
+    if (
+        fault.outcome == "failed"
+        and run.status == 0
+        and fault.ends == "by itself"
+        and not fault.signature
+    ):
         raise FaultError(f"{fault.name}: exit status 0 and no signature: nothing failed")
     if fault.outcome == "completed" and run.status != 0:
-        raise FaultError(f"{fault.name}: meant to complete, but exit status {run.status}; its end was:\n{end_of(run.files)}")
+        raise FaultError(
+            f"{fault.name}: meant to complete, but exit status {run.status}; its end was:\n{end_of(run.files)}"
+        )
 
 
 def _compared(path: Path, label: dict[str, Any], case: str) -> Outcome:

@@ -1,7 +1,11 @@
-"""What real life adds to a log: chatter, bars, prefixes, colours, interleaving, cuts, line ends, wrapping, an earlier attempt, harmless warnings.
+"""What real life adds to a log.
 
-Comes in: a recorded case and a seed. Goes out: another case of the same truth, with the line of the first failure moved along. Curves are kept in the label only where the change leaves every metric line whole.
-All inserted lines are such as the named programs print; they change no verdict.
+Chatter, bars, prefixes, colours, interleaving, cuts, line ends, wrapping, an earlier attempt,
+harmless warnings.
+
+Comes in: a recorded case and a seed. Goes out: another case of the same truth, with the line of the
+first failure moved along. Curves are kept in the label only where the change leaves every metric
+line whole. All inserted lines are such as the named programs print; they change no verdict.
 """
 
 import random
@@ -16,7 +20,8 @@ import yaml
 from harness.faults import FaultError
 from harness.labels import dumped, write
 
-BREAKING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}     # after these the curves of the label no longer stand in the log as they were
+# after these the curves of the label no longer stand in the log as they were
+BREAKING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}
 
 CHATTER = (
     "DEBUG:urllib3.connectionpool:Starting new HTTPS connection (1): huggingface.co:443",
@@ -45,7 +50,9 @@ PREFIXES: tuple[Callable[[random.Random, int], str], ...] = (
     lambda _draw, _number: "[rank0]: ",
     lambda _draw, _number: "[default0]:",
     lambda _draw, _number: "0: ",
-    lambda _draw, number: f"2026-03-02T09:{14 + number // 600 % 40:02d}:{number // 10 % 60:02d}.{number % 10}04127Z ",
+    lambda _draw, number: (
+        f"2026-03-02T09:{14 + number // 600 % 40:02d}:{number // 10 % 60:02d}.{number % 10}04127Z "
+    ),
     lambda _draw, _number: "trainer-1  | ",
     lambda _draw, _number: "(RayTrainWorker pid=4127) ",
     lambda _draw, _number: "[1,0]<stdout>:",
@@ -73,7 +80,9 @@ class Source:
     def encoded(self) -> bytes:
         """The file's bytes."""
         text = self.end.join(line.text for line in self.lines)
-        return (text + (self.end if self.whole_end and self.lines else "")).encode(self.encoding, errors="surrogateescape" if self.encoding == "utf-8" else "replace")
+        return (text + (self.end if self.whole_end and self.lines else "")).encode(
+            self.encoding, errors="surrogateescape" if self.encoding == "utf-8" else "replace"
+        )
 
 
 def parsed(data: bytes) -> Source:
@@ -81,14 +90,23 @@ def parsed(data: bytes) -> Source:
     text = data.decode("utf-8", errors="surrogateescape")
     pieces = text.split("\n")
     whole = pieces[-1] == ""
-    return Source(tuple(Line(piece, number) for number, piece in enumerate(pieces[:-1] if whole else pieces, 1)), whole_end=whole)
+    return Source(
+        tuple(
+            Line(piece, number) for number, piece in enumerate(pieces[:-1] if whole else pieces, 1)
+        ),
+        whole_end=whole,
+    )
 
 
 def _sprinkled(source: Source, draw: random.Random, pool: tuple[str, ...], share: float) -> Source:
     """Insert lines of the pool, never inside a traceback (a process prints that in one go)."""
     lines: list[Line] = []
     for line in source.lines:
-        if draw.random() < share and not line.text.startswith((" ", "\t", "}", "]")) and "Error" not in line.text:
+        if (
+            draw.random() < share
+            and not line.text.startswith((" ", "\t", "}", "]"))
+            and "Error" not in line.text
+        ):
             lines.append(Line(draw.choice(pool)))
         lines.append(line)
     return replace(source, lines=tuple(lines))
@@ -105,17 +123,34 @@ def warnings(source: Source, draw: random.Random, _first: int, _other: bytes) ->
 
 
 def bars(source: Source, draw: random.Random, _first: int, _other: bytes) -> Source:
-    """A bar is redrawn in front of some lines; the line follows on the same line of the file, as happens with two streams in one terminal."""
+    """A bar is redrawn in front of some lines.
+
+    The line follows on the same line of the file, as happens with two streams in one terminal.
+    """
     total = draw.choice((200, 1000, 5000))
     done, lines = 0, []
     for line in source.lines:
-        if draw.random() < 0.3 and not line.text.startswith((" ", "\t", "\r", "}", "]")) and "\r" not in line.text and "Error" not in line.text:
+        if (
+            draw.random() < 0.3
+            and not line.text.startswith((" ", "\t", "\r", "}", "]"))
+            and "\r" not in line.text
+            and "Error" not in line.text
+        ):
             redraws = []
             for _ in range(draw.randint(1, 4)):
                 done = min(total, done + 1)
                 percent = done * 100 // total
-                redraws.append(f"\r{percent:3d}%|{'█' * (percent // 10):<10}| {done}/{total} [00:{done % 60:02d}<{done % 9:02d}:12, {draw.uniform(0.5, 9):.2f}it/s]")
-            lines.append(Line("".join(redraws) + "\n" + line.text if draw.random() < 0.5 else "".join(redraws) + "\r" + line.text, line.origin))
+                redraws.append(
+                    f"\r{percent:3d}%|{'█' * (percent // 10):<10}| {done}/{total} [00:{done % 60:02d}<{done % 9:02d}:12, {draw.uniform(0.5, 9):.2f}it/s]"
+                )
+            lines.append(
+                Line(
+                    "".join(redraws) + "\n" + line.text
+                    if draw.random() < 0.5
+                    else "".join(redraws) + "\r" + line.text,
+                    line.origin,
+                )
+            )
         else:
             lines.append(line)
     return _split(replace(source, lines=tuple(lines)))
@@ -133,19 +168,41 @@ def _split(source: Source) -> Source:
 def prefixed(source: Source, draw: random.Random, _first: int, _other: bytes) -> Source:
     """What a launcher, a scheduler or a container puts in front of every line."""
     prefix = draw.choice(PREFIXES)
-    return replace(source, lines=tuple(replace(line, text=prefix(draw, number) + line.text) for number, line in enumerate(source.lines)))
+    return replace(
+        source,
+        lines=tuple(
+            replace(line, text=prefix(draw, number) + line.text)
+            for number, line in enumerate(source.lines)
+        ),
+    )
 
 
 def coloured(source: Source, draw: random.Random, _first: int, _other: bytes) -> Source:
     """Levels and exception names in colours, some lines wholly dim."""
     words = re.compile(r"\b(INFO|WARNING|ERROR|DEBUG|\w+Error)\b")
-    return replace(source, lines=tuple(
-        replace(line, text=f"\x1b[2m{line.text}\x1b[0m" if draw.random() < 0.05 and "\r" not in line.text else words.sub("\x1b[1;31m\\1\x1b[0m", line.text)) for line in source.lines))
+    return replace(
+        source,
+        lines=tuple(
+            replace(
+                line,
+                text=f"\x1b[2m{line.text}\x1b[0m"
+                if draw.random() < 0.05 and "\r" not in line.text
+                else words.sub("\x1b[1;31m\\1\x1b[0m", line.text),
+            )
+            for line in source.lines
+        ),
+    )
 
 
 def interleaved(source: Source, draw: random.Random, _first: int, _other: bytes) -> Source:
     """The same words from a second rank, mixed in line by line, each rank in its own order and under its own prefix."""
-    ranks = [[Line(f"[rank{rank}]: {line.text}", line.origin if rank == 0 else 0) for line in source.lines] for rank in (0, 1)]
+    ranks = [
+        [
+            Line(f"[rank{rank}]: {line.text}", line.origin if rank == 0 else 0)
+            for line in source.lines
+        ]
+        for rank in (0, 1)
+    ]
     lines: list[Line] = []
     while any(ranks):
         lines.append(draw.choice([rank for rank in ranks if rank]).pop(0))
@@ -157,8 +214,8 @@ def cut_head(source: Source, draw: random.Random, first: int, _other: bytes) -> 
     most = min(max(0, first - 4) if first else len(source.lines), len(source.lines) // 10)
     if most < 1:
         return source
-    lines = list(source.lines[draw.randint(1, most):])
-    lines[0] = replace(lines[0], text=lines[0].text[len(lines[0].text) // 3:])
+    lines = list(source.lines[draw.randint(1, most) :])
+    lines[0] = replace(lines[0], text=lines[0].text[len(lines[0].text) // 3 :])
     return replace(source, lines=tuple(lines))
 
 
@@ -169,7 +226,11 @@ def cut_tail(source: Source, draw: random.Random, first: int, _other: bytes) -> 
         return source
     end = draw.randint(keep, len(source.lines) - 1)
     last = source.lines[end]
-    return replace(source, lines=(*source.lines[:end], replace(last, text=last.text[: len(last.text) // 2])), whole_end=False)
+    return replace(
+        source,
+        lines=(*source.lines[:end], replace(last, text=last.text[: len(last.text) // 2])),
+        whole_end=False,
+    )
 
 
 def windows(source: Source, _draw: random.Random, _first: int, _other: bytes) -> Source:
@@ -187,28 +248,57 @@ def wrapped(source: Source, draw: random.Random, _first: int, _other: bytes) -> 
     width = draw.choice((100, 120, 160))
     lines: list[Line] = []
     for line in source.lines:
-        pieces = [line.text[start:start + width] for start in range(0, len(line.text), width)] if "\r" not in line.text else [line.text]
-        lines += [Line(piece, line.origin if number == 0 else 0) for number, piece in enumerate(pieces or [""])]
+        pieces = (
+            [line.text[start : start + width] for start in range(0, len(line.text), width)]
+            if "\r" not in line.text
+            else [line.text]
+        )
+        lines += [
+            Line(piece, line.origin if number == 0 else 0)
+            for number, piece in enumerate(pieces or [""])
+        ]
     return replace(source, lines=tuple(lines))
 
 
 def second_attempt(source: Source, _draw: random.Random, _first: int, other: bytes) -> Source:
     """An earlier run stands above in the same file, under the shell's echo of its command."""
     earlier = [Line(line.text) for line in parsed(other).lines]
-    return replace(source, lines=(Line("+ python train.py --run first"), *earlier, Line("+ python train.py --run second"), *source.lines))
+    return replace(
+        source,
+        lines=(
+            Line("+ python train.py --run first"),
+            *earlier,
+            Line("+ python train.py --run second"),
+            *source.lines,
+        ),
+    )
 
 
 # Order of application: what changes lines first, what changes the file last.
 KINDS: dict[str, Callable[[Source, random.Random, int, bytes], Source]] = {
-    "verbosity": verbosity, "warnings": warnings, "bars": bars, "cut-head": cut_head, "cut-tail": cut_tail, "wrapped": wrapped, "second-attempt": second_attempt,
-    "prefixed": prefixed, "interleaved": interleaved, "coloured": coloured, "windows": windows, "utf-16": utf16,
+    "verbosity": verbosity,
+    "warnings": warnings,
+    "bars": bars,
+    "cut-head": cut_head,
+    "cut-tail": cut_tail,
+    "wrapped": wrapped,
+    "second-attempt": second_attempt,
+    "prefixed": prefixed,
+    "interleaved": interleaved,
+    "coloured": coloured,
+    "windows": windows,
+    "utf-16": utf16,
 }
 EXCLUDING = ({"windows", "utf-16"}, {"prefixed", "interleaved"}, {"cut-head", "second-attempt"})
 
 
 def chosen(draw: random.Random, *, job: bool) -> list[str]:
     """Two to four kinds that go together. A job of many files gets none that would mix its files."""
-    names = [name for name in KINDS if not (job and name in ("interleaved", "second-attempt", "prefixed"))]
+    names = [
+        name
+        for name in KINDS
+        if not (job and name in ("interleaved", "second-attempt", "prefixed"))
+    ]
     picked = draw.sample(names, draw.randint(2, 4))
     for group in EXCLUDING:
         both = [name for name in picked if name in group]
@@ -216,7 +306,9 @@ def chosen(draw: random.Random, *, job: bool) -> list[str]:
     return [name for name in KINDS if name in picked]
 
 
-def varied(files: dict[str, bytes], label: dict[str, Any], seed: int, kinds: list[str], other: bytes) -> tuple[dict[str, bytes], dict[str, Any]]:
+def varied(
+    files: dict[str, bytes], label: dict[str, Any], seed: int, kinds: list[str], other: bytes
+) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files after the named kinds, and the label that is true of them."""
     draw = random.Random(seed)
     truth = label.get("first_failure") or {}
@@ -227,11 +319,21 @@ def varied(files: dict[str, bytes], label: dict[str, Any], seed: int, kinds: lis
         source = parsed(data)
         for kind in kinds:
             # The place of the failure among the lines as they stand now.
-            now = next((number for number, line in enumerate(source.lines, 1) if place and line.origin == place), 0)
+            now = next(
+                (
+                    number
+                    for number, line in enumerate(source.lines, 1)
+                    if place and line.origin == place
+                ),
+                0,
+            )
             source = KINDS[kind](source, draw, now, other)
         found[name] = source.encoded()
         if place:
-            moved = next((number for number, line in enumerate(source.lines, 1) if line.origin == place), None)
+            moved = next(
+                (number for number, line in enumerate(source.lines, 1) if line.origin == place),
+                None,
+            )
             changed["first_failure"] = {**truth, "line": moved}
     if BREAKING & set(kinds):
         changed.pop("series", None)
@@ -243,20 +345,37 @@ def read_case(path: Path) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Files and label of a recorded case; `path` is its log, its folder or its label."""
     label = path.with_suffix(".yaml")
     if not label.is_file():
-        raise FaultError(f"{label} is not there; give the log, the folder or the label of a recorded case")
+        raise FaultError(
+            f"{label} is not there; give the log, the folder or the label of a recorded case"
+        )
     folder, log = label.with_suffix(""), label.with_suffix(".log")
-    files = {str(entry.relative_to(folder)): entry.read_bytes() for entry in sorted(folder.rglob("*")) if entry.is_file()} if folder.is_dir() else {"": log.read_bytes()}
+    files = (
+        {
+            str(entry.relative_to(folder)): entry.read_bytes()
+            for entry in sorted(folder.rglob("*"))
+            if entry.is_file()
+        }
+        if folder.is_dir()
+        else {"": log.read_bytes()}
+    )
     return files, yaml.safe_load(label.read_text(encoding="utf-8"))
 
 
 def earlier_attempt(path: Path, draw: random.Random) -> bytes:
     """Another recorded log of the same folder, to stand above as an earlier attempt."""
-    others = [other for other in sorted(path.parent.glob("*.log")) if other.stem != path.stem and other.with_suffix(".yaml").is_file()]
+    others = [
+        other
+        for other in sorted(path.parent.glob("*.log"))
+        if other.stem != path.stem and other.with_suffix(".yaml").is_file()
+    ]
     return draw.choice(others).read_bytes() if others else b""
 
 
 def vary(path: Path, seed: int, kinds: list[str], out: Path) -> Path:
-    """Write the varied case of a recorded one and return its label. An unknown kind or a missing case is a FaultError."""
+    """Write the varied case of a recorded one and return its label.
+
+    An unknown kind or a missing case is a FaultError.
+    """
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise FaultError(f"unknown kinds {unknown}; known are {list(KINDS)}")
@@ -265,8 +384,14 @@ def vary(path: Path, seed: int, kinds: list[str], out: Path) -> Path:
     kinds = [kind for kind in KINDS if kind in kinds] or chosen(draw, job="" not in files)
     name = f"{path.stem}-v{seed}"
     changed, label = varied(files, label, draw.randrange(2**32), kinds, earlier_attempt(path, draw))
-    label |= {"composed": True, "varied": kinds, "how": f"python sample_logs/lab vary {path.parent.name}/{path.stem} --seed {seed}; {label['how']}"}
-    parts = {(f"/{key}" if key else ".log"): data for key, data in changed.items()} | {".yaml": dumped(label).encode()}
+    label |= {
+        "composed": True,
+        "varied": kinds,
+        "how": f"python sample_logs/lab vary {path.parent.name}/{path.stem} --seed {seed}; {label['how']}",
+    }
+    parts = {(f"/{key}" if key else ".log"): data for key, data in changed.items()} | {
+        ".yaml": dumped(label).encode()
+    }
     dump = path.with_suffix(".env")
     if dump.is_file():
         parts[".env"] = dump.read_bytes()

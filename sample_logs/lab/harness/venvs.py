@@ -1,6 +1,9 @@
-"""The virtual environments that the faults run in: made by the lab, one per framework, versions pinned in `environments/`.
+"""The virtual environments that the faults run in.
 
-Comes in: a name. Goes out: the folder of a ready environment. `environments/NAME.yaml` says what is installed and in which order, `environments/NAME.lock` (pip freeze) holds every version.
+Made by the lab, one per framework, versions pinned in `environments/`.
+
+Comes in: a name. Goes out: the folder of a ready environment. `environments/NAME.yaml` says what is
+installed and in which order, `environments/NAME.lock` (pip freeze) holds every version.
 """
 
 import json
@@ -17,14 +20,31 @@ from harness.faults import LAB, FaultError
 
 HOME = Path(os.environ.get("LAB_HOME", Path.home() / ".cache" / "postmortem-lab"))
 READY = "lab-ready.json"
-SHOWN = ("torch", "transformers", "accelerate", "peft", "trl", "datasets", "deepspeed", "lightning", "mmengine", "xtuner", "numpy", "bitsandbytes", "huggingface_hub", "torchvision")
+SHOWN = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "peft",
+    "trl",
+    "datasets",
+    "deepspeed",
+    "lightning",
+    "mmengine",
+    "xtuner",
+    "numpy",
+    "bitsandbytes",
+    "huggingface_hub",
+    "torchvision",
+)
 
 
 def plan_of(name: str) -> dict[str, Any]:
     """The steps of an environment."""
     path = LAB / "environments" / f"{name}.yaml"
     if not path.is_file():
-        raise FaultError(f"no environment is called {name!r}; there are {sorted(entry.stem for entry in path.parent.glob('*.yaml'))}")
+        raise FaultError(
+            f"no environment is called {name!r}; there are {sorted(entry.stem for entry in path.parent.glob('*.yaml'))}"
+        )
     return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
@@ -40,7 +60,10 @@ def ready(name: str) -> bool:
 
 
 def make(name: str, *, freeze: bool = False) -> Path:
-    """Make the environment, if it is not ready, and return its folder. With `freeze`, ignore the lock and write a new one."""
+    """Make the environment, if it is not ready, and return its folder.
+
+    With `freeze`, ignore the lock and write a new one.
+    """
     folder, plan = folder_of(name), plan_of(name)
     lock = LAB / "environments" / f"{name}.lock"
     if ready(name) and not freeze:
@@ -49,17 +72,37 @@ def make(name: str, *, freeze: bool = False) -> Path:
     venv.EnvBuilder(clear=True, with_pip=True).create(folder)
     constraint = [] if freeze or not lock.is_file() else ["-c", str(lock)]
     for step in plan["steps"]:
-        pip(folder, ["install", "-q", "--disable-pip-version-check", *(str(part) for part in step), *(constraint if "--no-deps" not in step else [])])
+        pip(
+            folder,
+            [
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+                *(str(part) for part in step),
+                *(constraint if "--no-deps" not in step else []),
+            ],
+        )
     if freeze:
-        lines = [line for line in pip(folder, ["freeze", "--disable-pip-version-check"]).splitlines() if "==" in line and " @ " not in line]
-        lock.write_text("".join(f"{line.replace('+cpu', '')}\n" for line in lines), encoding="utf-8")
+        lines = [
+            line
+            for line in pip(folder, ["freeze", "--disable-pip-version-check"]).splitlines()
+            if "==" in line and " @ " not in line
+        ]
+        lock.write_text(
+            "".join(f"{line.replace('+cpu', '')}\n" for line in lines), encoding="utf-8"
+        )
     (folder / READY).write_text(json.dumps(plan), encoding="utf-8")
     return folder
 
 
 def pip(folder: Path, arguments: list[str]) -> str:
     """Run the environment's pip; its last lines are the error."""
-    done = subprocess.run([str(folder / "bin" / "python"), "-m", "pip", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(folder / "bin" / "python"), "-m", "pip", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise FaultError(f"pip {' '.join(arguments)} failed in {folder}:\n{done.stderr[-1500:]}")
     return done.stdout
@@ -68,5 +111,7 @@ def pip(folder: Path, arguments: list[str]) -> str:
 def versions(folder: Path) -> dict[str, str]:
     """Python and the packages worth a line in a label."""
     code = f"import importlib.metadata as m, json, platform; print(json.dumps({{'python': platform.python_version(), **{{n: m.version(n) for n in {SHOWN!r} if any(d.metadata['Name'] == n for d in m.distributions(name=n))}}}}))"
-    done = subprocess.run([str(folder / "bin" / "python"), "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(folder / "bin" / "python"), "-c", code], capture_output=True, text=True, check=True
+    )
     return dict(json.loads(done.stdout))

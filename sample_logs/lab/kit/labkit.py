@@ -1,7 +1,11 @@
-"""What a fault's script may use of the lab: its seed, its choice among variants, and a way to note the true curve.
+"""What a fault's script may use of the lab.
 
-The curve is noted from the framework's own state, not from what is printed; values are rounded as the framework prints them, so that a reader of the log can agree to the last digit.
-The notes go to the file that LAB_TRUTH names, one JSON object a line: series, step, value. Without it they are dropped, so that a script also runs by hand.
+Its seed, its choice among variants, and a way to note the true curve.
+
+The curve is noted from the framework's own state, not from what is printed; values are rounded as
+the framework prints them, so that a reader of the log can agree to the last digit. The notes go to
+the file that LAB_TRUTH names, one JSON object a line: series, step, value. Without it they are
+dropped, so that a script also runs by hand.
 """
 
 import json
@@ -25,7 +29,9 @@ def note(series: str, step: int | None, value: float) -> None:
     path = os.environ.get("LAB_TRUTH")
     if path:
         with open(path, "a", encoding="utf-8") as sink:
-            sink.write(json.dumps({"series": series, "step": step, "value": repr(float(value))}) + "\n")
+            sink.write(
+                json.dumps({"series": series, "step": step, "value": repr(float(value))}) + "\n"
+            )
 
 
 def seed_everything() -> None:
@@ -45,14 +51,19 @@ def seed_everything() -> None:
 
 
 def trainer_notes() -> Any:
-    """A TrainerCallback that notes what Trainer puts into its state's log_history, as it prints it: transformers 5 with four significant digits, versions before it as it stands."""
+    """A TrainerCallback that notes what Trainer puts into its state's log_history, as it prints it.
+
+    Transformers 5 with four significant digits, versions before it as it stands.
+    """
     import transformers
     from transformers import TrainerCallback
 
     digits = ".4g" if int(transformers.__version__.split(".")[0]) >= 5 else ""
 
     class Notes(TrainerCallback):
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any) -> None:
+        def on_log(
+            self, args: Any, state: Any, control: Any, logs: Any = None, **rest: Any
+        ) -> None:
             entry = state.log_history[-1]
             for name in ("loss", "grad_norm", "learning_rate", "eval_loss"):
                 if name in entry and "train_runtime" not in entry:

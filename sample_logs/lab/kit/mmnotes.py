@@ -1,6 +1,9 @@
-"""Note the curves of an mmengine or XTuner run from the framework's own `vis_data/scalars.json`: `python -m mmnotes WORK_DIR` after the training.
+"""Note the curves of an mmengine or XTuner run from the framework's own `vis_data/scalars.json`.
 
-Values are rounded as the text log prints them (four decimals, rates in exponent form); a validation record's loss is `eval_loss`; times and the base rate are left out.
+`python -m mmnotes WORK_DIR` after the training.
+
+Values are rounded as the text log prints them (four decimals, rates in exponent form); a validation
+record's loss is `eval_loss`; times and the base rate are left out.
 """
 
 import json
@@ -16,9 +19,17 @@ for path in sorted(Path(sys.argv[1]).rglob("vis_data/scalars.json")):
         record = json.loads(line)
         training = "lr" in record
         for name, value in record.items():
-            if name in SKIPPED or not isinstance(value, (int, float)) or (not training and name != "loss"):
+            if (
+                name in SKIPPED
+                or not isinstance(value, (int, float))
+                or (not training and name != "loss")
+            ):
                 continue
             if name == "lr":
                 note("learning_rate", record["step"], float(f"{value:.4e}"))
             else:
-                note(name if training else "eval_loss", record["step"], float(f"{value:.4f}") if isinstance(value, float) else value)
+                note(
+                    name if training else "eval_loss",
+                    record["step"],
+                    float(f"{value:.4f}") if isinstance(value, float) else value,
+                )
