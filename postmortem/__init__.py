@@ -5,8 +5,8 @@
 >>> report.verdict.cause, report.render("html")     # doctest: +SKIP
 """
 
+from postmortem.api import Report, analyze
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
-from postmortem.library import Report, analyze
 
 __all__ = [
     "InputError",

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from postmortem import names
+from postmortem.api import Report, analyze
 from postmortem.errors import InputError
-from postmortem.library import Report, analyze
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis, Environment, SeriesView
 from postmortem.reading.blocks import blocks

@@ -30,6 +30,7 @@ OUTCOMES: Final = (
     "unknown",
 )
 SCHEMA: Final = "postmortem.report/1"
+ANALYSIS_SCHEMA: Final = "postmortem.analysis/1"
 
 SHAPES: Final = {
     "hidden-nan": (

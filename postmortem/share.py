@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from postmortem.api import Report, analyze
 from postmortem.errors import InputError
-from postmortem.library import Report, analyze
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.redaction import Redactor

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.marks import MOST, spread
+from postmortem.story.marks import MOST, spread
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_logs"
 

@@ -20,10 +20,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from postmortem.api import analyze
 from postmortem.cli.options import deliver
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
-from postmortem.library import analyze
 from postmortem.machine.dump import dump_for
 from postmortem.machine.signals import Signals
 from postmortem.machine.streams import hold_places, settle

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from postmortem.api import analyze
 from postmortem.cli.options import (
     SOURCE,
     check_output,
@@ -16,7 +17,6 @@ from postmortem.cli.options import (
 )
 from postmortem.cli.progress import Progress
 from postmortem.cli.say import tell
-from postmortem.library import analyze
 from postmortem.pipeline import machine_for
 
 

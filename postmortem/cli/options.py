@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from postmortem.api import Report
 from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
-from postmortem.library import Report
 from postmortem.machine.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.opener import STDIN

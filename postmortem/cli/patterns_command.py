@@ -81,7 +81,7 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
         "".join(
             safe(
                 f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60}"
-                f" {rule.title(language)}"
+                f" {rule.title.text(language)}"
             )
             + "\n"
             for rule in load(patterns).signatures

@@ -10,8 +10,8 @@ import sys
 import time
 from typing import Final
 
+from postmortem.api import Report
 from postmortem.cli.say import note
-from postmortem.library import Report
 from postmortem.report.plain import one_line
 
 _FIRST_AFTER: Final = 1.0

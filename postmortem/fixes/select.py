@@ -8,12 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from postmortem.case.case import Case
 from postmortem.facts.numbers import number
-from postmortem.inference.case import Case
 from postmortem.inference.predicates import holds
 from postmortem.knowledge import snippets as texts
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Fix
+from postmortem.model.said import Said, both
 from postmortem.report.plain import safe
 
 _KINDS: Final = ("check", "change", "prevent")
@@ -107,11 +108,10 @@ def fixes(
     cause: str,
     case: Case,
     knowledge: KnowledgeBase,
-    language: str,
     *,
     is_proved: bool = False,
     extra: Mapping[str, str] | None = None,
-) -> tuple[Fix, ...]:
+) -> tuple[Fix[Said], ...]:
     """Give the fixes of a cause that apply to this run.
 
     First one cheap check and the changes that help most; where the log itself has proved the cause,
@@ -144,7 +144,7 @@ def fixes(
         *changes[first_changes:],
         *preventions,
     ]
-    return tuple(_fix(entry, case, values, language) for entry in ordered)
+    return tuple(_fix(entry, case, values) for entry in ordered)
 
 
 def _is_possible(entry: Mapping[str, Any], case: Case, extra: Mapping[str, str]) -> bool:
@@ -181,7 +181,7 @@ def _setting(case: Case, name: str) -> str:
     return "" if setting is None or setting.value is None else str(setting.value)
 
 
-def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], language: str) -> Fix:
+def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str]) -> Fix[Said]:
     snippets = entry.get("snippets") or {}
     name = next(
         (
@@ -192,12 +192,16 @@ def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], langua
         next(iter(snippets), None),
     )
     snippet = snippets[name] if name else {"code": "", "language": ""}
+
+    def filled(text: str) -> str:
+        return fill(text, values)
+
     return Fix(
         id=entry["id"],
         kind=entry["kind"],
-        title=fill(entry["title"][language], values),
-        why=fill(entry["why"][language], values),
-        snippet=fill(texts.code(snippet, language), values),
+        title=both(entry["title"]).settled(filled),
+        why=both(entry["why"]).settled(filled),
+        snippet=texts.code(snippet).settled(filled),
         language=snippet["language"],
         safety=entry["safety"],
         references=tuple(entry.get("references", ())),

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from postmortem.case.case import Case
 from postmortem.facts.numbers import number
-from postmortem.inference.case import Case
 from postmortem.knowledge.engine import compiled
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where

@@ -17,6 +17,7 @@ from typing import Any
 from postmortem import resources
 from postmortem.errors import PatternError
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+from postmortem.model.said import Said, both, quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,10 @@ class Signature(Rule):
     told_by: str = ""
     """Who prints it, if not the process to which it happened: `launcher` or `peer`."""
 
-    def title(self, language: str) -> str:
-        """Give the title in a language."""
-        return str(self.raw["title"][language])
+    @property
+    def title(self) -> Said:
+        """What the signature means."""
+        return both(self.raw["title"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,10 @@ class KnowledgeBase:
     advisories: tuple[Mapping[str, Any], ...]
     gpus: tuple[Mapping[str, Any], ...]
 
-    def title(self, cause: str, language: str) -> str:
+    def title(self, cause: str) -> Said:
         """Give a cause's title; an unknown id stands for itself."""
-        return str(self.titles.get(cause, {}).get(language, cause))
+        known = self.titles.get(cause)
+        return quote(cause) if known is None else both(known)
 
 
 def load(extra: Sequence[Path] = ()) -> KnowledgeBase:

@@ -1,4 +1,4 @@
-"""The code of a snippet with its comments in the language of the report.
+"""The code of a snippet with its comments in every language.
 
 In: a snippet as `patterns/fixes` holds it. Out: its code. Not here: the user's numbers
 (`fixes.select`). A snippet is written with English comments; `zh` maps each of them to its Chinese
@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from postmortem.model.said import Said
 
-def code(snippet: Mapping[str, Any], language: str) -> str:
-    """Give the code with the comments of a language."""
-    text = str(snippet["code"])
-    for comment, said in (snippet.get(language) or {}).items():
-        text = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), text)
-    return text
+
+def code(snippet: Mapping[str, Any]) -> Said:
+    """Give the code with its comments in either language."""
+    english = chinese = str(snippet["code"])
+    for comment, said in (snippet.get("zh") or {}).items():
+        chinese = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), chinese)
+    return Said(english, chinese)
 
 
 def strangers(snippet: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,6 @@ import functools
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
@@ -27,7 +26,6 @@ from postmortem.report.lanes import lanes
 from postmortem.report.panels import Panel, panels
 from postmortem.report.plain import file_name, number, percent, place, process, safe, weight, when
 from postmortem.report.presentable import input_kind, presentable
-from postmortem.report.quotes import anchor, quoted
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
@@ -55,12 +53,8 @@ def render_html(
 ) -> str:
     """Write the report as a page, which opens in the language of the diagnosis and can be switched to those of its translations."""
     redactor = Redactor() if redact else None
-    first = quoted(diagnosis)
     environment = _environment()
-    articles = [
-        _article(replace(one, quotes=first.quotes), environment, redactor)
-        for one in (first, *translations)
-    ]
+    articles = [_article(shown, environment, redactor) for shown in (diagnosis, *translations)]
     charts = articles[0]["charts"]
     style, script = _own(*_STYLES), _own("page.js", *(_CHART_SCRIPTS if charts else ()))
     template = environment.get_template("report.html.j2")
@@ -72,6 +66,11 @@ def render_html(
         script=Markup(script),  # noqa: S704 -- our own files
         script_hash=_hash(script),
     )
+
+
+def anchor(language: str, source: int, line: int) -> str:
+    """Name a quoted line within the page."""
+    return f"{language}-{source}-L{line}"
 
 
 def _own(*names: str) -> str:

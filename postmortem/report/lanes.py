@@ -3,7 +3,7 @@
 A lane for each process that something happened to, as a graph beside the list of events.
 
 In: a `Diagnosis`. Out: the lanes' names, and the lane of each event. Not here: which events there
-are (`postmortem.timeline`), markup.
+are (`postmortem.story.timeline`), markup.
 """
 
 from typing import Final, NamedTuple

@@ -83,7 +83,7 @@ def tool_version() -> str:
 
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
     """Turn a diagnosis into the plain values of the JSON report, redacted if a redactor is given."""
-    shown = dataclasses.replace(presentable(diagnosis), excerpt=None)
+    shown = dataclasses.replace(presentable(diagnosis), excerpt=None, quotes=())
     if redactor is not None:
         shown = hide(shown, redactor)
     first = shown.first_failure
@@ -124,7 +124,9 @@ def _where(where: Where) -> dict[str, Any]:
 
 
 def _source(source: Source) -> dict[str, Any]:
-    return _fields(source) | {"where": _where(source.where)}
+    fields = _fields(source) | {"where": _where(source.where)}
+    del fields["digest"]  # for stores; the contract names a source by its path
+    return fields
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

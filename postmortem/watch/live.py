@@ -12,8 +12,8 @@ and the few kilobytes before it that a rule may look back at.
 import math
 from typing import Final
 
+from postmortem.case.attempts import START
 from postmortem.gather import Gathering
-from postmortem.inference.attempts import START
 from postmortem.literals import Machine
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.watching import Record

@@ -17,7 +17,7 @@ from postmortem import names, pipeline
 from postmortem.errors import InputError, UsageError
 from postmortem.facts import checkpoints, silence
 from postmortem.literals import Machine
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Analysis
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, quote, say
 from postmortem.model.watching import Ended, Event, Noted, Record, Sign, Warned
@@ -153,7 +153,7 @@ class Watcher:
             if not isinstance(event, Warned) or last.get((event.path, event.kind)) is event
         )
 
-    def ended(self, how: str, found: Diagnosis | None = None) -> Ended:
+    def ended(self, how: str, found: Analysis | None = None) -> Ended:
         """Give the end of the watch."""
         if found is None:
             return Ended(how, self._paths, self._warnings, self._now())
@@ -164,7 +164,7 @@ class Watcher:
             self._warnings,
             self._now(),
             found.verdict.cause,
-            best.title if found.verdict.cause else "",
+            best.title.text(self._settings.language) if found.verdict.cause else "",
             best.probability if found.verdict.cause else 0.0,
         )
 
@@ -392,9 +392,7 @@ class Watcher:
             return None
         self._may_have_ended, self._analysed = False, self._heard
         try:
-            found = pipeline.analyze(
-                self._paths, language=self._settings.language, patterns=self._settings.patterns
-            )
+            found = pipeline.analyze(self._paths, patterns=self._settings.patterns)
         except InputError:
             return None
         return (

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from postmortem.fixes.select import fill, fixes, numbers
-from postmortem.inference.case import Case
+from postmortem.case.case import Case
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Environment, Gpu, Setting
 

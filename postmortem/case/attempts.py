@@ -10,6 +10,7 @@ from typing import Final
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
+from postmortem.model.said import Said
 from postmortem.reading.names import attempts_of
 
 START: Final = "context.training-start"
@@ -20,7 +21,7 @@ def last_attempts(
     gathered: Gathered,
     starts: Sequence[Finding],
     fatal_lines: Mapping[int, Sequence[int]],
-    sources: Sequence[Source] = (),
+    sources: Sequence[Source[Said]] = (),
 ) -> dict[int, int]:
     """Find where the last attempt of each source begins.
 

@@ -16,13 +16,14 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.case.clock import Clock
 from postmortem.gathered import Gathered, Seen
-from postmortem.inference.clock import Clock
 from postmortem.knowledge.base import Signature
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
+from postmortem.model.said import Said
 from postmortem.reading.windows import same_process
 
 SURVIVED_RECORDS: Final = 3
@@ -109,7 +110,7 @@ def failures(
     gathered: Gathered,
     rules: Mapping[str, Signature],
     clock: Clock,
-    sources: Sequence[Source] = (),
+    sources: Sequence[Source[Said]] = (),
 ) -> list[Failure]:
     """List what could have ended the run, the first first.
 
@@ -237,7 +238,7 @@ def _key(
     rules: Mapping[str, Signature],
     clock: Clock,
     roots: Mapping[bool, set[Where]],
-    sources: Sequence[Source],
+    sources: Sequence[Source[Said]],
 ) -> tuple[int, bool, float, bool, int, int]:
     time, source, offset = clock.key(failure.source, failure.offset)
     is_root = {
@@ -286,7 +287,10 @@ def _is_of(where: Where, root: Where) -> bool:
 
 
 def _of_its_own_file(
-    first: Failure, found: Sequence[Failure], sources: Sequence[Source], copies: Container[int]
+    first: Failure,
+    found: Sequence[Failure],
+    sources: Sequence[Source[Said]],
+    copies: Container[int],
 ) -> Failure:
     """Of one failure told in several files, take the telling of the process's own file."""
     if len(sources) <= 1:

@@ -1,15 +1,18 @@
-"""Everything that a predicate can ask about a job, in one value.
+"""A job as evidence, in one value: all that can be asked about it before a cause is named.
 
-In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the questions
+In: nothing. Out: `Case`, `Event`. Not here: building it (`case.build`), the questions
 (`inference.predicates`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from postmortem.case.order import Failure
 from postmortem.facts.shapes import Shape
-from postmortem.model.diagnosis import Environment, Setting
+from postmortem.gathered import Gathered
+from postmortem.model.diagnosis import Environment, Setting, Source
 from postmortem.model.findings import Finding, Traceback
+from postmortem.model.said import Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class Event:
 
     finding: Finding
     factor: float
-    """How much its evidence counts: 1 at the first failure, less for what came after it or was survived."""
+    """How much its evidence counts: 1 at the first failure, less behind it or if it was survived."""
     because: str
     """Why the factor is below 1; empty if it is not."""
     is_fatal: bool
@@ -45,6 +48,13 @@ class Case:
     settings: Mapping[str, Setting]
     frameworks: Mapping[str, str | None]
     outcome: str
+    first: Failure | None = None
+    """What failed first over all sources and processes."""
+    begins: Mapping[int, int] = field(default_factory=dict)
+    """The raw line at which the last attempt begins, of sources that hold more than one."""
+    skews: Mapping[int, float] = field(default_factory=dict)
+    """Seconds by which the clock of a source is ahead of the others'."""
+    gathered: Gathered = field(default_factory=Gathered, compare=False, repr=False)
     _by_signature: dict[str, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -67,4 +77,18 @@ class Case:
         return [
             self.events[number]
             for number in sorted(number for numbers in below for number in numbers)
+        ]
+
+    @property
+    def sources(self) -> Sequence[Source[Said]]:
+        """The files of the job."""
+        return self.gathered.sources
+
+    @property
+    def logs(self) -> Sequence[int]:
+        """Indexes of the sources that are logs: what a dump says did not happen at a time."""
+        return [
+            index
+            for index, source in enumerate(self.sources)
+            if source.kind not in {"environment", "ignored"}
         ]

@@ -12,13 +12,14 @@ from itertools import pairwise
 from typing import Final
 
 from postmortem import names
+from postmortem.case.case import Case
 from postmortem.facts import checkpoints
 from postmortem.facts.numbers import whole
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
-from postmortem.inference.case import Case
 from postmortem.model.diagnosis import FirstFailure, Marks
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said
 
 MOST: Final = 120
 """Places that are kept of one kind in one process."""
@@ -29,7 +30,7 @@ _EVALUATED: Final = ("eval_", "val_", "valid_", "validation_")
 _Place = tuple[int, float | None]
 
 
-def marks(case: Case, gathered: Gathered, failure: FirstFailure | None) -> tuple[Marks, ...]:
+def marks(case: Case, gathered: Gathered, failure: FirstFailure[Said] | None) -> tuple[Marks, ...]:
     """List the places to mark, at most MOST of a kind and process."""
     found: dict[tuple[str, int, Where], dict[int, float | None]] = {}
     for series in gathered.series.values():
@@ -118,7 +119,7 @@ def _saved(gathered: Gathered) -> Iterator[tuple[int, int, float | None]]:
 
 
 def _crashes(
-    case: Case, gathered: Gathered, failure: FirstFailure | None
+    case: Case, gathered: Gathered, failure: FirstFailure[Said] | None
 ) -> Iterator[tuple[int, Where, int]]:
     """Yield the first fatal line behind the last record of a source, where that is not the first failure itself."""
     fatal: dict[int, tuple[int, Where]] = {}

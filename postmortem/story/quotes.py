@@ -2,7 +2,7 @@
 
 Around the first failure, and around every place that its evidence names.
 
-In: a `Diagnosis`. Out: the same with `quotes`, in the order of sources and lines; files that can be
+In: an `Analysis`. Out: the same with `quotes`, in the order of sources and lines; files that can be
 read again are, in one pass each. Not here: finding the failure, cutting lines to a width, hiding
 what they give away.
 """
@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Excerpt
+from postmortem.model.diagnosis import Analysis, Cause, Excerpt
+from postmortem.model.said import Said
 from postmortem.reading.excerpt import RawLine, lines_again
 
 _BEFORE, _BEHIND = 8, 3
@@ -35,12 +36,7 @@ class _Stretch(NamedTuple):
     last: int
 
 
-def anchor(language: str, source: int, line: int) -> str:
-    """Name a quoted line within the page."""
-    return f"{language}-{source}-L{line}"
-
-
-def quoted(diagnosis: Diagnosis) -> Diagnosis:
+def quoted(diagnosis: Analysis) -> Analysis:
     """Fill `quotes`; a source that cannot be read again is quoted by the lines that were kept around the failure."""
     excerpt = diagnosis.excerpt
     wanted: defaultdict[int, list[_Stretch]] = defaultdict(list)
@@ -58,7 +54,7 @@ def quoted(diagnosis: Diagnosis) -> Diagnosis:
     return replace(diagnosis, quotes=tuple(found))
 
 
-def _chosen(diagnosis: Diagnosis) -> Iterator[_Stretch]:
+def _chosen(diagnosis: Analysis) -> Iterator[_Stretch]:
     """Give the stretches that matter most, up to `_MOST_LINES` lines."""
     room = _MOST_LINES
     for stretch in _named(diagnosis):
@@ -68,7 +64,7 @@ def _chosen(diagnosis: Diagnosis) -> Iterator[_Stretch]:
         yield stretch
 
 
-def _named(diagnosis: Diagnosis) -> Iterator[_Stretch]:
+def _named(diagnosis: Analysis) -> Iterator[_Stretch]:
     """Name every place that the page does, the weightiest first."""
     excerpt = diagnosis.excerpt
     if excerpt is not None and excerpt.lines:
@@ -91,7 +87,7 @@ def _named(diagnosis: Diagnosis) -> Iterator[_Stretch]:
 
 
 def _of(
-    diagnosis: Diagnosis, causes: Iterable[Cause], before: int, behind: int
+    diagnosis: Analysis, causes: Iterable[Cause[Said]], before: int, behind: int
 ) -> Iterator[_Stretch]:
     for cause in causes:
         placed = ((item.source, item.line, item.end_line) for item in cause.evidence)
@@ -103,7 +99,7 @@ def _of(
 
 
 def _around(
-    diagnosis: Diagnosis, source: int, first: int, last: int, before: int, behind: int
+    diagnosis: Analysis, source: int, first: int, last: int, before: int, behind: int
 ) -> _Stretch:
     """Widen a place, within its source."""
     count = diagnosis.sources[source].lines if source < len(diagnosis.sources) else last

@@ -9,22 +9,21 @@ showing events (`report`).
 """
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from postmortem import names
+from postmortem.case.case import Case
+from postmortem.case.clock import Clock
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.numbers import whole
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
-from postmortem.inference import case as cases
-from postmortem.inference.clock import Clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import cut, labelled
+from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
 
 _MOST: Final = 60
 _FOLDED: Final = 3
@@ -47,32 +46,21 @@ _FAILURE, _BAD, _EVIDENCE, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE =
 """What is kept where there is too much: the failure first, notes aside last."""
 _NUMBER: Final = re.compile(r"\d+")
 
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "en": {
-        "first": "first metric record",
-        "last": "last metric record",
-        "failure": "first failure",
-        "saved": "checkpoint saved: {value}",
-        "evaluation": "evaluation: eval_loss {value:.4g}",
-        "times": "{text} ({count} times, to line {line})",
-        "exit": "exit status {value}",
-        "signal": "signal {value}",
-        "end": "end of the log",
-        "processes": "{text} ({count} processes)",
-    },
-    "zh": {
-        "first": "第一条指标",
-        "last": "最后一条指标",
-        "failure": "首个故障",
-        "saved": "保存检查点：{value}",
-        "evaluation": "评估：eval_loss {value:.4g}",
-        "times": "{text}（共 {count} 次，到第 {line} 行）",
-        "exit": "退出码 {value}",
-        "signal": "信号 {value}",
-        "end": "日志结束",
-        "processes": "{text}（{count} 个进程）",
-    },
-}
+_FIRST: Final = say("first metric record", "第一条指标")
+_LAST: Final = say("last metric record", "最后一条指标")
+_FAILED: Final = say("first failure", "首个故障")
+_END: Final = say("end of the log", "日志结束")
+_SAVED: Final = ("checkpoint saved: {value}", "保存检查点：{value}")
+_EVALUATED: Final = ("evaluation: eval_loss {value:.4g}", "评估：eval_loss {value:.4g}")
+_TIMES: Final = (
+    "{text} ({count} times, to line {line})",
+    "{text}（共 {count} 次，到第 {line} 行）",
+)
+_PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
+_ENDED_BY: Final = (
+    ("env.signal", ("signal {value}", "信号 {value}")),
+    ("env.exit_status", ("exit status {value}", "退出码 {value}")),
+)
 _TURNS: Final = frozenset(
     {
         "hidden-nan",
@@ -118,7 +106,7 @@ _TOLD: Final = re.compile(r"^healthy\.|(?:^|\.)context\.")
 
 class _Entry(NamedTuple):
     weight: int
-    event: Event
+    event: Event[Said]
     same: str = ""
     """What entries of several processes agree in if they are told as one; empty where each stands for itself."""
     is_quote: bool = False
@@ -126,71 +114,65 @@ class _Entry(NamedTuple):
 
 
 def timeline(
-    case: cases.Case,
-    gathered: Gathered,
-    failure: FirstFailure | None,
+    case: Case,
+    failure: FirstFailure[Said] | None,
     done: Progress,
-    language: str,
-    logs: Collection[int],
-    apart: Mapping[int, float] = MappingProxyType({}),
-    titles: Callable[[str], str] = str,
+    titles: Callable[[str], Said] = quote,
     evidence: Container[tuple[int | None, int | None]] = frozenset(),
-) -> tuple[tuple[Event, ...], int]:
+) -> tuple[tuple[Event[Said], ...], int]:
     """List what happened, at most _MOST events, and say how many were left out.
 
     Args:
-        case: events and shapes.
-        gathered: records, checkpoints, facts.
+        case: events, shapes, records, checkpoints, facts.
         failure: the first failure.
         done: names the checkpoint that is kept whatever else is left out.
-        language: of the texts.
-        logs: indexes of the sources that are logs; what a dump says did not happen at a time.
-        apart: seconds by which the clock of a source is ahead.
         titles: gives the title of a signature.
         evidence: (source, line) of what speaks for the first causes; told even where much is left
             out.
     """
-    words = _WORDS[language]
+    gathered, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
-    entries = [
-        *_records(gathered, main, words),
-        *_saved(gathered, done, words),
-        *_evaluations(gathered, words),
-        *_turns(case.shapes.values(), gathered, failure, language),
-        *_seen(case, gathered, words, titles),
+    found = [
+        *_records(gathered, main),
+        *_saved(gathered, done),
+        *_evaluations(gathered),
+        *_turns(case.shapes.values(), gathered, failure),
+        *_seen(case, gathered, titles),
+        *_failed(gathered, failure),
     ]
-    if failure is not None:
-        step = gathered.step_at(failure.source, failure.line)
-        event = Event(
-            failure.source,
-            failure.where,
-            failure.line,
-            failure.time,
-            step,
-            "cause",
-            labelled(words["failure"], failure.why).text(language),
-            words["failure"],
-        )
-        entries.append(_Entry(_FAILURE, event, is_quote=True))
-    entries = [
-        (
-            one._replace(weight=max(one.weight, _EVIDENCE))
-            if one.is_quote and _place(one.event) in evidence
-            else one
-        )
-        for one in entries
-        if one.event.source in logs
-    ]
-    entries = _folded(_once(entries), words)
+    weighed = [_weighed(entry, evidence) for entry in found if entry.event.source in logs]
+    entries = _folded(_once(weighed))
     taken = {_place(entry.event) for entry in entries}
-    entries += [entry for entry in _ends(gathered, main, words) if _place(entry.event) not in taken]
+    entries += [entry for entry in _ends(gathered, main) if _place(entry.event) not in taken]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
-    return tuple(_ordered([entry.event for entry in kept], gathered, apart, failure)), len(
-        entries
-    ) - len(kept)
+    ordered = _ordered([entry.event for entry in kept], gathered, case.skews, failure)
+    return tuple(ordered), len(entries) - len(kept)
 
 
-def _place(event: Event) -> tuple[int, int]:
+def _weighed(entry: _Entry, evidence: Container[tuple[int | None, int | None]]) -> _Entry:
+    """Keep what speaks for a cause whatever else is left out."""
+    if entry.is_quote and _place(entry.event) in evidence:
+        return entry._replace(weight=max(entry.weight, _EVIDENCE))
+    return entry
+
+
+def _failed(gathered: Gathered, failure: FirstFailure[Said] | None) -> Iterator[_Entry]:
+    if failure is None:
+        return
+    event = Event(
+        failure.source,
+        failure.where,
+        failure.line,
+        failure.time,
+        gathered.step_at(failure.source, failure.line),
+        "cause",
+        labelled(_FAILED, failure.why).settled(),
+        _FAILED,
+    )
+    yield _Entry(_FAILURE, event, is_quote=True)
+
+
+def _place(event: Event[Said]) -> tuple[int, int]:
     return event.source, event.line
 
 
@@ -198,13 +180,13 @@ def _once(entries: Iterable[_Entry]) -> list[_Entry]:
     """Tell a line once: of entries that quote it the weightiest, of others those that say something else."""
     found: dict[tuple[int, int, str], _Entry] = {}
     for entry in entries:
-        key = (*_place(entry.event), "" if entry.is_quote else entry.event.text[:_SAME_TEXT])
+        key = (*_place(entry.event), "" if entry.is_quote else entry.event.text.en[:_SAME_TEXT])
         if key not in found or entry.weight > found[key].weight:
             found[key] = entry
     return list(found.values())
 
 
-def _folded(entries: Sequence[_Entry], words: Mapping[str, str]) -> list[_Entry]:
+def _folded(entries: Sequence[_Entry]) -> list[_Entry]:
     """Tell what several processes say alike once, at the weightiest of its places.
 
     Who says something else stands alone.
@@ -223,7 +205,7 @@ def _folded(entries: Sequence[_Entry], words: Mapping[str, str]) -> list[_Entry]
                 first._replace(
                     event=replace(
                         first.event,
-                        text=words["processes"].format(text=first.event.text, count=count),
+                        text=say(*_PROCESSES, text=first.event.text, count=count).settled(),
                     )
                 )
             )
@@ -231,11 +213,11 @@ def _folded(entries: Sequence[_Entry], words: Mapping[str, str]) -> list[_Entry]
 
 
 def _ordered(
-    events: list[Event],
+    events: list[Event[Said]],
     gathered: Gathered,
     apart: Mapping[int, float],
-    failure: FirstFailure | None,
-) -> list[Event]:
+    failure: FirstFailure[Said] | None,
+) -> list[Event[Said]]:
     """Sort by the printed time that stands nearest before, as far as the clocks can be compared, then by step; else by source and line; what another file says without a time of what followed from the failure, behind it."""
     sources = {event.source for event in events}
     heads = [
@@ -258,7 +240,7 @@ def _ordered(
     def placed(source: int, line: int) -> tuple[float, float, int, int]:
         return by_time.key(source, line)[0], steps.get((source, line), 0.0), source, line
 
-    def key(event: Event) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
+    def key(event: Event[Said]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
         own = placed(event.source, event.line)
         origin = (
             placed(failure.source, failure.line)
@@ -273,7 +255,7 @@ def _ordered(
     return sorted(events, key=key)
 
 
-def _carried(events: Iterable[Event]) -> dict[tuple[int, int], float]:
+def _carried(events: Iterable[Event[Said]]) -> dict[tuple[int, int], float]:
     """Give each place the largest step that its source has told by then.
 
     Clocks often print whole seconds, in which many steps pass.
@@ -286,7 +268,7 @@ def _carried(events: Iterable[Event]) -> dict[tuple[int, int], float]:
     return steps
 
 
-def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
+def _records(gathered: Gathered, main: int | None) -> Iterator[_Entry]:
     for source, (line, _) in gathered.first_record.items():
         last, weight = gathered.last_record[source][0], _FRAME if source == main else _ASIDE
         yield _Entry(
@@ -298,7 +280,7 @@ def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> 
                 None,
                 whole(gathered.step_at(source, line)),
                 "context",
-                words["first"],
+                _FIRST,
             ),
             "first",
         )
@@ -312,13 +294,13 @@ def _records(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> 
                     None,
                     whole(gathered.step_at(source, last)),
                     "context",
-                    words["last"],
+                    _LAST,
                 ),
                 "last",
             )
 
 
-def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iterator[_Entry]:
+def _saved(gathered: Gathered, done: Progress) -> Iterator[_Entry]:
     """The first checkpoints, the last ones, and the one to go back to."""
     listed = checkpoints.saved(gathered.facts.checkpoints)
     chosen = [
@@ -337,12 +319,12 @@ def _saved(gathered: Gathered, done: Progress, words: Mapping[str, str]) -> Iter
                 place.time,
                 whole(place.step),
                 "context",
-                cut(words["saved"].format(value=value), _MOST_TEXT),
+                say(*_SAVED, value=value).cut(_MOST_TEXT),
             ),
         )
 
 
-def _evaluations(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entry]:
+def _evaluations(gathered: Gathered) -> Iterator[_Entry]:
     """The first, the best, the last evaluation, and the first whose loss is not finite."""
     for series in gathered.series.values():
         if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
@@ -366,7 +348,7 @@ def _evaluations(gathered: Gathered, words: Mapping[str, str]) -> Iterator[_Entr
                     None,
                     _step(series, point.step),
                     "context",
-                    words["evaluation"].format(value=point.value),
+                    say(*_EVALUATED, value=point.value).settled(),
                 ),
             )
 
@@ -376,7 +358,7 @@ def _step(series: Series, step: float) -> float | None:
 
 
 def _turns(
-    shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure | None, language: str
+    shapes: Iterable[Shape], gathered: Gathered, failure: FirstFailure[Said] | None
 ) -> Iterator[_Entry]:
     """What the curves do, except where it is the failure itself."""
     for shape in shapes:
@@ -393,14 +375,12 @@ def _turns(
                     None,
                     whole(gathered.step_at(shape.source, shape.line)),
                     "warning",
-                    cut(shape.said.text(language), _MOST_TEXT),
+                    shape.said.cut(_MOST_TEXT),
                 ),
             )
 
 
-def _seen(
-    case: cases.Case, gathered: Gathered, words: Mapping[str, str], titles: Callable[[str], str]
-) -> Iterator[_Entry]:
+def _seen(case: Case, gathered: Gathered, titles: Callable[[str], Said]) -> Iterator[_Entry]:
     """Each signature once a source, with how often it came."""
     shown: set[tuple[str, int]] = set()
     counts: dict[tuple[str, int], tuple[int, int]] = {}
@@ -416,14 +396,14 @@ def _seen(
             continue
         shown.add((finding.signature, finding.source))
         line = finding.text.splitlines()[0]
-        text = cut(line, _MOST_TEXT)
+        text = quote(cut(line, _MOST_TEXT))
         count, last = counts.get((finding.signature, finding.source), (1, 0))
         if count > 1:
-            text = words["times"].format(text=text, count=count, line=last)
+            text = say(*_TIMES, text=text, count=count, line=last).settled()
         weight = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}.get(
             event.role, _FRAME
         )
-        title = "" if event.role == "context" else titles(finding.signature)
+        title = NOTHING if event.role == "context" else titles(finding.signature)
         step = whole(gathered.step_at(finding.source, finding.line))
         yield _Entry(
             weight,
@@ -442,9 +422,9 @@ def _seen(
         )
 
 
-def _ends(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Iterator[_Entry]:
+def _ends(gathered: Gathered, main: int | None) -> Iterator[_Entry]:
     """How the processes ended, as far as a line says so, and where the log ends."""
-    for name, key in (("env.signal", "signal"), ("env.exit_status", "exit")):
+    for name, words in _ENDED_BY:
         fact = gathered.facts.facts.get(name)
         if fact is not None and main is not None:
             source, line = (
@@ -459,10 +439,10 @@ def _ends(gathered: Gathered, main: int | None, words: Mapping[str, str]) -> Ite
                     fact.time,
                     None,
                     "consequence",
-                    words[key].format(value=fact.value),
+                    say(*words, value=fact.value).settled(),
                 ),
             )
     if main is not None and gathered.lines.get(main):
         yield _Entry(
-            _FRAME, Event(main, NOWHERE, gathered.lines[main], None, None, "context", words["end"])
+            _FRAME, Event(main, NOWHERE, gathered.lines[main], None, None, "context", _END)
         )

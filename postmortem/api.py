@@ -5,28 +5,35 @@ The command line is a thin shell over it.
 In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from postmortem import pipeline, report
 from postmortem.errors import UsageError
-from postmortem.model.diagnosis import Cause, Diagnosis, Verdict
+from postmortem.model.diagnosis import Analysis, Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
 from postmortem.reading.redaction import Redactor
+from postmortem.report.told import told
 from postmortem.report.wire import to_wire
 
 Path_ = str | Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
-    """What was found out about one job; `diagnosis` holds everything, typed."""
+    """What was found out about one job, to be read in a language."""
 
-    diagnosis: Diagnosis
-    job: pipeline.Job = field(repr=False, compare=False)
-    """What was read; keeps no log, only what was found in it."""
+    analysis: Analysis
+    """All of it, typed, in every language; `render("analysis")` writes it."""
+    language: str = "en"
+
+    @functools.cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The same in the report's language."""
+        return told(self.analysis, self.language)
 
     @property
     def verdict(self) -> Verdict:
@@ -40,26 +47,20 @@ class Report:
 
     @property
     def is_alarming(self) -> bool:
-        """True if the run failed or stalled, or the verdict is neither healthy nor an abstention."""
-        cause = self.verdict.cause
-        return self.diagnosis.outcome in {"failed", "stalled"} or (
+        """True if the run failed or stalled, or anything but health or nothing is found."""
+        cause = self.analysis.verdict.cause
+        return self.analysis.outcome in {"failed", "stalled"} or (
             cause is not None and not cause.startswith("healthy.")
         )
 
     def in_language(self, language: str) -> "Report":
-        """Give the same findings with all texts in `en` or `zh`; nothing is read again.
+        """Give the same findings with all texts in `en` or `zh`.
 
         Raises:
             UsageError: an unknown language.
         """
         _require_language(language)
-        return (
-            self
-            if language == self.diagnosis.language
-            else replace(
-                self, diagnosis=pipeline.diagnose(self.job, language, self.diagnosis.excerpt)
-            )
-        )
+        return replace(self, language=language)
 
     def render(
         self,
@@ -70,10 +71,11 @@ class Report:
         full: bool = False,
         redact: bool | None = None,
     ) -> str:
-        """Render the report; the page (`html`) holds every language and opens in this one, and for the lines it quotes the log may be read again.
+        """Render the report; the log is not looked at again.
 
         Args:
-            form: one of `postmortem.report.FORMS`.
+            form: one of `postmortem.report.FORMS`. The page (`html`) holds every language and opens
+                in this one; `analysis` is all that was found, unredacted, for `postmortem render`.
             width: columns of the terminal report.
             color: colours in the terminal report.
             full: the whole terminal report; by default it fits a screen of 24 lines.
@@ -84,24 +86,14 @@ class Report:
         """
         if form not in report.FORMS:
             raise UsageError(f"unknown format {form!r}", "", f"one of {', '.join(report.FORMS)}")
-        is_hiding = form != "terminal" if redact is None else redact
-        others = (
-            [
-                self.in_language(language).diagnosis
-                for language in LANGUAGES
-                if language != self.diagnosis.language
-            ]
-            if form == "html"
-            else []
-        )
         return report.render(
-            self.diagnosis,
+            self.analysis,
             form,
+            language=self.language,
             width=width,
             color=color,
             full=full,
-            redact=is_hiding,
-            translations=others,
+            redact=form != "terminal" if redact is None else redact,
         )
 
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
@@ -141,10 +133,10 @@ def analyze(
     _require_language(language)
     if not isinstance(paths, (str, Path)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    job = pipeline.read(
+    analysis = pipeline.analyze(
         paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress
     )
-    return Report(pipeline.diagnose(job, language), job)
+    return Report(analysis, language)
 
 
 def _require_language(language: str) -> None:

@@ -9,10 +9,10 @@ Not here: which failure came first (`inference.order`), weights of signatures.
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
+from postmortem.case.case import Event
+from postmortem.case.clock import Clock
+from postmortem.case.order import QUOTED, SURVIVED_RECORDS, Failure, may_have_waited, waited
 from postmortem.gathered import Gathered, Seen
-from postmortem.inference.case import Event
-from postmortem.inference.clock import Clock
-from postmortem.inference.order import QUOTED, SURVIVED_RECORDS, Failure, may_have_waited, waited
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem import names
+from postmortem.case.case import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.numbers import whole
 from postmortem.gathered import Gathered
-from postmortem.inference.case import Case
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
+from postmortem.model.said import Said
 from postmortem.reading.prefixes import time_basis
 
 _GONE_WRONG: Final = frozenset(
@@ -39,7 +40,7 @@ _WHILE_SAVING: Final = frozenset(
 
 
 def clocks(
-    gathered: Gathered, failure: FirstFailure | None, excerpt: Excerpt | None
+    gathered: Gathered, failure: FirstFailure[Said] | None, excerpt: Excerpt | None
 ) -> list[clock.Stamp]:
     """Collect the printed times around the first failure, out of what is at hand."""
     if failure is None:
@@ -60,7 +61,9 @@ def clocks(
     return found + _end_of(gathered, source)
 
 
-def dated(failure: FirstFailure | None, known: Iterable[clock.Stamp]) -> FirstFailure | None:
+def dated(
+    failure: FirstFailure[Said] | None, known: Iterable[clock.Stamp]
+) -> FirstFailure[Said] | None:
     """Give the first failure the time that its line prints."""
     if failure is None or failure.time is not None:
         return failure
@@ -75,7 +78,7 @@ def _end_of(gathered: Gathered, source: int) -> list[clock.Stamp]:
 def progress(
     gathered: Gathered,
     case: Case,
-    failure: FirstFailure | None,
+    failure: FirstFailure[Said] | None,
     cause: str,
     known: Iterable[clock.Stamp],
     logs: Collection[int],
@@ -123,7 +126,10 @@ def _place(
 
 
 def _first_bad(
-    gathered: Gathered, case: Case, failure: FirstFailure | None, stamps: Iterable[clock.Stamp]
+    gathered: Gathered,
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
     shapes = sorted(
         (shape.source, shape.line) for name, shape in case.shapes.items() if name in _GONE_WRONG
@@ -139,7 +145,9 @@ def _first_bad(
     )
 
 
-def _is_unfinished(gathered: Gathered, place: checkpoints.Place, failure: FirstFailure) -> bool:
+def _is_unfinished(
+    gathered: Gathered, place: checkpoints.Place, failure: FirstFailure[Said]
+) -> bool:
     """Say whether nothing was trained between a saving and the failure."""
     return (
         place.source == failure.source
@@ -168,7 +176,7 @@ def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | Non
 
 def _lost(
     gathered: Gathered,
-    failure: FirstFailure | None,
+    failure: FirstFailure[Said] | None,
     stamps: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> float | None:

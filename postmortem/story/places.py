@@ -1,0 +1,199 @@
+"""The places that a report shows of a job: where it failed first, what was recognised, its curves.
+
+In: the case, what was gathered. Out: values of `model.diagnosis`. Not here: causes (`inference`),
+the order of events (`story.timeline`), how far the run came (`story.progress`).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.case.case import Case
+from postmortem.case.order import Failure
+from postmortem.facts.numbers import whole
+from postmortem.facts.series import Point, Series
+from postmortem.gathered import Gathered
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit, Source
+from postmortem.model.said import Said, cut, labelled, quote
+from postmortem.reading.excerpt import lines_around
+from postmortem.reading.prefixes import time_basis
+
+_MOST_TEXT: Final = 400
+_MOST_LINES: Final = 120
+_MOST_SAMPLES: Final = 400
+"""Points of a series that the report shows."""
+_ALL_SAMPLES: Final = 500_000
+"""The same of all series together: of thousands of processes each shows fewer."""
+ONE_RANK: Final = "one-rank-first"
+_BAD_SHAPES: Final = frozenset(
+    {
+        "hidden-nan",
+        "nan-loss",
+        "scale-collapse",
+        "nan-eval-only",
+        "loss-divergence",
+        "grad-explosion",
+        "huge-spike",
+        "collapse",
+        "zero-loss",
+        "plateau-from-start",
+        ONE_RANK,
+    }
+)
+
+
+def signature_hits(
+    case: Case, gathered: Gathered, knowledge: KnowledgeBase
+) -> tuple[SignatureHit[Said], ...]:
+    """List every kept finding with its role in this run."""
+    hits = []
+    for event in case.events:
+        finding = event.finding
+        rule = knowledge.by_id[finding.signature]
+        hits.append(
+            SignatureHit(
+                finding.signature,
+                event.role,
+                event.because,
+                finding.source,
+                finding.where,
+                finding.line,
+                finding.end_line,
+                finding.time,
+                time_basis(finding.time),
+                gathered.count_of(finding),
+                finding.text,
+                finding.captures,
+                rule.title,
+                max(map(len, rule.anchors), default=0),
+            )
+        )
+    return tuple(hits)
+
+
+def first_failure(
+    first: Failure | None, case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
+) -> FirstFailure[Said] | None:
+    """Name the first real failure over all sources and processes.
+
+    Of a numerical cause, the first bad value before the exception.
+    """
+    bad = sorted(
+        (shape for name, shape in case.shapes.items() if name in _BAD_SHAPES),
+        key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line),
+    )
+    if bad and "grad-huge-first" in case.shapes:
+        bad.insert(0, case.shapes["grad-huge-first"])
+    is_earlier = bool(bad) and (
+        first is None
+        or (is_numeric and (bad[0].source != first.source or bad[0].line < first.line))
+    )
+    if is_earlier:
+        return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].said.settled())
+    if first is None:
+        return None
+    if first.finding is not None:
+        title = knowledge.by_id[first.finding.signature].title
+        return FirstFailure(
+            first.source,
+            first.finding.where,
+            first.line,
+            first.time,
+            labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled(),
+        )
+    one = first.traceback
+    assert one is not None  # noqa: S101 -- a Failure has one of the two
+    said = [
+        part
+        for part in (one.exception, cut((one.message.splitlines() or [""])[0], _MOST_TEXT))
+        if part
+    ]
+    return FirstFailure(one.source, one.where, one.exception_line, one.time, quote(": ".join(said)))
+
+
+def series_view(
+    series: Series, failure: FirstFailure[Said] | None = None, beside: int = 1
+) -> SeriesView:
+    """Give a series as the report shows it, one of so many, with all that is kept around the failure."""
+    line = failure.line if failure is not None and failure.source == series.source else None
+    first, last = (
+        series.first or Point(math.nan, math.nan, 0),
+        series.last or Point(math.nan, math.nan, 0),
+    )
+    bad = series.first_nonfinite
+    has_finite = series.nonfinite < series.points
+    return SeriesView(
+        series.name,
+        series.producer,
+        series.source,
+        series.where,
+        series.unit,
+        series.points,
+        series.nonfinite,
+        (whole(first.step), first.value),
+        (whole(last.step), last.value),
+        series.min if has_finite else None,
+        series.max if has_finite else None,
+        (whole(bad.step), bad.line) if bad else None,
+        series.interleaved,
+        tuple(
+            (whole(point.step), point.value, point.line)
+            for point in series.samples(min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line)
+        ),
+    )
+
+
+def excerpt(
+    gathered: Gathered,
+    sources: Sequence[Source[Said]],
+    failure: FirstFailure[Said] | None,
+    case: Case,
+) -> Excerpt | None:
+    """Give the raw lines around the first failure: kept ones, or read again.
+
+    Without a failure, the end of the log.
+    """
+    if failure is not None:
+        for kept in gathered.findings.values():
+            for one in kept.first:
+                lines = one.context[1].split("\n")
+                begin = one.context[0]
+                if (
+                    begin
+                    and one.finding.source == failure.source
+                    and begin <= failure.line < begin + len(lines)
+                ):
+                    return Excerpt(
+                        failure.source,
+                        begin,
+                        tuple(lines[:_MOST_LINES]),
+                        _marked(case, failure, begin, len(lines)),
+                    )
+        again = (
+            lines_around(sources[failure.source].path, failure.line)
+            if failure.source < len(sources)
+            else None
+        )
+        if again is not None:
+            return Excerpt(
+                failure.source,
+                again[0],
+                tuple(again[1]),
+                _marked(case, failure, again[0], len(again[1])),
+            )
+    for source, (number, text) in gathered.tails.items():
+        if text.strip():
+            lines = text.rstrip("\n").split("\n")[-60:]
+            begin = number + len(text.rstrip("\n").split("\n")) - len(lines)
+            return Excerpt(source, begin, tuple(lines), ())
+    return None
+
+
+def _marked(case: Case, failure: FirstFailure[Said], begin: int, count: int) -> tuple[int, ...]:
+    lines = {
+        event.finding.line
+        for event in case.events
+        if event.finding.source == failure.source and event.finding.role in {"cause", "consequence"}
+    }
+    return tuple(sorted(line for line in {*lines, failure.line} if begin <= line < begin + count))
