@@ -105,7 +105,6 @@ def analyze(
     paths: Path_ | Sequence[Path_],
     *,
     env: Sequence[Path_] = (),
-    language: str = "en",
     patterns: Sequence[Path_] = (),
     facts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -115,7 +114,6 @@ def analyze(
     Args:
         paths: log files, folders, or `-` for standard input; all together are one job.
         env: environment dumps that are not in the log.
-        language: `en` or `zh`.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
         facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`,
             `setting_learning_rate` and so on.
@@ -124,19 +122,18 @@ def analyze(
     Raises:
         InputError: nothing could be read.
         PatternError: a pattern folder is missing or invalid.
-        UsageError: no path, or an unknown language.
+        UsageError: no path.
 
     >>> import postmortem
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
     'numerics.loss-scale-exhausted'
     """
-    _require_language(language)
     if not isinstance(paths, (str, Path)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
     analysis = pipeline.analyze(
         paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress
     )
-    return Report(analysis, language)
+    return Report(analysis)
 
 
 def _require_language(language: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from postmortem.facts.memory import gib
 from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
-from postmortem.pipeline import machine_for, read
+from postmortem.gathering.job import read
+from postmortem.pipeline import machine_for
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
@@ -39,8 +40,8 @@ def test_reading_is_linear(kind: str, tmp_path: Path) -> None:
     for size in (60_000, 120_000):
         logs.append(tmp_path / f"{size}.log")
         hostile.write(logs[-1], kind, size)
-        read(logs[-1])  # rules are compiled when their first candidate comes
-    half, whole = (seconds(lambda log=log: read(log)) for log in logs)  # type: ignore[misc]
+        read(logs[-1], machine_for(()))  # rules are compiled when their first candidate comes
+    half, whole = (seconds(lambda log=log: read(log, machine_for(()))) for log in logs)  # type: ignore[misc]
     assert whole < max(ENOUGH, GROWTH * half)
 
 

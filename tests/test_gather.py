@@ -5,6 +5,7 @@ import io
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +16,14 @@ from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
 from postmortem.gather import FIRST, LAST, Gathering
 from postmortem.gathered import Gathered, Kept, Seen
+from postmortem.gathering import job
 from postmortem.metrics import points, quick
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.pipeline import analyze, machine_for, read
+from postmortem.pipeline import machine_for
 from postmortem.reading.blocks import blocks
+from postmortem.report.told import told
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. "
@@ -51,6 +54,11 @@ FAILURES = (
     "[E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800123 milliseconds before timing out.",
 )
 Piece = Callable[[random.Random, str, int], list[str]]
+
+
+def analyze(paths: Any, **given: Any) -> Diagnosis:
+    """A job in English."""
+    return told(pipeline.analyze(paths, **given), "en")
 
 
 def loss(choice: random.Random) -> str:
@@ -635,7 +643,7 @@ def test_points_are_bounded_over_all_files(
 
     Counts and extremes stay exact.
     """
-    monkeypatch.setattr(pipeline, "MOST_POINTS", 20_000)
+    monkeypatch.setattr(job, "MOST_POINTS", 20_000)
     monkeypatch.setattr(points, "MOST_POINTS", 20_000)
     for number in range(files):
         (tmp_path / f"rank{number}.log").write_text(
@@ -644,13 +652,13 @@ def test_points_are_bounded_over_all_files(
                 for step in range(9000)
             )
         )
-    job = read(tmp_path)
-    assert sum(len(series.values) for series in job.gathered.series.values()) <= 20_000
-    for series in job.gathered.series.values():
+    whole = job.read(tmp_path, machine_for(()))
+    assert sum(len(series.values) for series in whole.series.values()) <= 20_000
+    for series in whole.series.values():
         series.settle()
     assert {
         (series.points, series.min, series.max)
-        for series in job.gathered.series.values()
+        for series in whole.series.values()
         if series.name == "loss"
     } == {(9000, 2.0001, 3.0)}
 

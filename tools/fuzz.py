@@ -52,6 +52,7 @@ from postmortem.names import LANGUAGES
 from postmortem.reading.redaction import Redactor
 from postmortem.report import FORMS, comparison, watching
 from postmortem.report.markdown import LONGEST, units
+from postmortem.report.sharing import IssueText
 from postmortem.report.wire import schema_text
 from postmortem.share import share
 from postmortem.watch.watcher import Settings, Watcher
@@ -249,8 +250,8 @@ class Trial:
 
     def share(self) -> None:
         """The text to paste."""
-        language = self.chance.choice(LANGUAGES)
-        shared = self.timed("share", lambda: share([self.paths], env=self.dumps, language=language))
+        text = functools.partial(IssueText, language=self.chance.choice(LANGUAGES))
+        shared = self.timed("share", lambda: share([self.paths], env=self.dumps, text=text))
         if shared is not None:
             self.checked("share", lambda: _encodable(shared.text))
             self.hidden("share", shared.text)
@@ -260,12 +261,15 @@ class Trial:
         good = ROOT / "sample_logs" / "transformers-trainer" / "healthy-resumed-0.log"
         found = self.timed(
             "compare",
-            lambda: compare(
-                [good], [self.paths], bad_env=self.dumps, language=self.chance.choice(LANGUAGES)
-            ),
+            lambda: compare([good], [self.paths], bad_env=self.dumps),
         )
         for form in comparison.FORMS if found is not None else ():
-            text = self.timed(f"compare {form}", functools.partial(comparison.render, found, form))
+            text = self.timed(
+                f"compare {form}",
+                functools.partial(
+                    comparison.render, found, form, language=self.chance.choice(LANGUAGES)
+                ),
+            )
             if text is not None:
                 self.checked(
                     f"compare {form}",

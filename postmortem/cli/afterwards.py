@@ -128,10 +128,9 @@ def _report(asked: Mapping[str, Any]) -> None:
         report = analyze(
             asked["logs"],
             env=dumps,
-            language=asked["language"],
             patterns=asked["patterns"],
             facts=asked["facts"],
-        )
+        ).in_language(asked["language"])
     output = Path(asked["output"]) if asked["output"] else None
     deliver(
         report,

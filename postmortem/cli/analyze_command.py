@@ -59,8 +59,8 @@ def command(
     check_sources(*paths, *env_files)
     with closing(Progress()) as progress:
         report = analyze(
-            list(paths), env=env_files, language=language, patterns=patterns, progress=progress
-        )
+            list(paths), env=env_files, patterns=patterns, progress=progress
+        ).in_language(language)
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
     deliver(
         report,

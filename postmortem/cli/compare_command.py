@@ -79,8 +79,7 @@ def command(
     require_folder(output, "comparison")
     check_sources(good, bad, *good_env, *bad_env)
     refuse_overwriting(output, (good, bad, *good_env, *bad_env))
-    found = compare(
-        [good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns
-    )
-    text = render(found, form, redact=form != "terminal" if redact is None else redact)
+    found = compare([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
+    is_hiding = form != "terminal" if redact is None else redact
+    text = render(found, form, language=language, redact=is_hiding)
     write(text, output, "comparison")

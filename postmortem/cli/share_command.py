@@ -1,5 +1,6 @@
 """`postmortem share PATH...`."""
 
+import functools
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from postmortem.cli.options import (
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown import LONGEST, units
+from postmortem.report.sharing import IssueText
 from postmortem.share import share
 
 
@@ -64,7 +66,8 @@ def command(
     require_folder(output, "text")
     check_sources(*paths, *env_files)
     refuse_overwriting(output, (*paths, *env_files))
-    made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
+    text = functools.partial(IssueText, language=language, redact=redact)
+    made = share(list(paths), env=env_files, patterns=patterns, text=text)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     long = (

@@ -68,7 +68,7 @@ def rank(
             for (or, of negative weight, against).
     """
     ranked = _ranked(score(case, knowledge, extra), case, knowledge)
-    return Ranking(ranked, _verdict(ranked, case, knowledge))
+    return Ranking(ranked, answer(ranked, case, knowledge))
 
 
 def _ranked(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> list[Ranked]:
@@ -192,7 +192,7 @@ def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
     scores[loser] = Scored(loser, one.score, other.evidence)
 
 
-def _verdict(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> Verdict[Said]:
+def answer(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> Verdict[Said]:
     """State the answer, or abstain and say what would decide."""
     best = ranked[0]
     entry = knowledge.causes.get(best.id, {})

@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from postmortem.model.comparison import Comparison, Differing, Wording
 from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.said import Said
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import number, one_line, percent
 from postmortem.report.presentable import presentable
+from postmortem.report.told import told
 from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words
 
@@ -35,8 +37,20 @@ _PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
 }  # fmt: skip
 
 
-def render(found: Comparison, form: str = "terminal", *, redact: bool = True) -> str:
+def render(
+    compared: Comparison[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
+) -> str:
     """Render a comparison in one of `FORMS`."""
+    good, bad = told(compared.good, language), told(compared.bad, language)
+    found = Comparison(
+        good,
+        bad,
+        compared.settings,
+        compared.environment,
+        compared.curves,
+        compared.only_good,
+        compared.only_bad,
+    )
     hide: Callable[[str], str] = str
     if redact:
         redactor = _learnt(found)

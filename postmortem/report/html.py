@@ -1,7 +1,7 @@
 """The page: one self-contained HTML file in all languages, no network, light and dark, fit for a phone and for paper; whole without its one script.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
-which lines are quoted (`report.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
+which lines are quoted (`story.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
 only our own SVG, style sheet and script are marked as safe. The page's policy names both by their
 hashes, so that nothing else can run or restyle it.
 """

@@ -23,7 +23,7 @@ import samples
 from postmortem.knowledge import snippets
 from postmortem.knowledge.compile import entries
 from postmortem.knowledge.yamlfile import read_yaml
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Analysis
 from postmortem.pipeline import analyze
 from postmortem.reading.opener import fill, open_log
 from postmortem.report import render
@@ -59,7 +59,7 @@ def prose(text: str, log: str = "") -> list[str]:
     return [run for run in runs if run not in log and SMALL.search(run)]
 
 
-def bare(diagnosis: Diagnosis) -> Diagnosis:
+def bare(diagnosis: Analysis) -> Analysis:
     """A diagnosis without what is no text of ours.
 
     The code of snippets (comments stay), commands, settings, the excerpt.
@@ -68,7 +68,8 @@ def bare(diagnosis: Diagnosis) -> Diagnosis:
         replace(
             cause,
             fixes=tuple(
-                replace(fix, snippet="\n".join(comments(fix.snippet))) for fix in cause.fixes
+                replace(fix, snippet=fix.snippet.settled(lambda code: "\n".join(comments(code))))
+                for fix in cause.fixes
             ),
         )
         for cause in diagnosis.causes
@@ -80,6 +81,7 @@ def bare(diagnosis: Diagnosis) -> Diagnosis:
         verdict=replace(diagnosis.verdict, need=need),
         settings={},
         excerpt=None,
+        quotes=(),
     )
 
 
@@ -123,12 +125,14 @@ def english_in(label: Path) -> set[str]:
         )
     )
     log = " ".join(f"{read}\n{unescaped(read)}".split())
-    diagnosis = bare(
-        analyze([str(source)], env_files=[str(dump)] if dump.exists() else [], language="zh")
-    )
+    diagnosis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(
-            diagnosis, form, redact=False, **({"width": 10_000} if form == "terminal" else {})
+            diagnosis,
+            form,
+            language="zh",
+            redact=False,
+            **({"width": 10_000} if form == "terminal" else {}),
         )
         for form in (*FORMS, *(["html"] if label in PAGES else []))
     }
@@ -255,7 +259,7 @@ def test_every_comment_of_a_snippet_is_chinese() -> None:
         (entry["id"], comment)
         for _, entry in entries(ROOT / "patterns" / "fixes")
         for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.code(snippet, "zh"))
+        for comment in comments(snippets.code(snippet).zh)
         if not CHINESE.search(comment)
         and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]

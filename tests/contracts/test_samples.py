@@ -43,9 +43,7 @@ FIRST_FIXES = {
 def analysed(path: Path, language: str = "en") -> postmortem.Report:
     """Analyse a sample with its environment dump."""
     dump = path.with_suffix(".env")
-    return postmortem.analyze(
-        path.with_suffix(".log"), env=[dump] if dump.exists() else [], language=language
-    )
+    return postmortem.analyze(path.with_suffix(".log"), env=[dump] if dump.exists() else [])
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import pytest
 
 from postmortem.knowledge import check
 from postmortem.knowledge.snippets import code, strangers
+from postmortem.model.said import Said
 
 FIX = """\
 - id: memory.example
@@ -51,7 +52,7 @@ FIX = """\
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
     snippet = {"code": text, "zh": zh}
-    assert (code(snippet, "en"), code(snippet, "zh"), list(strangers(snippet))) == (text, said, [])
+    assert (code(snippet), list(strangers(snippet))) == (Said(text, said), [])
 
 
 @pytest.mark.parametrize(

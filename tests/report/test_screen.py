@@ -22,7 +22,7 @@ def diagnoses() -> list[Diagnosis]:
     """Recorded logs of all kinds in both languages, and made ones."""
     labels = recorded.labels_in(recorded.ROOT / "sample_logs")[::EVERY]
     found = [
-        postmortem.analyze(recorded.input_of(label), language=language).diagnosis
+        postmortem.analyze(recorded.input_of(label)).in_language(language).diagnosis
         for label in labels
         for language in ("en", "zh")
     ]

@@ -8,7 +8,7 @@ import pytest
 import postmortem
 from postmortem.story.marks import MOST, spread
 
-SAMPLES = Path(__file__).resolve().parents[1] / "sample_logs"
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
 def marked(path: Path) -> dict[str, tuple[int, list[int]]]:

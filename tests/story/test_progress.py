@@ -6,7 +6,6 @@ import pytest
 
 import postmortem
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.pipeline import analyze
 
 NAN = "Iter(train) [{step}/2000]  lr: 1.0000e-04  eta: 0:10:00  time: 0.5000  data_time: 0.0100  memory: 1000  loss: {loss}"
 
@@ -38,7 +37,9 @@ def diagnosed(folder: Path, text: str, **others: str) -> Diagnosis:
     """Write the files of a job and diagnose it."""
     for name, content in {"train": text, **others}.items():
         (folder / f"{name}.log").write_text(content, encoding="utf-8")
-    return analyze([folder / "train.log", *(folder / f"{name}.log" for name in others)])
+    return postmortem.analyze(
+        [folder / "train.log", *(folder / f"{name}.log" for name in others)]
+    ).diagnosis
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_ranks_within_one_second_go_by_their_steps(tmp_path: Path) -> None:
     folder.mkdir()
     for name, text in lines.items():
         (folder / f"{name}.log").write_text("\n".join(text) + "\n", encoding="utf-8")
-    events = analyze(folder).timeline
+    events = postmortem.analyze(folder).diagnosis.timeline
     told = [event.step for event in events if event.step is not None]
     assert told == sorted(told)
     assert len({event.source for event in events[:2]}) == 2

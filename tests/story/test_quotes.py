@@ -5,15 +5,15 @@ from pathlib import Path
 
 import postmortem
 from postmortem.model.diagnosis import Excerpt
-from postmortem.report import quotes
-from tests.report.samples import rich
+from postmortem.story import quotes
+from tests.report.samples import lifted, rich
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_logs" / "xtuner" / "nan-internlm2.log"
 
 
 def test_every_place_of_the_evidence_is_quoted_as_it_stands_in_the_log() -> None:
     """The lines have their raw numbers and texts, do not overlap and stand in order."""
-    found = quotes.quoted(postmortem.analyze(SAMPLE).diagnosis)
+    found = postmortem.analyze(SAMPLE).analysis
     lines = SAMPLE.read_text(encoding="utf-8").split("\n")
     shown = {
         one.first_line + index: text for one in found.quotes for index, text in enumerate(one.lines)
@@ -30,16 +30,16 @@ def test_a_source_that_is_gone_is_quoted_by_what_was_kept(tmp_path: Path) -> Non
     """Without the file the excerpt around the failure stands, and no more."""
     log = tmp_path / "run.log"
     log.write_bytes(SAMPLE.read_bytes())
-    one = postmortem.analyze(log).diagnosis
+    found = postmortem.analyze(log).analysis
     log.unlink()
-    assert quotes.quoted(one).quotes == (one.excerpt,)
+    assert quotes.quoted(found).quotes == (found.excerpt,)
 
 
 def test_quotes_have_a_limit(tmp_path: Path) -> None:
     """However many places the report names, the page quotes some hundred lines, the failure among them."""
     log = tmp_path / "run.log"
     log.write_text("".join(f"line {number}\n" for number in range(1, 20_001)), encoding="utf-8")
-    one = rich()
+    one = lifted(rich())
     events = tuple(
         replace(one.timeline[0], source=0, line=number * 10) for number in range(1, 1900)
     )
