@@ -16,8 +16,8 @@ import click
 
 from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
+from postmortem.host.files import replace
 from postmortem.library import Report
-from postmortem.machine.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.opener import STDIN
 from postmortem.report import FORMS

@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 FLOORS = (
     ("errors", "names", "model"),
-    ("resources", "machine"),
+    ("resources", "host"),
     ("reading",),
     ("knowledge",),
     ("formats", "signatures", "report"),
