@@ -22,7 +22,7 @@ from postmortem.errors import InputError
 from postmortem.library import Report, analyze
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.excerpt import lines_in
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import file_name, percent

@@ -11,7 +11,7 @@ FLOORS = (
     ("errors", "names", "model"),
     ("resources", "host"),
     ("reading",),
-    ("knowledge",),
+    ("knowledge", "redaction"),
     ("formats", "signatures", "report"),
     ("facts",),
     ("gathered", "literals"),
