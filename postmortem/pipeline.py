@@ -40,8 +40,8 @@ from postmortem.model.said import Said, cut, labelled, listed, quote, say
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
+from postmortem.reading.file_names import processes_of
 from postmortem.reading.kinds import kind_of
-from postmortem.reading.names import processes_of
 from postmortem.reading.opener import Counted, Readable, fill, lines_of, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 

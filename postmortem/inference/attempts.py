@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
-from postmortem.reading.names import attempts_of
+from postmortem.reading.file_names import attempts_of
 
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
