@@ -27,7 +27,7 @@ from typing import Final
 import samples
 
 import postmortem
-from postmortem.reading.names import processes_of
+from postmortem.reading.file_names import processes_of
 from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
 
 START: Final = 1_714_564_800.0

@@ -15,7 +15,7 @@ from postmortem import pipeline, report
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Analysis, Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.told import told
 from postmortem.report.wire import to_wire
 

@@ -28,7 +28,7 @@ import postmortem
 from postmortem import cli
 from postmortem.cli.progress import Progress
 from postmortem.compare import compare
-from postmortem.machine.dump import environment_dump
+from postmortem.host.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report import FORMS, comparison, render
 from postmortem.report.markdown import prose

@@ -314,7 +314,7 @@ def test_an_interrupt_from_the_terminal_comes_once(
 GIVEN_BACK = """
 import os, signal, sys
 from contextlib import closing
-from postmortem.machine.signals import Signals
+from postmortem.host.signals import Signals
 meant = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 before = [signal.getsignal(number) for number in meant]
 with closing(Signals()) as signals:

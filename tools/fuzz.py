@@ -49,7 +49,7 @@ import postmortem
 from postmortem.compare import compare
 from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import FORMS, comparison, watching
 from postmortem.report.markdown import LONGEST, units
 from postmortem.report.sharing import IssueText

@@ -11,7 +11,7 @@ from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
 from postmortem.model.said import Said
-from postmortem.reading.names import attempts_of
+from postmortem.reading.file_names import attempts_of
 
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"

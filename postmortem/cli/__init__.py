@@ -16,7 +16,7 @@ import click
 
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
-from postmortem.machine.streams import hold_places, settle, why
+from postmortem.host.streams import hold_places, settle, why
 
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",

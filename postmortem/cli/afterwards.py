@@ -24,9 +24,9 @@ from postmortem.api import analyze
 from postmortem.cli.options import deliver
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
-from postmortem.machine.dump import dump_for
-from postmortem.machine.signals import Signals
-from postmortem.machine.streams import hold_places, settle
+from postmortem.host.dump import dump_for
+from postmortem.host.signals import Signals
+from postmortem.host.streams import hold_places, settle
 
 _LONGEST: Final = 1800.0
 """Seconds after which an analysis is stopped: a job that hangs in it would keep its machines."""

@@ -17,7 +17,7 @@ import click
 from postmortem.api import Report
 from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
-from postmortem.machine.files import replace
+from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.opener import STDIN
 from postmortem.report import FORMS

@@ -12,10 +12,10 @@ from postmortem.cli.afterwards import Wanted, analyse
 from postmortem.cli.options import OUTPUT, check_output, form_for, report_options
 from postmortem.cli.say import note, tell
 from postmortem.errors import UsageError
+from postmortem.host.kept import Kept
+from postmortem.host.launch import Done, launch
+from postmortem.host.signals import Signals
 from postmortem.knowledge.base import load
-from postmortem.machine.kept import Kept
-from postmortem.machine.launch import Done, launch
-from postmortem.machine.signals import Signals
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})

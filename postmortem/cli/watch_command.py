@@ -14,7 +14,7 @@ from postmortem.cli.say import note, show
 from postmortem.errors import UsageError
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.names import LANGUAGES
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.watching import FORMS, Teller, document, jsonl
 from postmortem.watch import tell
 from postmortem.watch.watcher import Settings, Watcher

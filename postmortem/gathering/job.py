@@ -26,8 +26,8 @@ from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, s
 from postmortem.reading.blocks import SIZE, Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
+from postmortem.reading.file_names import processes_of
 from postmortem.reading.kinds import kind_of
-from postmortem.reading.names import processes_of
 from postmortem.reading.opener import Counted, fill, lines_of, open_log
 from postmortem.reading.prefixes import carries_srun_labels
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from postmortem.model.comparison import Comparison, Differing, Wording
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import Said
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import number, one_line, percent

@@ -10,7 +10,7 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.plain import one_line, percent
 from postmortem.report.presentable import presentable

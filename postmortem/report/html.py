@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Evidence, Excerpt, SeriesView
 from postmortem.model.said import cut
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import figures, parts
 from postmortem.report.curves import chosen
 from postmortem.report.lanes import lanes

@@ -13,7 +13,7 @@ from typing import Final
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
 from postmortem.model.said import cut
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen, sparkline
 from postmortem.report.plain import number, one_line, percent, place, process, safe, weight

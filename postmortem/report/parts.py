@@ -23,8 +23,8 @@ from postmortem.model.diagnosis import (
     SignatureHit,
     Source,
 )
-from postmortem.reading.names import attempts_of
-from postmortem.reading.redaction import KINDS, Redactor
+from postmortem.reading.file_names import attempts_of
+from postmortem.redaction.redactor import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
 from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words

@@ -3,7 +3,7 @@
 The same value with pseudonyms for tokens, addresses, user and host names.
 
 In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here:
-the patterns (`reading.redaction`).
+the patterns (`redaction.redactor`).
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from postmortem.model.diagnosis import Diagnosis, Excerpt, Setting, SignatureHit
 from postmortem.model.lines import Where
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.plain import kept_lines, one_line, safe
 from postmortem.report.presentable import input_kind, presentable

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
 from postmortem.model.said import cut
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen
 from postmortem.report.paper import Paper, shortened

@@ -8,7 +8,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 
 from postmortem.model.diagnosis import Analysis, Diagnosis
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
 from postmortem.report.plain import file_name, percent

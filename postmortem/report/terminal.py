@@ -14,7 +14,7 @@ from rich.text import Text
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesView
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.curves import chosen, sparkline
 from postmortem.report.paper import MOODS, Paper

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from postmortem.model.watching import Ended, Event, Noted, Warned
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.plain import number, one_line, percent, process
 from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words

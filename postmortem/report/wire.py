@@ -29,7 +29,7 @@ from postmortem.model.diagnosis import (
 )
 from postmortem.model.lines import Where
 from postmortem.names import SCHEMA
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.plain import RUNNER, UNSEEN, escaped
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide

@@ -22,8 +22,8 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, quote, say
 from postmortem.model.watching import Ended, Event, Noted, Record, Sign, Warned
 from postmortem.reading.discover import candidates
+from postmortem.reading.file_names import processes_of
 from postmortem.reading.follow import Change, Followed
-from postmortem.reading.names import processes_of
 from postmortem.reading.opener import STDIN
 from postmortem.watch.live import Live
 from postmortem.watch.pace import Pace

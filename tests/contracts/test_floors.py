@@ -9,9 +9,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 FLOORS = (
     ("errors", "names", "model"),
-    ("resources", "machine"),
+    ("resources", "host"),
     ("reading",),
-    ("knowledge",),
+    ("knowledge", "redaction"),
     ("formats", "signatures", "report"),
     ("facts",),
     ("gathered", "literals"),

@@ -7,7 +7,7 @@ import pytest
 from postmortem.model.lines import Where
 from postmortem.model.said import say
 from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import watching
 from postmortem.report.watching import Teller, document, jsonl
 

@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.model.diagnosis import Evidence, Fix, Source, Verdict
 from postmortem.names import LANGUAGES, OUTCOMES, ROLES
-from postmortem.reading.redaction import KINDS
+from postmortem.redaction.redactor import KINDS
 from postmortem.report.words import WORDS, Words
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from postmortem.machine.streams import write_all
+from postmortem.host.streams import write_all
 
 _OPEN_FILES: Final = re.compile(r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$")
 _MOST_LINKS: Final = 40

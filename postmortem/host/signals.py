@@ -1,7 +1,7 @@
 """Signals that are sent to this process and meant for the command that it runs.
 
 In: signals. Out: the same signals, sent to the command. Not here: starting it for a purpose
-(`machine.launch`).
+(`host.launch`).
 
 What a terminal sends (Ctrl-C) reaches the command by itself, since it is in the same process group:
 passed on, it would come twice, and the second one cuts short what the command does at the first,

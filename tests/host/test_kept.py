@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.machine import kept as module
-from postmortem.machine.kept import Kept
+from postmortem.host import kept as module
+from postmortem.host.kept import Kept
 
 
 class Disk:

@@ -16,7 +16,7 @@ import samples
 import postmortem
 from postmortem.compare import compare
 from postmortem.model.comparison import Differing
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import FORMS
 from postmortem.report import comparison as side_by_side
 from postmortem.share import share

@@ -1,7 +1,7 @@
 """Where a text names machines: host names, network and hardware addresses, and who logs in to them.
 
 In: text. Out: the rules for hosts, addresses, logins and e-mail addresses. Not here: user names by
-themselves (`people`), pseudonyms (`redaction`).
+themselves (`people`), pseudonyms (`redactor`).
 
 All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 """
@@ -9,8 +9,8 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 import ipaddress
 from typing import Any, Final
 
-from postmortem.reading.hiding import PSEUDONYM, Pattern, linear, rule
-from postmortem.reading.people import COMMON_USERS, is_user
+from postmortem.redaction.hiding import PSEUDONYM, Pattern, linear, rule
+from postmortem.redaction.people import COMMON_USERS, is_user
 
 # What stands before an address tells a version number of four parts (opencv 4.8.1.78, cuDNN
 # 8.9.2.26) from a machine.

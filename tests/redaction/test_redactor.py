@@ -1,4 +1,4 @@
-"""What `reading.redaction` hides, what it leaves alone, and that it stays linear."""
+"""What `redaction.redactor` hides, what it leaves alone, and that it stays linear."""
 
 import random
 import string
@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from postmortem.reading import private_keys
-from postmortem.reading.hiding import linear
-from postmortem.reading.redaction import _RULES, KINDS, Redactor
+from postmortem.redaction import private_keys
+from postmortem.redaction.hiding import linear
+from postmortem.redaction.redactor import _RULES, KINDS, Redactor
 from tests.planted import look_alikes, planted
 
 HEX_40 = "0123456789abcdef0123456789abcdef01234567"

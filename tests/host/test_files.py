@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.machine import files
-from postmortem.machine.files import replace
+from postmortem.host import files
+from postmortem.host.files import replace
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from postmortem.machine.streams import why, write_all
+from postmortem.host.streams import why, write_all
 
 _MOST: Final = 16 << 20
 """Bytes that may wait for room."""

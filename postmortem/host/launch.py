@@ -1,12 +1,12 @@
 """Run a command, pass its output through and keep a copy.
 
 In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not
-here: analysing the copy, what each place does with the output (`machine.kept`, `machine.outlet`).
+here: analysing the copy, what each place does with the output (`host.kept`, `host.outlet`).
 Standard output and standard error stay apart for whoever reads them, and are joined in the copy in
 the order in which they came.
 
 The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
-streams and of us; what it leaves behind is read on by `machine.drain`.
+streams and of us; what it leaves behind is read on by `host.drain`.
 """
 
 import os
@@ -20,10 +20,10 @@ from contextlib import suppress
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
-from postmortem.machine import drain
-from postmortem.machine.kept import Kept
-from postmortem.machine.outlet import Outlet
-from postmortem.machine.signals import Signals
+from postmortem.host import drain
+from postmortem.host.kept import Kept
+from postmortem.host.outlet import Outlet
+from postmortem.host.signals import Signals
 
 _CHUNK: Final = 1 << 16
 _GRACE: Final = 0.3

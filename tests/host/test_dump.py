@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.machine import dump
+from postmortem.host import dump
 
 
 def _script(path: Path, text: str) -> str:

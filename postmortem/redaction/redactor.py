@@ -20,13 +20,13 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.reading import private_keys
-from postmortem.reading.credentials import SECRETS
-from postmortem.reading.hiding import KINDS, PSEUDONYM, ROOM, Rule, Span
-from postmortem.reading.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
-from postmortem.reading.people import PEOPLE
 from postmortem.reading.prefixes import ANSI
-from postmortem.reading.secret_names import is_random, is_secret_setting
+from postmortem.redaction import private_keys
+from postmortem.redaction.credentials import SECRETS
+from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, Rule, Span
+from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
+from postmortem.redaction.people import PEOPLE
+from postmortem.redaction.secret_names import is_random, is_secret_setting
 
 __all__ = ["KINDS", "Redactor"]
 

@@ -1,14 +1,14 @@
 """Where a text names people: home folders, variables, trackers, telephone numbers.
 
 In: text. Out: the rules for users and telephone numbers. Not here: logins and addresses
-(`machines`), pseudonyms (`redaction`).
+(`machines`), pseudonyms (`redactor`).
 
 All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 """
 
 from typing import Any, Final
 
-from postmortem.reading.hiding import Pattern, rule
+from postmortem.redaction.hiding import Pattern, rule
 
 COMMON_USERS: Final = frozenset({
     "root", "git", "user", "users", "ubuntu", "runner", "jovyan", "ec2-user", "vscode", "shared", "public", "default", "admin", "administrator", "work", "data",

@@ -3,7 +3,7 @@
 By the name before them, by the shape that an issuer gives them, by their place on a command line.
 
 In: text. Out: the rules of kind `secret`. Not here: which names say secret (`secret_names`),
-pseudonyms (`redaction`).
+pseudonyms (`redactor`).
 
 The shapes follow the list of gitleaks (github.com/gitleaks/gitleaks, config/gitleaks.toml), taken
 wider: a length that an issuer changes still fits.
@@ -14,8 +14,8 @@ import binascii
 from collections.abc import Iterator
 from typing import Any, Final
 
-from postmortem.reading.hiding import Pattern, Rule, Span, linear, rule
-from postmortem.reading.secret_names import (
+from postmortem.redaction.hiding import Pattern, Rule, Span, linear, rule
+from postmortem.redaction.secret_names import (
     NAME,
     NAME_HINT,
     Named,

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.names import attempts_of, process_of_file, processes_of
+from postmortem.reading.file_names import attempts_of, process_of_file, processes_of
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from postmortem.reading.hiding import Pattern
+from postmortem.redaction.hiding import Pattern
 
 _ISSUERS: Final = (
     "adafruit|adobe|airtable|algolia|artifactory|asana|atlassian|bitbucket|bittrex|cloudflare|codecov|cohere|coinbase|confluence|confluent|contentful|databricks|datadog|digitalocean|discord|droneci|dropbox|dynatrace"

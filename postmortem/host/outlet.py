@@ -1,7 +1,7 @@
 """What a command prints, passed on to whoever reads it, at the reader's own pace.
 
 In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not
-taken. Not here: reading the command's pipes (`machine.launch`).
+taken. Not here: reading the command's pipes (`host.launch`).
 
 A thread writes, so that a reader that is slow, or stands still, holds up neither the log nor the
 other stream. A command is made to wait for it as it would without us, but later: once 16 MiB are
@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from postmortem.machine.streams import why, write_all
+from postmortem.host.streams import why, write_all
 
 _MOST: Final = 16 << 20
 """Bytes that may wait for the reader."""

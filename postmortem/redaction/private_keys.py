@@ -3,7 +3,7 @@
 Whole ones, cut ones, and those whose every line a launcher or a logger has prefixed.
 
 In: text. Out: the places of their bodies, one group for each key. Not here: keys on one line behind
-a name (`credentials`), pseudonyms (`redaction`).
+a name (`credentials`), pseudonyms (`redactor`).
 
 An excerpt may begin or end within a key, so neither of the two marks is needed: a body is told by
 its lines, which all have the same length.
@@ -12,8 +12,8 @@ its lines, which all have the same length.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.reading.hiding import Pattern, Span
-from postmortem.reading.secret_names import switches
+from postmortem.redaction.hiding import Pattern, Span
+from postmortem.redaction.secret_names import switches
 
 HINT: Final = r"PRIVATE KEY|[A-Za-z0-9+/]{63}"
 _BREAK: Final = Pattern(r"\n|(?:\\{1,4}r)?\\{1,4}n")
