@@ -7,8 +7,10 @@
 
 from postmortem.api import Report, analyze
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
+from postmortem.model.diagnosis import Analysis
 
 __all__ = [
+    "Analysis",
     "InputError",
     "MissingExtra",
     "PatternError",

@@ -96,6 +96,17 @@ class Report:
             redact=form != "terminal" if redact is None else redact,
         )
 
+    @classmethod
+    def from_json(cls, text: str) -> "Report":
+        """Read back what `render("analysis")` has written; neither log nor rules are needed.
+
+        Raises:
+            InputError: it is no such JSON.
+        """
+        from postmortem.report.lossless import from_json  # noqa: PLC0415 -- as every other form
+
+        return cls(from_json(text))
+
     def to_dict(self, *, redact: bool = True) -> dict[str, Any]:
         """Give the JSON report (schema postmortem.report/1) as plain values."""
         return to_wire(self.diagnosis, Redactor() if redact else None)

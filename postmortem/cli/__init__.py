@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "run": "Run a training command; analyse its output if it fails.",
     "watch": "Follow the log of a running job and warn before it stops.",
     "compare": "Show what differs between a good run and a bad one.",
+    "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",

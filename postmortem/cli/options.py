@@ -70,16 +70,21 @@ def check_sources(*paths: str) -> None:
 
 
 def report_options(function: Function) -> Function:
+    """Add the options that say what is looked for, how the report looks and where it goes."""
+    further = click.option(
+        "--patterns",
+        "patterns",
+        multiple=True,
+        type=FOLDER,
+        envvar="POSTMORTEM_PATTERNS",
+        help="A further folder of rules.",
+    )
+    return form_options(further(function))
+
+
+def form_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
     for option in (
-        click.option(
-            "--patterns",
-            "patterns",
-            multiple=True,
-            type=FOLDER,
-            envvar="POSTMORTEM_PATTERNS",
-            help="A further folder of rules.",
-        ),
         click.option(
             "--redact/--no-redact",
             default=None,

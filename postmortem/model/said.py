@@ -59,7 +59,7 @@ NOTHING: Final = Said("", "")
 
 def say(en: str, zh: str, /, **values: object) -> Said:
     """Word something in both languages."""
-    return Said(en, zh, values)
+    return Said(en, zh, values or _NO_VALUES)
 
 
 def quote(text: str) -> Said:
