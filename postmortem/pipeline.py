@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from postmortem import marks, progress, timeline, views
 from postmortem.errors import InputError, PatternError
-from postmortem.facts import collectives, ending, last_words, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
+from postmortem.facts import last_words
 from postmortem.facts.series import Series
 from postmortem.fixes.select import fixes
 from postmortem.formats import csv_metrics, error_file, trainer_state
@@ -44,6 +44,8 @@ from postmortem.reading.kinds import kind_of
 from postmortem.reading.names import processes_of
 from postmortem.reading.opener import Counted, Readable, fill, lines_of, open_log
 from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes import registry
+from postmortem.shapes.observed import observe
 
 _ERROR_FILE_BYTES: Final = 16 << 20
 """An error file holds one message and its call stack, and is read whole."""
@@ -366,35 +368,13 @@ def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnos
     spoken = None if failures else _last_words(gathered, current, sources, begins)
     failures = failures or ([order.of_traceback(spoken.said)] if spoken is not None else [])
     first = failures[0] if failures else None
-    alone = ranks.shapes(gathered.series.values())
-    found = (
-        *alone,
-        *shapes.shapes(gathered.series.values(), gathered.facts, next(iter(alone), None)),
-        *ranks.uneven(_ends(gathered, sources, begins)),
-        *memory.shapes(
-            ((one.finding, one.records_before) for one in current),
-            gathered.facts.cards.largest_gib(),
-        ),
-        *collectives.shapes(one.finding for one in current),
-        *(
-            one
-            for source, (line, _) in gathered.last_record.items()
-            if source in gathered.tails
-            and (one := silence.shape(gathered.tails[source], source, line)) is not None
-        ),
-    )
-    found_shapes = {
-        one.id: one
-        for one in (*found, ending.shape(gathered.series.values(), gathered.total_steps))
-        if one is not None
-    }
+    observed = observe(gathered, current, sources, begins)
+    known = registry.found(observed)
     outcome = (
-        views.outcome(gathered, current, failures, found_shapes)
+        views.outcome(gathered, current, failures, known)
         if spoken is None or spoken.is_end
         else "unknown"
     )
-    for shape in views.outcome_shapes(gathered, outcome, current, found_shapes):
-        found_shapes.setdefault(shape.id, shape)
     case = Case(
         events=tuple(events.events(seen, rules, first, gathered, begins, clock, dumps)),
         tracebacks=tuple(
@@ -402,7 +382,7 @@ def diagnose(job: Job, language: str, excerpt: Excerpt | None = None) -> Diagnos
             for one, before in tracebacks
             if gathered.records_beside(one.source, one.where) - before < order.BUFFERED_RECORDS
         ),
-        shapes=found_shapes,
+        shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
         frameworks=views.frameworks(gathered),
@@ -423,15 +403,6 @@ def _skews(gathered: Gathered, begins: Mapping[int, int]) -> dict[int, float]:
             for source in current
         }
     )
-
-
-def _ends(
-    gathered: Gathered, sources: Sequence[Source], begins: Mapping[int, int]
-) -> Iterator[tuple[int, Where, int, str]]:
-    """Give the last lines of each source of the last attempt."""
-    for source, (line, text) in gathered.tails.items():
-        if begins.get(source, 0) <= gathered.lines.get(source, 0):
-            yield source, sources[source].where if source < len(sources) else NOWHERE, line, text
 
 
 def _last_words(

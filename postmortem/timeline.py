@@ -18,13 +18,14 @@ from postmortem import names
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.numbers import whole
 from postmortem.facts.series import Series
-from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
 from postmortem.inference import case as cases
 from postmortem.inference.clock import Clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, labelled
+from postmortem.shapes.catalogue import CATALOGUE
+from postmortem.shapes.shape import Shape
 
 _MOST: Final = 60
 _FOLDED: Final = 3
@@ -73,45 +74,6 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "processes": "{text}（{count} 个进程）",
     },
 }
-_TURNS: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "nan-component",
-        "nan-grad-finite-loss",
-        "nan-eval-only",
-        "nan-recovers",
-        "zero-loss",
-        "loss-spike",
-        "loss-divergence",
-        "grad-explosion",
-        "scale-collapse",
-        "collapse",
-        "flat-rewards",
-        "memory-rising",
-        "slow-down",
-        "silence",
-        "ranks-differ",
-        "rank-behind",
-        "one-rank-first",
-        "spike-recovers",
-        "steps-skipped",
-        "same-step",
-        "grad-huge-first",
-    }
-)
-"""Shapes that happen at a place of the run and are worth telling."""
-_BAD_TURNS: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "loss-divergence",
-        "grad-explosion",
-        "scale-collapse",
-        "nan-eval-only",
-    }
-)
-
 _TOLD: Final = re.compile(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
 
@@ -380,10 +342,10 @@ def _turns(
 ) -> Iterator[_Entry]:
     """What the curves do, except where it is the failure itself."""
     for shape in shapes:
-        if shape.id in _TURNS and (
+        if CATALOGUE[shape.id].is_turn and (
             failure is None or (failure.source, failure.line) != (shape.source, shape.line)
         ):
-            weight = _BAD if shape.id in _BAD_TURNS else _WARNING
+            weight = _BAD if CATALOGUE[shape.id].is_grave else _WARNING
             yield _Entry(
                 weight,
                 Event(

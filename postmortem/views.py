@@ -15,8 +15,6 @@ from postmortem import names
 from postmortem.facts.environment import TOLD
 from postmortem.facts.numbers import whole
 from postmortem.facts.series import Point, Series
-from postmortem.facts.shapes import Shape
-from postmortem.facts.silence import STEP
 from postmortem.gathered import Gathered, Seen
 from postmortem.inference.case import Case
 from postmortem.inference.events import ECHOES
@@ -31,36 +29,22 @@ from postmortem.model.diagnosis import (
     SignatureHit,
     Source,
 )
-from postmortem.model.lines import NOWHERE
-from postmortem.model.said import cut, labelled, quote, say
+from postmortem.model.said import cut, labelled
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
+from postmortem.shapes.catalogue import CATALOGUE
+from postmortem.shapes.ending import SUCCESS
+from postmortem.shapes.shape import Shape
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _MOST_SAMPLES: Final = 400
 """Points of a series that the report shows, and of all of them together: of thousands of processes each shows fewer."""
 _ALL_SAMPLES: Final = 500_000
-_SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 ONE_RANK: Final = "one-rank-first"
-_BAD_SHAPES: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "scale-collapse",
-        "nan-eval-only",
-        "loss-divergence",
-        "grad-explosion",
-        "huge-spike",
-        "collapse",
-        "zero-loss",
-        "plateau-from-start",
-        ONE_RANK,
-    }
-)
 
 
 def frameworks(gathered: Gathered) -> dict[str, str | None]:
@@ -95,7 +79,7 @@ def outcome(
     if _told_of_failure(gathered):
         return "failed"
     ended = [one for one in seen if one.finding.role == "consequence" and _is_last(one, gathered)]
-    successes = [one for one in seen if one.finding.signature.startswith(_SUCCESS)]
+    successes = [one for one in seen if one.finding.signature.startswith(SUCCESS)]
     last_success = max(
         ((one.finding.source, one.finding.offset) for one in successes), default=None
     )
@@ -142,67 +126,6 @@ def _is_last(one: Seen, gathered: Gathered) -> bool:
     )
 
 
-def outcome_shapes(
-    gathered: Gathered, how: str, seen: Sequence[Seen], known: Mapping[str, Shape]
-) -> list[Shape]:
-    """Give the shapes that speak for a healthy run."""
-    source = next(iter(gathered.last_record), 0)
-    line = gathered.last_record.get(source, (1, 0))[0]
-    has_bad = any(
-        name in known
-        for name in (
-            "nan-loss",
-            "hidden-nan",
-            "nan-eval-only",
-            "loss-divergence",
-            "scale-collapse",
-            "zero-loss",
-            "nan-grad-finite-loss",
-            "grad-explosion",
-        )
-    )
-    if how == "completed":
-        marker = next(
-            (one.finding for one in seen if one.finding.signature.startswith(_SUCCESS)), None
-        )
-        end = known.get("last-step")
-        if marker is None and end is not None:
-            return [end._replace(id="finished")]
-        return [
-            Shape(
-                "finished",
-                quote(cut(marker.text, 200) if marker else ""),
-                marker.source if marker else source,
-                NOWHERE,
-                marker.line if marker else line,
-            )
-        ]
-    if (
-        how == "stalled"
-        and not any(gathered.records.values())
-        and all(
-            len({match["step"] for match in STEP.finditer(text)}) < SURVIVED_RECORDS
-            for _, text in gathered.tails.values()
-        )
-    ):
-        said = say(
-            "no metric record in {count} lines",
-            "{count} 行日志里没有任何指标记录",
-            count=sum(gathered.lines.values()),
-        )
-        return [Shape("no-record", said, source, NOWHERE, line)]
-    if how in {"running", "stalled"} and not has_bad and any(gathered.records.values()):
-        count = sum(gathered.records.values())
-        said = say(
-            "{count} metric records up to line {line}, no failure shown",
-            "到第 {line} 行共 {count} 条指标记录，未见故障",
-            count=count,
-            line=line,
-        )
-        return [Shape("no-failure-shown", said, source, NOWHERE, line)]
-    return []
-
-
 def signature_hits(
     case: Case, gathered: Gathered, knowledge: KnowledgeBase, language: str
 ) -> tuple[SignatureHit, ...]:
@@ -240,7 +163,7 @@ def first_failure(
     Of a numerical cause, the first bad value before the exception.
     """
     bad = sorted(
-        (shape for name, shape in case.shapes.items() if name in _BAD_SHAPES),
+        (shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first),
         key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line),
     )
     if bad and "grad-huge-first" in case.shapes:

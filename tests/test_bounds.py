@@ -7,13 +7,13 @@ from pathlib import Path
 import hostile
 import pytest
 
-from postmortem.facts.memory import gib
 from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
 from postmortem.pipeline import machine_for, read
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
+from postmortem.shapes.out_of_memory import gib
 
 GROWTH = 3.0
 """Twice the log may take so many times as long; a quadratic one takes four times."""

@@ -2,7 +2,7 @@
 
 In: points (step, value, raw line), one by one, in the order of the log.
 Out: `Series`: count, first, last, extremes, every change of finiteness, samples.
-Not here: what a curve means (`facts.shapes`).
+Not here: what a curve means (`shapes`).
 
 Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of
 neighbours the smallest, the largest and every change between finite and not. Count, ends, extremes

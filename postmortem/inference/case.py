@@ -7,9 +7,9 @@ In: gathered findings, tracebacks, shapes, facts. Out: `Case`. Not here: the que
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from postmortem.facts.shapes import Shape
 from postmortem.model.diagnosis import Environment, Setting
 from postmortem.model.findings import Finding, Traceback
+from postmortem.shapes.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

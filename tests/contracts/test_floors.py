@@ -17,6 +17,7 @@ FLOORS = (
     ("gathered", "literals"),
     ("metrics",),
     ("gather",),
+    ("shapes",),
     ("inference",),
     ("fixes", "marks", "progress", "timeline", "views"),
     ("pipeline",),
