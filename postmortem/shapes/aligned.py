@@ -33,7 +33,10 @@ _NO_STEP: Final = -1.0
 
 
 class Curves:
-    """The series of one process in one source, by name; of long ones, the same few points of all."""
+    """The series of one process in one source, by name.
+
+    Of long ones, the same few points of all.
+    """
 
     def __init__(self, series: Iterable[Series], source: int = 0, where: Where = NOWHERE) -> None:
         """Pick the longest series of each name.
@@ -85,7 +88,10 @@ class Curves:
 
 
 def _longest(series: Iterable[Series]) -> dict[str, Series]:
-    """Give the longest series of each name, and one that stands for the training loss if none is called so."""
+    """Give the longest series of each name.
+
+    Among them one that stands for the training loss if none is called so.
+    """
     found: dict[str, Series] = {}
     for one in series:
         known = found.get(one.name)

@@ -122,7 +122,7 @@ def absent(observed: Observed) -> Iterable[Shape]:
 
 
 def _begun_by_some(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
-    """Give the communicators that nobody has joined: their size, and what each rank said that began."""
+    """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
     begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
     joined: set[tuple[str, int]] = set()
     for finding, _ in observed.findings:

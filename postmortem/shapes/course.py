@@ -1,7 +1,7 @@
 """The way of a finite training loss: falling, standing still, freezing.
 
-In: the curves of one process. Out: the shapes `loss-falls`, `plateau*`, `collapse`. Not here: losses
-that are not finite (`shapes.nonfinite`), that leave their level (`shapes.departure`).
+In: the curves of one process. Out: the shapes `loss-falls`, `plateau*`, `collapse`. Not here:
+losses that are not finite (`shapes.nonfinite`), that leave their level (`shapes.departure`).
 """
 
 import itertools
@@ -122,7 +122,7 @@ def _is_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
 
 
 def _is_young(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether all records, one a step, are from the first steps of the first pass over the data.
+    """Say whether all records, one a step, are from the first steps of the first pass over data.
 
     That is too early to expect anything.
     """

@@ -25,7 +25,7 @@ _PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1
 
 
 def usage(observed: Observed) -> Iterable[Shape]:
-    """Find memory that rises over the run, with its slope and where that leads; or that is level."""
+    """Find memory that rises over the run, with its slope and where that leads, or is level."""
     curves = observed.curves
     points = [point for point in curves.points(names.MEMORY) if 0 <= point.value < _LARGEST]
     if len(points) < _FEWEST:

@@ -103,7 +103,7 @@ def _grown(finite: Sequence[Point]) -> Point | None:
 
 
 def _infinite_before_loss(curves: Curves) -> Point | None:
-    """Give the first infinite norm of several, unless the loss was not finite before or beside it."""
+    """Give the first infinite norm of several, if the loss was finite until behind it."""
     points = curves.points(names.GRAD_NORM)
     infinite = next((point for point in points if math.isinf(point.value)), None)
     bad = first_nonfinite(curves.points(names.LOSS))

@@ -26,7 +26,7 @@ _STARTED: Final = 0.1
 
 
 def zeros(observed: Observed) -> list[Shape]:
-    """Find a loss printed as 0: the NaN that the Trainer filters out, or labels that are all masked."""
+    """Find a loss printed as 0: a NaN that the Trainer filters out, or labels all masked."""
     curves = observed.curves
     points, norms = curves.points(names.LOSS), curves.by_line(names.GRAD_NORM)
     found = [point for point in points if point.value == 0.0]

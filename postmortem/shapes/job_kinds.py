@@ -1,4 +1,4 @@
-"""The kinds of shapes that tell of the machine, of several processes, of standing still, of the end.
+"""The kinds of shapes that tell of the machine, several processes, standing still, the end.
 
 In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`shapes.curve_kinds`).
 """

@@ -16,7 +16,7 @@ class Kind:
     id: str
     meaning: Said
     is_bad: bool = False
-    """A run that shows it is not sound: of one that goes on nobody says that no failure is shown."""
+    """A run that shows it is not sound: nobody says of it that no failure is shown."""
     is_grave: bool = False
     """In the story of the run it is told before whatever else is told of its line, and kept where
     there is too much to tell."""

@@ -1,7 +1,7 @@
 """Learning rates: out of the usual, or not moving although a schedule is running.
 
-In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`. Not here:
-rates that a setting tells (`patterns/causes`).
+In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`. Not
+here: rates that a setting tells (`patterns/causes`).
 """
 
 import itertools

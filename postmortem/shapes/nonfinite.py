@@ -79,7 +79,8 @@ def _in_interval(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[
         said = say(
             "the record at step {first:g} is the first since step {before:g}: the bad step is one"
             " of {count:g}",
-            "第 {before:g} 步之后，到第 {first:g} 步才有记录：出问题的是其间 {count:g} 步中的某一步",
+            "第 {before:g} 步之后，到第 {first:g} 步才有记录："
+            "出问题的是其间 {count:g} 步中的某一步",
             first=first,
             before=before,
             count=first - before,
@@ -125,7 +126,7 @@ def _then(before: Sequence[float], value: float) -> Said:
 
 
 def _is_runup(values: Sequence[float]) -> bool:
-    """Say whether a finite stretch ends in a climb that is more than the usual noise of the curve."""
+    """Say whether a finite stretch ends in a climb, more than the usual noise of the curve."""
     if len(values) < 2 or values[-1] <= 0:
         return False
     return _climbs(values) if len(values) < _FEW else _leaves_its_range(values)
@@ -154,7 +155,7 @@ def _leaves_its_range(values: Sequence[float]) -> bool:
 
 
 def _left_out(curves: Curves) -> Iterator[Shape]:
-    """Find the NaN of a program that counts such iterations, or leaves out their loss (Megatron)."""
+    """Find the NaN of a program that counts such iterations, or omits their loss (Megatron)."""
     counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
     if counted is not None:
         said = say(

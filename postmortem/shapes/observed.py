@@ -28,7 +28,7 @@ class Observed:
     facts: FactStore = field(default_factory=FactStore)
     """What the log says of the run; vocabulary and device give figures a scale."""
     findings: Sequence[tuple[Finding, int]] = ()
-    """Of the last attempt, in their order, each with the metric records of its process before it."""
+    """Of the last attempt, in their order, each with the metric records of its process before."""
     records: Mapping[int, int] = field(default_factory=dict)
     """Metric records by source."""
     last_records: Mapping[int, int] = field(default_factory=dict)

@@ -40,7 +40,7 @@ _Told = tuple[str, Said]
 
 
 class Account(NamedTuple):
-    """The figures of one line in GiB; None where it does not print them, or prints what cannot be."""
+    """The figures of one line in GiB; None where it prints none, or what cannot be."""
 
     asked: float | None
     total: float | None

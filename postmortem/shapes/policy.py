@@ -85,7 +85,7 @@ def _last(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:
 
 
 def preferences(observed: Observed) -> Iterable[Shape]:
-    """Find a preference loss that has gone to nothing while the preferred answers became unlikely."""
+    """Find a preference loss that has gone to nothing while preferred answers became unlikely."""
     losses, chosen = (
         observed.curves.points(names.LOSS),
         observed.curves.points("rewards/chosen"),

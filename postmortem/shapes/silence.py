@@ -42,7 +42,7 @@ class _Clocked(NamedTuple):
 
 
 def standing(observed: Observed) -> Iterator[Shape]:
-    """Find sources behind whose last record nothing was done for long; of several, the last counts."""
+    """Find sources behind whose last record nothing was done for long; the last one counts."""
     for source, record in reversed(list(observed.last_records.items())):
         if source in observed.tails:
             shape = standstill(observed.tails[source], source, record)

@@ -1,7 +1,7 @@
 """How long the steps of a run take: it becomes slow half way through, or waits for data.
 
-In: the curves of one process. Out: the shapes `slow-down`, `input-bound`, `input-starved`. Not here:
-a run that stands still (`shapes.silence`).
+In: the curves of one process. Out: the shapes `slow-down`, `input-bound`, `input-starved`. Not
+here: a run that stands still (`shapes.silence`).
 """
 
 import itertools

@@ -54,7 +54,7 @@ def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
 
 
 def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
-    """Find the first record that stands far above the ones before, by more than the curve's noise."""
+    """Find the first record that stands far above the ones before, by more than their noise."""
     values = loss.values
     times = max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
     for index in range(5, len(values)):
