@@ -7,7 +7,6 @@ from pathlib import Path
 import hostile
 import pytest
 
-from postmortem.facts.memory import gib
 from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
 from postmortem.gathering.job import read
@@ -15,6 +14,7 @@ from postmortem.pipeline import machine_for
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
+from postmortem.shapes.out_of_memory import gib
 
 GROWTH = 3.0
 """Twice the log may take so many times as long; a quadratic one takes four times."""

@@ -7,21 +7,20 @@ told beside them (`story`).
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from postmortem.case import attempts, events, order, outcomes
 from postmortem.case.case import Case
 from postmortem.case.clock import Clock, skews
 from postmortem.case.last_words import LastWords, last_words
-from postmortem.facts import collectives, ending, memory, ranks, shapes, silence
 from postmortem.facts import environment as env
-from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
-from postmortem.model.lines import NOWHERE, Where
 from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes import registry
+from postmortem.shapes.observed import observe
 
 
 class _Attempt(NamedTuple):
@@ -50,11 +49,10 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     spoken = None if failures else _last_words(attempt)
     failures = failures or ([order.of_traceback(spoken.said)] if spoken is not None else [])
     first = failures[0] if failures else None
-    found = _shapes(attempt)
-    is_known = spoken is None or spoken.is_end
-    outcome = outcomes.outcome(gathered, attempt.seen, failures, found) if is_known else "unknown"
-    for shape in outcomes.shapes(gathered, outcome, attempt.seen, found):
-        found.setdefault(shape.id, shape)
+    observed = observe(gathered, attempt.seen, gathered.sources, attempt.begins)
+    known = registry.found(observed)
+    is_over = spoken is None or spoken.is_end
+    outcome = outcomes.outcome(gathered, attempt.seen, failures, known) if is_over else "unknown"
     return Case(
         events=tuple(
             events.events(seen, rules, first, gathered, attempt.begins, clock, _dumps(gathered))
@@ -65,7 +63,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
             if gathered.records_beside(traceback.source, traceback.where) - before
             < order.BUFFERED_RECORDS
         ),
-        shapes=found,
+        shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
         frameworks=outcomes.frameworks(gathered),
@@ -123,29 +121,6 @@ def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list
     return among(in_logs) or among(attempt.seen)
 
 
-def _shapes(attempt: _Attempt) -> dict[str, Shape]:
-    gathered = attempt.gathered
-    series = gathered.series.values()
-    alone = ranks.shapes(series)
-    found = (
-        *alone,
-        *shapes.shapes(series, gathered.facts, next(iter(alone), None)),
-        *ranks.uneven(_ends(attempt)),
-        *memory.shapes(
-            ((seen.finding, seen.records_before) for seen in attempt.seen),
-            gathered.facts.cards.largest_gib(),
-        ),
-        *collectives.shapes(seen.finding for seen in attempt.seen),
-        *(
-            silence.shape(gathered.tails[source], source, line)
-            for source, (line, _) in gathered.last_record.items()
-            if source in gathered.tails
-        ),
-        ending.shape(series, gathered.total_steps),
-    )
-    return {shape.id: shape for shape in found if shape is not None}
-
-
 def _skews(attempt: _Attempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
     gathered = attempt.gathered
@@ -158,14 +133,6 @@ def _skews(attempt: _Attempt) -> dict[int, float]:
             for source in current
         }
     )
-
-
-def _ends(attempt: _Attempt) -> Iterator[tuple[int, Where, int, str]]:
-    """Give the last lines of each source of the attempt."""
-    sources = attempt.gathered.sources
-    for source, (line, text) in attempt.gathered.tails.items():
-        if attempt.holds(source):
-            yield source, sources[source].where if source < len(sources) else NOWHERE, line, text
 
 
 def _last_words(attempt: _Attempt) -> LastWords | None:

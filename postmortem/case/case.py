@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from postmortem.case.order import Failure
-from postmortem.facts.shapes import Shape
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Environment, Setting, Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.said import Said
+from postmortem.shapes.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)

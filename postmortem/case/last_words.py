@@ -21,8 +21,10 @@ _MOST_TEXT: Final = 2000
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 _EXCEPTION: Final = re.compile(
-    r"(?:uncaught (?:exception:?"
-    r" )?)?(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))(?::\s?(?P<message>.*))?$",
+    r"(?:uncaught (?:exception:? )?)?"
+    r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
+    r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
+    r"(?::\s?(?P<message>.*))?$",
 )
 _SAID: Final = re.compile(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical)"
@@ -48,9 +50,11 @@ class LastWords(NamedTuple):
     """A line that tells of an error at the end of a log."""
 
     said: Traceback
-    """The line as an exception without frames; of an error line that names no class, the text alone."""
+    """The line as an exception without frames; of an error line that names no class, the text
+    alone."""
     is_end: bool
-    """True if whoever prints such a line last has ended; a line that a logger calls an error may have been survived."""
+    """True if whoever prints such a line last has ended; a line that a logger calls an error may
+    have been survived."""
 
 
 def last_words(
@@ -61,7 +65,9 @@ def last_words(
     *,
     srun: bool = False,
 ) -> LastWords | None:
-    """Find an error that nothing explains in the last lines of a source, behind its last metric record: an exception if there is one, else the first line.
+    """Find an error that nothing explains in the last lines of a source, behind its last record.
+
+    An exception if there is one, else the first such line.
 
     Args:
         tail: raw number of the first line of the text, and the text.

@@ -1,7 +1,6 @@
 """How a run ended, and in which framework it ran.
 
-In: gathered evidence, failures, shapes. Out: the outcome, the shapes that speak for health, the
-frameworks. Not here: what failed first (`case.order`).
+In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed first (`case.order`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,11 +9,8 @@ from typing import Final
 from postmortem.case.events import ECHOES
 from postmortem.case.order import SURVIVED_RECORDS, Failure
 from postmortem.facts.environment import TOLD
-from postmortem.facts.shapes import Shape
-from postmortem.facts.silence import STEP
 from postmortem.gathered import Gathered, Seen
-from postmortem.model.lines import NOWHERE
-from postmortem.model.said import cut, quote, say
+from postmortem.shapes.shape import Shape
 
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
@@ -25,16 +21,6 @@ _ALIASES: Final = {
     "lightning": "pytorch-lightning",
 }
 """Packages that tell the version of a framework of another name."""
-_UNHEALTHY: Final = (
-    "nan-loss",
-    "hidden-nan",
-    "nan-eval-only",
-    "loss-divergence",
-    "scale-collapse",
-    "zero-loss",
-    "nan-grad-finite-loss",
-    "grad-explosion",
-)
 
 
 def frameworks(gathered: Gathered) -> dict[str, str | None]:
@@ -120,53 +106,4 @@ def _is_last(found: Seen, gathered: Gathered) -> bool:
     return (
         gathered.records_beside(found.finding.source, found.finding.where) - found.records_before
         < SURVIVED_RECORDS
-    )
-
-
-def shapes(
-    gathered: Gathered, how: str, seen: Sequence[Seen], known: Mapping[str, Shape]
-) -> list[Shape]:
-    """Give the shapes that an outcome is shown by: the end, no record, no failure so far."""
-    source = next(iter(gathered.last_record), 0)
-    line = gathered.last_record.get(source, (1, 0))[0]
-    if how == "completed":
-        return [_finished(seen, known.get("last-step"), source, line)]
-    has_records = any(gathered.records.values())
-    if how == "stalled" and not has_records and not _steps_on(gathered):
-        said = say(
-            "no metric record in {count} lines",
-            "{count} 行日志里没有任何指标记录",
-            count=sum(gathered.lines.values()),
-        )
-        return [Shape("no-record", said, source, NOWHERE, line)]
-    has_bad = any(name in known for name in _UNHEALTHY)
-    if how in {"running", "stalled"} and not has_bad and has_records:
-        said = say(
-            "{count} metric records up to line {line}, no failure shown",
-            "到第 {line} 行共 {count} 条指标记录，未见故障",
-            count=sum(gathered.records.values()),
-            line=line,
-        )
-        return [Shape("no-failure-shown", said, source, NOWHERE, line)]
-    return []
-
-
-def _finished(seen: Sequence[Seen], end: Shape | None, source: int, line: int) -> Shape:
-    """Give the end of a run by the line that says so, else by its last planned step."""
-    marker = next(
-        (found.finding for found in seen if found.finding.signature.startswith(_SUCCESS)), None
-    )
-    if marker is not None:
-        said = quote(cut(marker.text, 200))
-        return Shape("finished", said, marker.source, NOWHERE, marker.line)
-    if end is not None:
-        return end._replace(id="finished")
-    return Shape("finished", quote(""), source, NOWHERE, line)
-
-
-def _steps_on(gathered: Gathered) -> bool:
-    """Say whether the last lines of some source count steps."""
-    return any(
-        len({match["step"] for match in STEP.finditer(text)}) >= SURVIVED_RECORDS
-        for _, text in gathered.tails.values()
     )

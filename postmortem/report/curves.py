@@ -1,7 +1,7 @@
 """Curves made ready to draw: which to show, where a point stands, and a curve in one line of text.
 
 In: `SeriesView` values. Out: positions, scales, sparklines. Not here: SVG (`report.chart`), finding
-shapes (`facts.shapes`).
+shapes (`shapes`).
 """
 
 import math

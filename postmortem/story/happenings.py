@@ -20,6 +20,7 @@ from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
+from postmortem.shapes.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 SAME_TEXT: Final = 100
@@ -44,45 +45,6 @@ _ENDED_BY: Final = (
     ("env.signal", ("signal {value}", "信号 {value}")),
     ("env.exit_status", ("exit status {value}", "退出码 {value}")),
 )
-_TURNS: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "nan-component",
-        "nan-grad-finite-loss",
-        "nan-eval-only",
-        "nan-recovers",
-        "zero-loss",
-        "loss-spike",
-        "loss-divergence",
-        "grad-explosion",
-        "scale-collapse",
-        "collapse",
-        "flat-rewards",
-        "memory-rising",
-        "slow-down",
-        "silence",
-        "ranks-differ",
-        "rank-behind",
-        "one-rank-first",
-        "spike-recovers",
-        "steps-skipped",
-        "same-step",
-        "grad-huge-first",
-    }
-)
-"""Shapes that happen at a place of the run and are worth telling."""
-_BAD_TURNS: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "loss-divergence",
-        "grad-explosion",
-        "scale-collapse",
-        "nan-eval-only",
-    }
-)
-
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
 _TOLD: Final = re.compile(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
@@ -197,7 +159,7 @@ def _turns(case: Case, failure: FirstFailure[Said] | None) -> Iterator[Entry]:
     """What the curves do, except where it is the failure itself."""
     told = (failure.source, failure.line) if failure is not None else None
     for shape in case.shapes.values():
-        if shape.id in _TURNS and told != (shape.source, shape.line):
+        if CATALOGUE[shape.id].is_turn and told != (shape.source, shape.line):
             event = _event(
                 shape.source,
                 shape.line,
@@ -206,7 +168,7 @@ def _turns(case: Case, failure: FirstFailure[Said] | None) -> Iterator[Entry]:
                 where=shape.where,
                 step=whole(case.gathered.step_at(shape.source, shape.line)),
             )
-            yield Entry(_BAD if shape.id in _BAD_TURNS else _WARNING, event)
+            yield Entry(_BAD if CATALOGUE[shape.id].is_grave else _WARNING, event)
 
 
 def _seen(case: Case, titles: Callable[[str], Said]) -> Iterator[Entry]:

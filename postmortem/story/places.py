@@ -18,6 +18,7 @@ from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, Signat
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
+from postmortem.shapes.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
@@ -26,21 +27,6 @@ _MOST_SAMPLES: Final = 400
 _ALL_SAMPLES: Final = 500_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
-_BAD_SHAPES: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "scale-collapse",
-        "nan-eval-only",
-        "loss-divergence",
-        "grad-explosion",
-        "huge-spike",
-        "collapse",
-        "zero-loss",
-        "plateau-from-start",
-        ONE_RANK,
-    }
-)
 
 
 def signature_hits(
@@ -80,7 +66,7 @@ def first_failure(
     Of a numerical cause, the first bad value before the exception.
     """
     bad = sorted(
-        (shape for name, shape in case.shapes.items() if name in _BAD_SHAPES),
+        (shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first),
         key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line),
     )
     if bad and "grad-huge-first" in case.shapes:

@@ -20,19 +20,8 @@ from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.model.said import Said
 from postmortem.reading.prefixes import time_basis
+from postmortem.shapes.catalogue import CATALOGUE
 
-_GONE_WRONG: Final = frozenset(
-    {
-        "hidden-nan",
-        "nan-loss",
-        "nan-at-zero-rate",
-        "nan-after-runup",
-        "loss-divergence",
-        "grad-explosion",
-        "grad-huge-first",
-        "one-rank-first",
-    }
-)
 _WHILE_SAVING: Final = frozenset(
     {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}
 )
@@ -132,7 +121,7 @@ def _first_bad(
     stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
     shapes = sorted(
-        (shape.source, shape.line) for name, shape in case.shapes.items() if name in _GONE_WRONG
+        (shape.source, shape.line) for name, shape in case.shapes.items() if CATALOGUE[name].spoils
     )
     if not shapes:
         return None

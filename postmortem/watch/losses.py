@@ -3,7 +3,7 @@
 Gradients that grow or are not finite.
 
 In: the records of one stream, one by one. Out: `Sign`s. Not here: the loss scale (`watch.scaler`),
-a curve as a whole (`facts.shapes`).
+a curve as a whole (`shapes`).
 
 Stricter than the shapes of a post-mortem: the beginning of a sound run is full of rises, and a
 warning that proves false is worse than one that comes a few records later. What is kept does not
@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.shapes.curves import STAND_IN
 from postmortem.model.said import Said, quote, say
 from postmortem.model.watching import Record, Sign
+from postmortem.shapes.aligned import STAND_IN
 
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""

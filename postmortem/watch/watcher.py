@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem import names, pipeline
 from postmortem.errors import InputError, UsageError
-from postmortem.facts import checkpoints, silence
+from postmortem.facts import checkpoints
 from postmortem.literals import Machine
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.lines import NOWHERE, Where
@@ -25,6 +25,7 @@ from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
 from postmortem.reading.follow import Change, Followed
 from postmortem.reading.opener import STDIN
+from postmortem.shapes import silence
 from postmortem.watch.live import Live
 from postmortem.watch.pace import Pace
 from postmortem.watch.signs import Signs
@@ -340,7 +341,7 @@ class Watcher:
         limit = self._pace.limit()
         if last is None or math.isinf(limit):
             return
-        shape = silence.shape(file.live.tail(), file.index, last[0], limit)
+        shape = silence.standstill(file.live.tail(), file.index, last[0], limit)
         if shape is not None and shape.id == "same-step":
             yield from self._warn(file, Sign("same-step", shape.said, shape.line), shape.where)
 

@@ -18,6 +18,7 @@ FLOORS = (
     ("metrics",),
     ("gather",),
     ("gathering",),
+    ("shapes",),
     ("case",),
     ("inference",),
     ("fixes",),

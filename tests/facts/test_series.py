@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.facts import series as module
-from postmortem.facts.series import Point, Series, envelope
+from postmortem.facts import series as series_module
+from postmortem.facts import thinning as thinning_module
+from postmortem.facts.series import Point, Series
+from postmortem.facts.thinning import envelope
 from postmortem.model.lines import NOWHERE
 
 NAN, INF = math.nan, math.inf
@@ -38,7 +40,7 @@ def counted(one: Series) -> str:
 
 def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
     """Thin much earlier."""
-    monkeypatch.setattr(module, "EXACT", exact)
+    monkeypatch.setattr(series_module, "EXACT", exact)
     monkeypatch.setattr(Series.thin, "__defaults__", (keep,))
 
 
@@ -176,7 +178,8 @@ def test_long_series_are_thinned_like_short_ones(
 ) -> None:
     """The way of long series (by NumPy) gives the same envelope and the same counts as that of short ones."""
     long, quick = envelope(values, 500), counted(series_of(values))
-    monkeypatch.setattr(module, "LARGE", 1 << 60)
+    for module in (series_module, thinning_module):
+        monkeypatch.setattr(module, "LARGE", 1 << 60)
     assert envelope(values, 500) == long
     assert counted(series_of(values)) == quick
 
@@ -314,4 +317,4 @@ def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(
 )
 def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
     """NumPy finds the same largest changes, in the same order."""
-    assert module._changes_by_numpy(array("d", values)) == module._changes(values)
+    assert thinning_module._changes_by_numpy(array("d", values)) == thinning_module._changes(values)

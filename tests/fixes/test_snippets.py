@@ -7,6 +7,7 @@ import pytest
 from postmortem.knowledge import check
 from postmortem.knowledge.snippets import code, strangers
 from postmortem.model.said import Said
+from postmortem.shapes.catalogue import CATALOGUE
 
 FIX = """\
 - id: memory.example
@@ -64,7 +65,8 @@ def test_a_translation_of_no_comment_is_a_fault(
     """A comment that was changed takes its Chinese form with it, or the check says so."""
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
-    found = check.faults([tmp_path], [Path(__file__).resolve().parents[2] / "patterns"])
+    built_in = Path(__file__).resolve().parents[2] / "patterns"
+    found = check.faults([tmp_path], [built_in], shapes=CATALOGUE)
     assert [fault.what for fault in found] == [
         f"memory.example: the snippet any has no comment {one!r}" for one in faults
     ]

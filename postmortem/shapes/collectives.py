@@ -1,7 +1,7 @@
 """What the watchdogs of several ranks say of one collective.
 
 In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
-count of enqueued work, and of the ranks that join a communicator. Out: shapes `ranks-differ`,
+count of enqueued work, and of the ranks that join a communicator. Out: the shapes `ranks-differ`,
 `rank-behind`, `nccl-rank-absent`. Not here: the wordings (`patterns/signatures/distributed`),
 time-outs of a single rank.
 
@@ -12,13 +12,14 @@ themselves; lines that name different groups are not compared.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
 COUNTS: Final = frozenset(
@@ -32,21 +33,18 @@ INIT_START: Final = "context.nccl-init.start"
 INIT_COMPLETE: Final = "context.nccl-init.complete"
 _MOST_RANKS: Final = 1 << 20
 NEVER: Final = 1 << 31
-"""A count above it is torch's way, in some versions, to say that nothing was completed or enqueued."""
+"""A count above it is torch's way, in some versions, to say that nothing was completed or
+enqueued."""
 _RANK: Final = re.compile(r"\bRank (\d{1,9})\]")
 _GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
+_MOST_SHOWN: Final = 8
 _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
-def shapes(findings: Iterable[Finding]) -> list[Shape]:
-    """Find the first pair of ranks that disagree, and the rank that has not come."""
-    seen = list(findings)
-    return [*_differing(seen), *_behind(seen), *_absent(seen)]
-
-
-def _differing(findings: Iterable[Finding]) -> list[Shape]:
+def differing(observed: Observed) -> Iterable[Shape]:
+    """Find the first two ranks that are in different operations under one sequence number."""
     known: dict[tuple[str, str], tuple[str, str]] = {}
-    for finding in findings:
+    for finding, _ in observed.findings:
         number, operation = finding.capture("seq"), finding.capture("op")
         rank = _RANK.search(finding.text)
         if finding.signature != WATCHDOG or number is None or operation is None or rank is None:
@@ -68,25 +66,13 @@ def _differing(findings: Iterable[Finding]) -> list[Shape]:
     return []
 
 
-def _behind(findings: Iterable[Finding]) -> list[Shape]:
-    """Compare how much each rank of a group had enqueued."""
-    counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
-    for finding in findings:
-        enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
-        if (
-            finding.signature in COUNTS
-            and enqueued is not None
-            and rank is not None
-            and enqueued < NEVER
-        ):
-            counts[_group(finding)].setdefault(rank[1], (enqueued, finding))
-    for group in counts.values():
-        (least, finding), most = (
-            min(group.values(), key=lambda one: one[0]),
-            max(count for count, _ in group.values()),
-        )
-        late = sorted((rank for rank, (count, _) in group.items() if count == least), key=int)
-        if least < most and len(late) < len(group):
+def behind(observed: Observed) -> Iterable[Shape]:
+    """Find the ranks of a group that had enqueued less than its others."""
+    for counts in _enqueued(observed).values():
+        least, finding = min(counts.values(), key=lambda count: count[0])
+        most = max(count for count, _ in counts.values())
+        late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
+        if least < most:
             said = say(
                 "last enqueued work: {least} on rank {late}, up to {most} on the others",
                 "最后入队的集合通信：rank {late} 为第 {least} 个，其他 rank 最多到第 {most} 个",
@@ -98,20 +84,29 @@ def _behind(findings: Iterable[Finding]) -> list[Shape]:
     return []
 
 
-def _absent(findings: Iterable[Finding]) -> list[Shape]:
-    """Find a communicator that some ranks have begun to join and none has joined, and the ranks that did not begin."""
-    begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
-    joined: set[tuple[str, int]] = set()
-    for finding in findings:
-        if finding.signature in {INIT_START, INIT_COMPLETE}:
-            key = (finding.capture("comm") or "", whole_number(finding.capture("nranks")) or 0)
-            if finding.signature == INIT_COMPLETE:
-                joined.add(key)
-            else:
-                begun[key][whole_number(finding.capture("rank")) or 0] = finding
-    for key, ranks in begun.items():
-        missing = [rank for rank in range(min(key[1], _MOST_RANKS)) if rank not in ranks]
-        if key not in joined and missing and len(ranks) > 1:
+def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, Finding]]]:
+    """Give by group how much each rank had enqueued, by what it says first."""
+    counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
+    for finding, _ in observed.findings:
+        enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
+        if (
+            finding.signature in COUNTS
+            and enqueued is not None
+            and rank is not None
+            and enqueued < NEVER
+        ):
+            counts[_group(finding)].setdefault(rank[1], (enqueued, finding))
+    return counts
+
+
+def absent(observed: Observed) -> Iterable[Shape]:
+    """Find a communicator that some ranks have begun to join and none has joined.
+
+    It is told which ranks did not begin.
+    """
+    for count, ranks in _begun_by_some(observed):
+        missing = [rank for rank in range(min(count, _MOST_RANKS)) if rank not in ranks]
+        if missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
             said = say(
                 "{begun} of {count} ranks began to join the communicator and none has joined; not"
@@ -119,11 +114,32 @@ def _absent(findings: Iterable[Finding]) -> list[Shape]:
                 "{count} 个 rank 中有 {begun} 个开始加入通信器，但没有一个完成；未出现的是 rank"
                 " {missing}",
                 begun=len(ranks),
-                count=key[1],
-                missing=", ".join(map(str, missing[:8])) + (" ..." if len(missing) > 8 else ""),
+                count=count,
+                missing=_few(missing),
             )
             return [Shape("nccl-rank-absent", said, last.source, last.where, last.line)]
     return []
+
+
+def _begun_by_some(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
+    """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
+    begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
+    joined: set[tuple[str, int]] = set()
+    for finding, _ in observed.findings:
+        if finding.signature not in {INIT_START, INIT_COMPLETE}:
+            continue
+        key = (finding.capture("comm") or "", whole_number(finding.capture("nranks")) or 0)
+        if finding.signature == INIT_COMPLETE:
+            joined.add(key)
+        else:
+            begun[key][whole_number(finding.capture("rank")) or 0] = finding
+    return [(key[1], ranks) for key, ranks in begun.items() if key not in joined]
+
+
+def _few(ranks: Sequence[int]) -> str:
+    """List the first of them."""
+    rest = " ..." if len(ranks) > _MOST_SHOWN else ""
+    return ", ".join(map(str, ranks[:_MOST_SHOWN])) + rest
 
 
 def _group(finding: Finding) -> str:

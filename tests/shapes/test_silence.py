@@ -3,8 +3,8 @@
 import math
 
 import pytest
-
 from postmortem.facts.silence import shape
+
 from postmortem.reading.prefixes import seconds
 
 

@@ -1,8 +1,8 @@
 """The arithmetic of an out-of-memory line, on what every version of torch prints."""
 
 import pytest
-
 from postmortem.facts.memory import gib, shapes
+
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
 from postmortem.pipeline import machine_for

@@ -1,8 +1,8 @@
 """The end of a run that prints no closing line: its last record is of its last step."""
 
 import pytest
-
 from postmortem.facts.ending import shape
+
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
 

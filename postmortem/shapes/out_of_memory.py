@@ -1,7 +1,7 @@
 """The arithmetic of a CUDA out-of-memory line.
 
 In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood
-before, and the size of the card where another line tells it. Out: shapes `oom-fragmented` or
+before, and the size of the card where another line tells it. Out: the shapes `oom-fragmented` or
 `oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`,
 `oom-stray-contexts`, `oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
 Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in
@@ -14,12 +14,13 @@ The max_split_size / expandable_segments hint stands in every such line and is n
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem.facts.shapes import Shape
 from postmortem.model.findings import Finding
 from postmortem.model.said import Said, listed, quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
 
 FAMILY: Final = "memory.cuda-oom."
 _SIZE: Final = re.compile(
@@ -32,10 +33,14 @@ _OTHERS_GIB: Final = 1.5
 _CONTEXT_GIB: Final = 1.0
 """Up to this, another process holds hardly more than a CUDA context."""
 _ROUNDING: Final = 1.02
+_CONTRARY: Final = (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own"))
+"""What holds on any rank, and what is not said of the job then."""
+_Told = tuple[str, Said]
+"""The id of a shape, and the figures that show it."""
 
 
 class Account(NamedTuple):
-    """The figures of one line in GiB; None where it does not print them, or prints what cannot be."""
+    """The figures of one line in GiB; None where it prints none, or what cannot be."""
 
     asked: float | None
     total: float | None
@@ -44,9 +49,11 @@ class Account(NamedTuple):
     spare: float | None
     """Reserved by this process, but not allocated."""
     own: float | None
-    """Held by this process: as the driver counts it (with its context), else what its allocator has reserved."""
+    """Held by this process: as the driver counts it (with its context), else what its allocator has
+    reserved."""
     processes: tuple[tuple[str, float], ...]
-    """(pid, GiB) of the processes that the line names beside "this process"; in a container one of them may be this one."""
+    """(pid, GiB) of the processes that the line names beside "this process"; in a container one of
+    them may be this one."""
     is_own_named: bool
 
     @property
@@ -67,84 +74,91 @@ def gib(text: str | None) -> float | None:
 
 def account(finding: Finding) -> Account:
     """Read the figures of a line."""
-    asked, total, free, allocated, reserved = (
-        gib(finding.capture(name)) for name in ("asked", "total", "free", "allocated", "reserved")
+    asked, total, free, allocated, spare = (
+        gib(finding.capture(name))
+        for name in ("asked", "total", "free", "allocated", "unallocated")
     )
-    asked = asked if asked is not None else gib(finding.capture("asked2"))
-    spare = gib(finding.capture("unallocated"))
+    reserved = gib(finding.capture("reserved"))
     if spare is None and reserved is not None and allocated is not None:
         spare = reserved - allocated
     if reserved is None and allocated is not None:
         reserved = allocated + (spare or 0.0)
-    mine = gib(finding.capture("process_in_use"))
-    if (
-        mine is not None and total is not None and mine > _ROUNDING * total
-    ):  # a counter that the driver does not keep (2**64 bytes)
-        mine = None
-    processes = tuple(
-        (pid, size)
-        for pid, text in _PROCESS.findall(finding.text)
-        if (size := gib(text)) is not None
-    )
+    mine = _in_use(finding, total)
     return Account(
-        asked,
-        total,
-        free,
-        allocated,
-        spare,
-        mine if mine is not None else reserved,
-        processes,
-        mine is not None,
+        asked=asked if asked is not None else gib(finding.capture("asked2")),
+        total=total,
+        free=free,
+        allocated=allocated,
+        spare=spare,
+        own=mine if mine is not None else reserved,
+        processes=tuple(_processes(finding)),
+        is_own_named=mine is not None,
     )
 
 
-def shapes(findings: Iterable[tuple[Finding, int]], card_gib: float | None = None) -> list[Shape]:
+def _in_use(finding: Finding, total: float | None) -> float | None:
+    """Read what this process has in use as the driver counts it.
+
+    None also for a counter that the driver does not keep (2**64 bytes).
+    """
+    mine = gib(finding.capture("process_in_use"))
+    is_possible = mine is None or total is None or mine <= _ROUNDING * total
+    return mine if is_possible else None
+
+
+def _processes(finding: Finding) -> Iterator[tuple[str, float]]:
+    for pid, text in _PROCESS.findall(finding.text):
+        size = gib(text)
+        if size is not None:
+            yield pid, size
+
+
+def accounts(observed: Observed) -> Iterable[Shape]:
     """Judge every out-of-memory line; each shape once, at its first line.
 
-    Args:
-        findings: findings, each with the number of metric records before it.
-        card_gib: memory of the largest GPU that was printed, for lines that do not print it.
+    The largest GPU that was printed stands for the card of lines that do not tell of theirs.
     """
+    card = observed.facts.cards.largest_gib()
     found: dict[str, Shape] = {}
     read: set[tuple[object, ...]] = set()
-    for finding, records_before in findings:
+    for finding, records_before in observed.findings:
         told = (bool(records_before), finding.text, finding.captures)
         if not finding.signature.startswith(FAMILY) or told in read:
             continue
         read.add(told)  # what a thousand processes say alike gives the same shapes
-        name = "oom-after-steps" if records_before else "oom-before-steps"
-        found.setdefault(
-            name,
-            _shape(
-                name,
-                say(
-                    "{count} metric records before the first out-of-memory line",
-                    "第一条显存不足的报错之前有 {count} 条指标记录",
-                    count=records_before,
-                ),
-                finding,
-            ),
-        )
-        figures = account(finding)
-        for one in (
-            _spare(figures),
-            _others(figures),
-            _stray(figures),
-            _too_large(figures, gib(finding.capture("needed")), card_gib),
-            _capped(figures, gib(finding.capture("allowed"))),
-        ):
-            if one is not None:
-                found.setdefault(one[0], _shape(*one, finding))
-    for present, absent in (
-        ("oom-fragmented", "oom-little-spare"),
-        ("oom-other-process", "oom-all-own"),
-    ):
-        if present in found:  # on any rank
+        for name, said in _told(finding, records_before, card):
+            shape = Shape(name, said, finding.source, finding.where, finding.line)
+            found.setdefault(name, shape)
+    for present, absent in _CONTRARY:
+        if present in found:
             found.pop(absent, None)
-    return list(found.values())
+    return found.values()
 
 
-def _spare(one: Account) -> tuple[str, Said] | None:
+def _told(finding: Finding, records_before: int, card: float | None) -> Iterator[_Told]:
+    """Tell all that one line shows."""
+    yield (
+        "oom-after-steps" if records_before else "oom-before-steps",
+        say(
+            "{count} metric records before the first out-of-memory line",
+            "第一条显存不足的报错之前有 {count} 条指标记录",
+            count=records_before,
+        ),
+    )
+    figures = account(finding)
+    for told in (
+        _spare(figures),
+        _others(figures),
+        _stray(figures),
+        _too_large(figures, gib(finding.capture("needed")), card),
+        _capped(figures, gib(finding.capture("allowed"))),
+    ):
+        if told is not None:
+            yield told
+
+
+def _spare(one: Account) -> _Told | None:
+    """Compare what was asked for with what was reserved and not allocated."""
     if one.asked is None or one.spare is None:
         return None
     reserved = quote("")
@@ -166,15 +180,12 @@ def _spare(one: Account) -> tuple[str, Said] | None:
     return ("oom-fragmented" if is_enough else "oom-little-spare", said)
 
 
-def _others(one: Account) -> tuple[str, Said] | None:
+def _others(one: Account) -> _Told | None:
+    """Compare what others hold of the card with what contexts cost."""
     others = one.others
-    if (
-        one.total is None
-        or one.free is None
-        or one.own is None
-        or others is None
-        or one.own > _ROUNDING * one.total
-    ):
+    if one.total is None or one.free is None or one.own is None or others is None:
+        return None
+    if one.own > _ROUNDING * one.total:
         return None
     total = say(
         "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB",
@@ -186,24 +197,26 @@ def _others(one: Account) -> tuple[str, Said] | None:
     )
     if others < max(_OTHERS_SHARE * one.total, _OTHERS_GIB):
         return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
+    said = say(
+        "{sum} held elsewhere{by_whom}",
+        "{sum} 被其他进程占用{by_whom}",
+        sum=total,
+        by_whom=_by_whom(one, one.own),
+    )
+    return ("oom-other-process", said)
+
+
+def _by_whom(one: Account, own: float) -> Said:
+    """Name the processes that hold most, but this one."""
     held = [
         say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
         for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4]
-        if one.is_own_named or abs(size - one.own) > _CONTEXT_GIB
+        if one.is_own_named or abs(size - own) > _CONTEXT_GIB
     ]
-    by_whom = say(" ({held})", "（{held}）", held=listed(held)) if held else quote("")
-    return (
-        "oom-other-process",
-        say(
-            "{sum} held elsewhere{by_whom}",
-            "{sum} 被其他进程占用{by_whom}",
-            sum=total,
-            by_whom=by_whom,
-        ),
-    )
+    return say(" ({held})", "（{held}）", held=listed(held)) if held else quote("")
 
 
-def _stray(one: Account) -> tuple[str, Said] | None:
+def _stray(one: Account) -> _Told | None:
     """Several processes with hardly more than a context each.
 
     Ranks of one job that opened one on the wrong card.
@@ -221,9 +234,7 @@ def _stray(one: Account) -> tuple[str, Said] | None:
     return ("oom-stray-contexts", said)
 
 
-def _too_large(
-    one: Account, needed: float | None, card_gib: float | None
-) -> tuple[str, Said] | None:
+def _too_large(one: Account, needed: float | None, card_gib: float | None) -> _Told | None:
     """One request, or one compiled program, that no empty card could hold."""
     total, asked = (
         one.total if one.total is not None else card_gib,
@@ -242,7 +253,8 @@ def _too_large(
     )
 
 
-def _capped(one: Account, allowed: float | None) -> tuple[str, Said] | None:
+def _capped(one: Account, allowed: float | None) -> _Told | None:
+    """Find a process that is allowed less than the card has."""
     if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
         return None
     return (
@@ -254,7 +266,3 @@ def _capped(one: Account, allowed: float | None) -> tuple[str, Said] | None:
             total=one.total,
         ),
     )
-
-
-def _shape(name: str, said: Said, finding: Finding) -> Shape:
-    return Shape(name, said, finding.source, finding.where, finding.line)

@@ -6,11 +6,11 @@ import random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from postmortem.facts.shapes.curves import Curves
 
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape, shapes
-from postmortem.facts.shapes.curves import Curves
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.names import SHAPES
 
