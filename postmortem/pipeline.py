@@ -551,7 +551,7 @@ def _assemble(
                 one.id.split(".")[0],
                 knowledge.title(one.id, language),
                 one.probability,
-                knowledge.causes.get(one.id, {}).get("explanation", {}).get(language, ""),
+                knowledge.cause(one.id).explanation.get(language, ""),
                 one.evidence,
                 fixes(
                     one.id,

@@ -10,9 +10,10 @@ from postmortem import resources
 from postmortem.cli.options import FOLDER
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError
+from postmortem.inference import rehearsal
 from postmortem.knowledge import check as shapes
 from postmortem.knowledge.base import load
-from postmortem.knowledge.compile import compile_folders
+from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.report.plain import safe
 from postmortem.signatures import frequency, proof
 
@@ -44,9 +45,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
         raise PatternError(
             f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again"
         )
-    count = sum(
-        len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats")
-    )
+    count = sum(len(compiled[kind]) for kind in KINDS)
     show(
         f"{count} rules, all well formed and proved on their"
         f" examples{', none slow' if attacks else ''}\n"
@@ -58,8 +57,9 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     """Yield what is wrong with well formed rules: on their examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
+    yield from rehearsal.faults(compiled["conditions"])
     if attacks:
-        for rule in (*matching, *compiled["causes"], *compiled["fixes"], *compiled["advisories"]):
+        for rule in (*matching, *compiled["conditions"]):
             yield from shapes.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")

@@ -11,11 +11,13 @@ The figures are log-odds, in one place, and may be fitted later.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from postmortem.inference.case import Case, Event
-from postmortem.inference.predicates import Hit, holds, version_matches
+from postmortem.inference.comparison import version_matches
+from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import Argument
 from postmortem.model.diagnosis import Evidence
 from postmortem.model.said import cut, labelled, quote, say
 
@@ -42,10 +44,10 @@ def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
     items: defaultdict[str, list[Evidence]] = defaultdict(list)
     _from_signatures(case, knowledge, language, items)
     _from_advisories(case, knowledge, language, items)
-    for cause, entry in knowledge.causes.items():
-        for sign, key in ((1, "for"), (-1, "against")):
-            for item in entry.get(key, ()):
-                hits = holds(item["if"], case)
+    for cause, rule in knowledge.causes.items():
+        for sign, arguments in ((1, rule.supporting), (-1, rule.opposing)):
+            for item in arguments:
+                hits = holds(item.asked, case)
                 if hits is not None:
                     items[cause].append(_weighed(item, hits, sign, language))
     scored = [_total(cause, evidence) for cause, evidence in items.items()]
@@ -87,20 +89,20 @@ def _from_advisories(
     case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]
 ) -> None:
     for entry in knowledge.advisories:
-        version = case.environment.packages.get(entry["package"])
-        if version is None or not version_matches(version, entry["range"]):
+        version = case.environment.packages.get(entry.package)
+        if version is None or not version_matches(version, entry.range):
             continue
-        if entry.get("when") and holds(entry["when"], case) is None:
+        if holds(entry.asked, case) is None:
             continue
         text = say(
             "{what}: {symptom} (→ {fixed})",
             "{what}：{symptom}（→ {fixed}）",
-            what=f"{entry['package']} {version}",
-            symptom=entry["symptom"][language],
-            fixed=_fixed(entry["fixed"], language),
+            what=f"{entry.package} {version}",
+            symptom=entry.symptom[language],
+            fixed=_fixed(entry.fixed, language),
         ).text(language)
-        for cause, level in entry["causes"].items():
-            items[cause].append(Evidence("advisory", entry["id"], "advisory", text, WEIGHTS[level]))
+        for cause, level in entry.causes.items():
+            items[cause].append(Evidence("advisory", entry.id, "advisory", text, WEIGHTS[level]))
 
 
 def _fixed(fixed: Mapping[str, str] | str, language: str) -> str:
@@ -108,20 +110,20 @@ def _fixed(fixed: Mapping[str, str] | str, language: str) -> str:
     return fixed if isinstance(fixed, str) else fixed[language]
 
 
-def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str) -> Evidence:
+def _weighed(item: Argument, hits: list[Hit], sign: int, language: str) -> Evidence:
     hit = next(
         (one for one in hits if one.line is not None),
         hits[0] if hits else Hit("setting", "absent", quote("")),
     )
     shown = hit.said.text(language)
-    text = item["text"][language] + (f" — {cut(shown, 240)}" if shown else "")
+    text = item.text[language] + (f" — {cut(shown, 240)}" if shown else "")
     factor = min((one.factor for one in hits), default=1.0)
     return Evidence(
         hit.kind,
         hit.id,
-        item.get("group") or hit.kind,
+        item.group or hit.kind,
         text,
-        round(sign * WEIGHTS[item["level"]] * factor, 3),
+        round(sign * WEIGHTS[item.level] * factor, 3),
         hit.source,
         hit.where,
         hit.line,

@@ -8,7 +8,7 @@ Not here: weighing (`inference.rules`).
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from postmortem.inference.case import Case
 from postmortem.inference.order import Failure
@@ -187,22 +187,22 @@ def verdict(
 ) -> Verdict:
     """State the answer, or abstain and say what would decide."""
     best = ranked[0]
-    entry = knowledge.causes.get(best.id, {})
+    rule = knowledge.cause(best.id)
     abstains = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
     status = "unknown" if abstains else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge, language)
     would_change = tuple(
-        labelled(knowledge.title(item["from"], language), item["by"][language]).text(language)
-        for item in entry.get("separates", ())
-        if any(one.id == item["from"] for one in ranked) or status != "established"
+        labelled(knowledge.title(item.neighbour, language), item.by[language]).text(language)
+        for item in rule.separations
+        if any(one.id == item.neighbour for one in ranked) or status != "established"
     )[:4]
     return Verdict(
         cause=None if abstains else best.id,
         probability=best.probability,
         status=status,
         summary=summary,
-        whose="unknown" if abstains else entry.get("whose", "unknown"),
-        retry="unknown" if abstains else entry.get("retry", "unknown"),
+        whose="unknown" if abstains else rule.whose,
+        retry="unknown" if abstains else rule.retry,
         not_checked=_not_checked(case, language),
         would_change=would_change,
         need=_need(ranked, knowledge, language) if abstains or status == "hypothesis" else (),
@@ -217,10 +217,10 @@ def separated(best: str, other: str, knowledge: KnowledgeBase, language: str) ->
     pairs = ((best, other), (other, best))
     return next(
         (
-            str(item["by"][language])
+            item.by[language]
             for one, two in pairs
-            for item in knowledge.causes.get(one, {}).get("separates", ())
-            if item["from"] == two
+            for item in knowledge.cause(one).separations
+            if item.neighbour == two
         ),
         "",
     )
@@ -326,12 +326,10 @@ _FALLBACK_NEED: Final[Mapping[str, Sequence[Mapping[str, str]]]] = {
 
 
 def _need(ranked: Sequence[Ranked], knowledge: KnowledgeBase, language: str) -> tuple[Need, ...]:
-    entries: list[Mapping[str, Any]] = [
-        item for one in ranked[:3] for item in knowledge.causes.get(one.id, {}).get("need", ())
-    ]
     needs = [
-        Need(item["what"][language], item["why"][language], item.get("command", ""))
-        for item in entries
+        Need(item.what[language], item.why[language], item.command)
+        for one in ranked[:3]
+        for item in knowledge.cause(one.id).deciders
     ]
     unique = list({need.what: need for need in needs}.values())[:4]
     return tuple(unique) or tuple(

@@ -8,24 +8,31 @@ by construction.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 
-def code(snippet: Mapping[str, Any], language: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Code to copy, with places for the user's numbers."""
+
+    language: str
+    """Of the code: python, bash, text ..."""
+    code: str
+    zh: Mapping[str, str]
+    """Its comments in Chinese."""
+
+
+def code(snippet: Snippet, language: str) -> str:
     """Give the code with the comments of a language."""
-    text = str(snippet["code"])
-    for comment, said in (snippet.get(language) or {}).items():
+    text = snippet.code
+    for comment, said in snippet.zh.items() if language == "zh" else ():
         text = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), text)
     return text
 
 
-def strangers(snippet: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what `zh` translates and the code does not hold as a comment, a line or a place to fill."""
-    yield from (
-        comment
-        for comment in snippet.get("zh") or {}
-        if not _place(comment).search(snippet["code"])
-    )
+def strangers(snippet: Snippet) -> Iterator[str]:
+    """Yield what `zh` translates and the code holds neither as a comment, a line nor a place."""
+    yield from (comment for comment in snippet.zh if not _place(comment).search(snippet.code))
 
 
 def _place(comment: str) -> "re.Pattern[str]":
