@@ -1,5 +1,6 @@
-"""`postmortem patterns check|list`."""
+"""`postmortem patterns check|list|schema`."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from postmortem.inference import rehearsal
 from postmortem.knowledge import check as shapes
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
+from postmortem.knowledge.schema import json_schema
 from postmortem.report.plain import safe
 from postmortem.signatures import frequency, proof
 
 
 @click.group("patterns")
 def command() -> None:
-    """Check or list the rules."""
+    """Check or list the rules, or write their shape for an editor."""
 
 
 @command.command("check")
@@ -70,6 +72,19 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
         )
         return
     yield from frequency.faults(matching, frequency.healthy(samples))
+
+
+@command.command("schema")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def schema(folder: Path) -> None:
+    """Write the JSON Schema of each kind of file into FOLDER, for completion in an editor."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind in KINDS:
+            text = json.dumps(json_schema(kind), indent=1, ensure_ascii=False)
+            (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PatternError(f"cannot be written: {error}", folder, "name another folder") from error
 
 
 @command.command("list")

@@ -15,8 +15,11 @@ from postmortem.model.numerals import whole_number
 _COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
 
 
-def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of condition, one return
-    """Compare a value: `~regex`, a numeric comparison such as ">= 1e-3", a list of alternatives, or equality (case aside)."""
+def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a form
+    """Compare a value: `~regex`, numbers as in ">= 1e-3", a list of alternatives, or equality.
+
+    Upper and lower case are the same.
+    """
     if isinstance(condition, list):
         return any(matches(value, one) for one in condition)
     if isinstance(condition, bool) or isinstance(value, bool):

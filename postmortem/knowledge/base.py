@@ -168,14 +168,15 @@ def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
     # Only a checkout or own folders come here; a wheel's start does not pay for it.
-    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415
+    from postmortem.knowledge.compile import compile_folders, for_a_run  # noqa: PLC0415
 
     stamp = hashlib.sha256("\n".join([_FORM, *_stamps(folders)]).encode()).hexdigest()[:24]
     known = resources.recall("knowledge", stamp)
     try:
         return dict(json.loads(known or b""))
     except ValueError:
-        value = compile_folders(folders)
+        # Whoever works on rules looks at the examples of those that read logs.
+        value = for_a_run(compile_folders(folders), ("conditions",))
     resources.keep("knowledge", stamp, json.dumps(value, ensure_ascii=False).encode())
     return value
 

@@ -26,7 +26,8 @@ MOST_ANCHOR_BYTES = 6
 def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
     """Check the shape of all rules in `folders`.
 
-    `known` folders are only consulted for the ids that rules refer to.
+    `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
+    names are looked for where all else is well: a file that cannot be read names nothing.
     """
     folders, known = list(folders), list(known)
     names = Names.of([*known, *folders])
@@ -36,7 +37,7 @@ def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternE
         for kind in KINDS:
             found += _faults_of_kind(root, kind, names, seen)
         found += _faults_of_taxonomy(root)
-    return [*found, *unused(folders, names)]
+    return found or list(unused(folders, names))
 
 
 def _faults_of_kind(

@@ -9,7 +9,7 @@ run does not need, so that a start needs no YAML.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,13 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
     return {"hash": _hash(value), **value, "conditions": expanded(rules["conditions"])}
 
 
-def for_a_run(value: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of a compiled value what only proves the rules: their examples."""
+def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
+    """Leave out of a compiled value what only proves the rules of these kinds: their examples."""
     return {
         kind: [
             {key: content for key, content in entry.items() if key != "examples"} for entry in rules
         ]
-        if kind in KINDS
+        if kind in kinds
         else rules
         for kind, rules in value.items()
     }

@@ -4,7 +4,7 @@ In: the compiled conditions, and the names that an item of a cause, a fix or an 
 `Condition`s, and `Asked` where an item names them. Not here: whether they hold in a case
 (`inference.predicates`), how a predicate is written (`knowledge.schema`).
 
-A name is a condition of `patterns/conditions`, or the id of a signature (it has dots, and `.*` takes
+A name is a condition of `patterns/conditions`, the id of a signature (it has dots, and `.*` takes
 all below), or a shape of the curves (`names.SHAPES`).
 """
 

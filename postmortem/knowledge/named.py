@@ -33,24 +33,26 @@ class Names:
     @classmethod
     def of(cls, folders: Iterable[Path]) -> "Names":
         """Collect them from folders, as far as these can be read."""
-        rules: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
-        causes: set[str] = set()
-        for root in folders:
-            for kind in KINDS:
-                try:
-                    rules[kind] += [entry for _, entry in entries(root / kind)]
-                except PatternError:
-                    continue
-            if (root / "taxonomy.yaml").is_file():
-                causes.update((read_yaml(root / "taxonomy.yaml") or {}).get("causes", {}))
+        folders = list(folders)
+        rules = {kind: _rules(folders, kind) for kind in KINDS}
         asking = [name for kind in ASKING for entry in rules[kind] for name in names_in(entry)]
         inner = [name for one in rules["conditions"] for name in _within(one.get("holds"))]
         return cls(
             frozenset(str(entry.get("id")) for entry in rules["signatures"]),
             {str(entry.get("id")): entry for entry in rules["conditions"]},
-            frozenset(causes),
+            frozenset(_causes(folders)),
             frozenset([*asking, *inner]),
         )
+
+
+def _rules(folders: Iterable[Path], kind: str) -> list[dict[str, Any]]:
+    return [entry for root in folders for _, entry in _readable(root / kind)]
+
+
+def _causes(folders: Iterable[Path]) -> Iterator[str]:
+    for path in (root / "taxonomy.yaml" for root in folders):
+        if path.is_file():
+            yield from (read_yaml(path) or {}).get("causes", {})
 
 
 def names_in(entry: Mapping[str, Any]) -> Iterator[str]:
@@ -76,18 +78,22 @@ def faults_of_names(kind: str, entry: Mapping[str, Any], names: Names) -> Iterat
 
 def unused(folders: Iterable[Path], names: Names) -> Iterator[PatternError]:
     """Yield a fault for each condition of these folders that nothing names."""
-    for root in folders:
-        try:
-            for path, entry in entries(root / "conditions"):
-                name = str(entry.get("id"))
-                if name not in names.used:
-                    yield PatternError(
-                        f"{name}: no rule names this condition",
-                        f"{path}:{line_of(path, name)}",
-                        "name it in a cause, a fix or an advisory, or remove it",
-                    )
-        except PatternError:
-            continue
+    for path, entry in (one for root in folders for one in _readable(root / "conditions")):
+        name = str(entry.get("id"))
+        if name not in names.used:
+            yield PatternError(
+                f"{name}: no rule names this condition",
+                f"{path}:{line_of(path, name)}",
+                "name it in a cause, a fix or an advisory, or remove it",
+            )
+
+
+def _readable(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """Give the rules of a folder, or none where one of its files cannot be read."""
+    try:
+        return list(entries(folder))
+    except PatternError:
+        return []
 
 
 def regexes(predicate: Any) -> Iterator[str]:

@@ -169,7 +169,10 @@ class CauseEntry(Strict):
 
 
 class SnippetEntry(Strict):
-    """Code to copy; `${name|default}` is filled with the user's number, `zh` gives its comments in Chinese."""
+    """Code to copy; `${name|default}` is filled with the user's number.
+
+    `zh` gives its comments in Chinese.
+    """
 
     language: str
     code: Annotated[str, Field(min_length=1)]
