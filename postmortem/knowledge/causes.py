@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from postmortem.knowledge.conditions import Asked, Conditions
-from postmortem.knowledge.snippets import Snippet
+from postmortem.knowledge.snippets import Snippet, snippet
 
 Text = Mapping[str, str]
 """A text for people, by language."""
@@ -130,7 +130,6 @@ def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
     Raises:
         PatternError: it asks for what has no name.
     """
-    snippets = entry.get("snippets") or {}
     return FixRule(
         entry["id"],
         frozenset(entry["causes"]),
@@ -141,10 +140,7 @@ def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry["safety"],
         conditions.asked(entry, str(entry.get("file", ""))),
         entry.get("needs"),
-        {
-            name: Snippet(one["language"], one["code"], one.get("zh") or {})
-            for name, one in snippets.items()
-        },
+        {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
     )
 

@@ -104,8 +104,7 @@ def _signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, snippet in entry.get("snippets", {}).items():
-        code = snippets.Snippet(snippet["language"], snippet["code"], snippet.get("zh") or {})
-        for comment in snippets.strangers(code):
+        for comment in snippets.strangers(snippets.snippet(snippet)):
             yield (
                 f"the snippet {name} has no comment {comment!r}",
                 "a key of `zh` is a comment of `code`, from behind its # to the end of the line",

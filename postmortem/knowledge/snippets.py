@@ -9,6 +9,7 @@ by construction.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,11 @@ class Snippet:
     code: str
     zh: Mapping[str, str]
     """Its comments in Chinese."""
+
+
+def snippet(entry: Mapping[str, Any]) -> Snippet:
+    """Take a snippet as a file of fixes holds it."""
+    return Snippet(entry["language"], entry["code"], entry.get("zh") or {})
 
 
 def code(snippet: Snippet, language: str) -> str:

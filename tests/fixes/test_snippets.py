@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.knowledge import check
-from postmortem.knowledge.snippets import code, strangers
+from postmortem.knowledge.snippets import Snippet, code, strangers
 
 FIX = """\
 - id: memory.example
@@ -50,7 +50,7 @@ FIX = """\
 )
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
-    snippet = {"code": text, "zh": zh}
+    snippet = Snippet("text", text, zh)
     assert (code(snippet, "en"), code(snippet, "zh"), list(strangers(snippet))) == (text, said, [])
 
 
