@@ -11,11 +11,13 @@ The figures are log-odds, in one place, and may be fitted later.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from postmortem.case.case import Case, Event
-from postmortem.inference.predicates import Hit, holds, version_matches
+from postmortem.inference.comparison import version_matches
+from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import Argument
 from postmortem.model.diagnosis import Evidence
 from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
 
@@ -49,12 +51,12 @@ def score(
     _from_advisories(case, knowledge, items)
     for cause, item in extra:
         items[cause].append(item)
-    for cause, entry in knowledge.causes.items():
-        for sign, key in ((1, "for"), (-1, "against")):
-            for item in entry.get(key, ()):
-                hits = holds(item["if"], case)
+    for cause, rule in knowledge.causes.items():
+        for sign, arguments in ((1, rule.supporting), (-1, rule.opposing)):
+            for argument in arguments:
+                hits = holds(argument.asked, case)
                 if hits is not None:
-                    items[cause].append(_weighed(item, hits, sign))
+                    items[cause].append(_weighed(argument, hits, sign))
     scored = [_total(cause, evidence) for cause, evidence in items.items()]
     return sorted(
         (one for one in scored if any(item.weight > 0 for item in one.evidence)),
@@ -94,20 +96,20 @@ def _from_advisories(
     case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
 ) -> None:
     for entry in knowledge.advisories:
-        version = case.environment.packages.get(entry["package"])
-        if version is None or not version_matches(version, entry["range"]):
+        version = case.environment.packages.get(entry.package)
+        if version is None or not version_matches(version, entry.range):
             continue
-        if entry.get("when") and holds(entry["when"], case) is None:
+        if holds(entry.asked, case) is None:
             continue
         text = say(
             "{what}: {symptom} (→ {fixed})",
             "{what}：{symptom}（→ {fixed}）",
-            what=f"{entry['package']} {version}",
-            symptom=both(entry["symptom"]),
-            fixed=_fixed(entry["fixed"]),
+            what=f"{entry.package} {version}",
+            symptom=both(entry.symptom),
+            fixed=_fixed(entry.fixed),
         )
-        for cause, level in entry["causes"].items():
-            items[cause].append(Evidence("advisory", entry["id"], "advisory", text, WEIGHTS[level]))
+        for cause, level in entry.causes.items():
+            items[cause].append(Evidence("advisory", entry.id, "advisory", text, WEIGHTS[level]))
 
 
 def _fixed(fixed: Mapping[str, str] | str) -> Said:
@@ -115,21 +117,21 @@ def _fixed(fixed: Mapping[str, str] | str) -> Said:
     return quote(fixed) if isinstance(fixed, str) else both(fixed)
 
 
-def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int) -> Evidence[Said]:
+def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:
     hit = next(
         (one for one in hits if one.line is not None),
         hits[0] if hits else Hit("setting", "absent", NOTHING),
     )
-    text, shown = both(item["text"]), hit.said.settled()
+    text, shown = both(item.text), hit.said.settled()
     if shown:
         text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
     factor = min((one.factor for one in hits), default=1.0)
     return Evidence(
         hit.kind,
         hit.id,
-        item.get("group") or hit.kind,
+        item.group or hit.kind,
         text,
-        round(sign * WEIGHTS[item["level"]] * factor, 3),
+        round(sign * WEIGHTS[item.level] * factor, 3),
         hit.source,
         hit.where,
         hit.line,

@@ -195,22 +195,22 @@ def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
 def answer(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> Verdict[Said]:
     """State the answer, or abstain and say what would decide."""
     best = ranked[0]
-    entry = knowledge.causes.get(best.id, {})
+    rule = knowledge.cause(best.id)
     abstains = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
     status = "unknown" if abstains else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge)
     would_change = tuple(
-        labelled(knowledge.title(item["from"]), both(item["by"]))
-        for item in entry.get("separates", ())
-        if any(one.id == item["from"] for one in ranked) or status != "established"
+        labelled(knowledge.title(item.neighbour), both(item.by))
+        for item in rule.separations
+        if any(one.id == item.neighbour for one in ranked) or status != "established"
     )[:4]
     return Verdict(
         cause=None if abstains else best.id,
         probability=best.probability,
         status=status,
         summary=summary,
-        whose="unknown" if abstains else entry.get("whose", "unknown"),
-        retry="unknown" if abstains else entry.get("retry", "unknown"),
+        whose="unknown" if abstains else rule.whose,
+        retry="unknown" if abstains else rule.retry,
         not_checked=_not_checked(case),
         would_change=would_change,
         need=_need(ranked, knowledge) if abstains or status == "hypothesis" else (),
@@ -225,10 +225,10 @@ def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
     pairs = ((best, other), (other, best))
     return next(
         (
-            both(item["by"])
+            both(item.by)
             for one, two in pairs
-            for item in knowledge.causes.get(one, {}).get("separates", ())
-            if item["from"] == two
+            for item in knowledge.cause(one).separations
+            if item.neighbour == two
         ),
         NOTHING,
     )
@@ -321,9 +321,9 @@ _FALLBACK_NEED: Final = (
 
 def _need(ranked: Sequence[Ranked], knowledge: KnowledgeBase) -> tuple[Need[Said], ...]:
     needs = (
-        Need(both(item["what"]), both(item["why"]), item.get("command", ""))
+        Need(both(item.what), both(item.why), item.command)
         for one in ranked[:3]
-        for item in knowledge.causes.get(one.id, {}).get("need", ())
+        for item in knowledge.cause(one.id).deciders
     )
     unique = list({need.what.en: need for need in needs}.values())[:4]
     return tuple(unique) or _FALLBACK_NEED

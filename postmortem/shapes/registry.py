@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
@@ -33,7 +34,6 @@ from postmortem.shapes import (
     speed,
 )
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.observed import Detector, Observed
 from postmortem.shapes.shape import Shape
 

@@ -17,10 +17,10 @@ from postmortem.facts import checkpoints
 from postmortem.facts.numbers import whole
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
-from postmortem.shapes.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 SAME_TEXT: Final = 100

@@ -14,11 +14,11 @@ from postmortem.facts.numbers import whole
 from postmortem.facts.series import Point, Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit, Source
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
-from postmortem.shapes.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120

@@ -99,7 +99,7 @@ def _cause(
     *,
     is_proved: bool,
 ) -> Cause[Said]:
-    explanation = knowledge.causes.get(ranked.id, {}).get("explanation")
+    explanation = knowledge.cause(ranked.id).explanation
     extra = known | captures_of(ranked.evidence, case)
     return Cause(
         ranked.id,

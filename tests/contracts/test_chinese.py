@@ -35,7 +35,7 @@ LABELS = samples.labels_in(ROOT / "sample_logs")
 FORMS = ("json", "markdown", "terminal")
 PAGES = frozenset(LABELS[::5])
 """Samples whose page is read too: it is slow to make, and its own words are the same in all."""
-KINDS = ("taxonomy", "signatures", "causes", "fixes", "advisories")
+KINDS = ("taxonomy", "signatures", "conditions", "causes", "fixes", "advisories")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 RUN = re.compile(r"[A-Za-z][A-Za-z'-]*(?:[,;:]? [A-Za-z][A-Za-z'-]*)+")
 """Words of the Latin alphabet behind one another."""
@@ -259,7 +259,7 @@ def test_every_comment_of_a_snippet_is_chinese() -> None:
         (entry["id"], comment)
         for _, entry in entries(ROOT / "patterns" / "fixes")
         for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.code(snippet).zh)
+        for comment in comments(snippets.code(snippets.snippet(snippet)).zh)
         if not CHINESE.search(comment)
         and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]

@@ -1,15 +1,18 @@
 """The built-in knowledge: well formed, proved on its own examples, complete, quiet on healthy logs."""
 
 import collections
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from postmortem import resources
+from postmortem.inference import rehearsal
 from postmortem.knowledge import check
 from postmortem.knowledge.base import load
-from postmortem.knowledge.compile import compile_folders
-from postmortem.shapes.catalogue import CATALOGUE
+from postmortem.knowledge.compile import KINDS, compile_folders
+from postmortem.knowledge.schema import json_schema
 from postmortem.signatures import proof
 
 PATTERNS = resources.folder("patterns")
@@ -19,7 +22,7 @@ RULES = {rule["id"]: rule for kind in ("signatures", "formats") for rule in COMP
 
 def test_every_file_is_well_formed() -> None:
     """No rule has an unknown key, an unknown cause, an invalid regex or a twin."""
-    assert [str(fault) for fault in check.faults([PATTERNS], shapes=CATALOGUE)] == []
+    assert [str(fault) for fault in check.faults([PATTERNS])] == []
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -69,7 +72,32 @@ def test_no_fix_advises_bf16_where_it_is_only_emulated() -> None:
         )
     ]
     assert turning_on
-    assert [fix["id"] for fix in turning_on if "capability" not in str(fix.get("when"))] == []
+    assert [
+        fix["id"]
+        for fix in turning_on
+        if "gpu-with-bfloat16" not in fix.get("if", ())
+        and "gpu-without-bfloat16" not in fix.get("not", ())
+    ] == []
+
+
+def test_bf16_is_native_from_compute_capability_8_on() -> None:
+    """The two conditions that decide about bf16 ask for the capability, and for nothing else."""
+    asked = {entry["id"]: entry["holds"] for entry in COMPILED["conditions"]}
+    assert asked["gpu-with-bfloat16"] == {"gpu": {"capability": ">= 8.0"}}
+    assert asked["gpu-without-bfloat16"] == {"gpu": {"capability": "< 8.0"}}
+
+
+@pytest.mark.parametrize("condition", COMPILED["conditions"], ids=lambda condition: condition["id"])
+def test_a_condition_is_proved_on_its_own_examples(condition: dict[str, Any]) -> None:
+    """Each holds in the cases that say so, and in none of its near misses."""
+    assert [str(fault) for fault in rehearsal.faults([condition])] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_for_editors_is_that_of_the_check(kind: str) -> None:
+    """`patterns/schema` is what `postmortem patterns schema` writes."""
+    written = (PATTERNS / "schema" / f"{kind}.json").read_text(encoding="utf-8")
+    assert json.loads(written) == json_schema(kind)
 
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
@@ -89,7 +117,7 @@ def test_a_users_folder_adds_and_replaces_rules(tmp_path: Path) -> None:
         "examples:\n  fires: [{text: 'SITE-QUOTA-EXCEEDED for ann', captures: {user: ann}}]\n  silent: [{text: 'SITE-QUOTA-EXCEEDED', because: nobody named}]\n",
         encoding="utf-8",
     )
-    assert not check.faults([tmp_path], known=[PATTERNS], shapes=CATALOGUE)
+    assert not check.faults([tmp_path], known=[PATTERNS])
     ids = {rule.id for rule in load([tmp_path]).signatures}
     assert "mine.quota" in ids
     assert len(ids) == len(COMPILED["signatures"]) + 1

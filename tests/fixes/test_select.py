@@ -15,6 +15,8 @@ import yaml
 from postmortem.case.case import Case
 from postmortem.fixes.select import fill, fixes, numbers
 from postmortem.knowledge.base import load
+from postmortem.knowledge.causes import FixRule, fix_rule
+from postmortem.knowledge.conditions import Conditions
 from postmortem.model.diagnosis import Environment, Gpu, Setting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,9 +38,9 @@ def case(
     )
 
 
-def entry(name: str, kind: str = "change", **more: Any) -> dict[str, Any]:
+def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
     """A fix of a made-up cause."""
-    return {
+    written = {
         "id": name,
         "causes": ["a.cause"],
         "kind": kind,
@@ -50,6 +52,7 @@ def entry(name: str, kind: str = "change", **more: Any) -> dict[str, Any]:
         },
         **more,
     }
+    return fix_rule(written, Conditions(()))
 
 
 @pytest.mark.parametrize(

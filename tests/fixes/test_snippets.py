@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.knowledge import check
-from postmortem.knowledge.snippets import code, strangers
+from postmortem.knowledge.snippets import Snippet, code, strangers
 from postmortem.model.said import Said
-from postmortem.shapes.catalogue import CATALOGUE
 
 FIX = """\
 - id: memory.example
@@ -52,7 +51,7 @@ FIX = """\
 )
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
-    snippet = {"code": text, "zh": zh}
+    snippet = Snippet("text", text, zh)
     assert (code(snippet), list(strangers(snippet))) == (Said(text, said), [])
 
 
@@ -66,7 +65,7 @@ def test_a_translation_of_no_comment_is_a_fault(
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
     built_in = Path(__file__).resolve().parents[2] / "patterns"
-    found = check.faults([tmp_path], [built_in], shapes=CATALOGUE)
+    found = check.faults([tmp_path], [built_in])
     assert [fault.what for fault in found] == [
         f"memory.example: the snippet any has no comment {one!r}" for one in faults
     ]

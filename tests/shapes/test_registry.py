@@ -11,8 +11,8 @@ from postmortem.facts.shapes.curves import Curves
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
 from postmortem.facts.shapes import Shape, shapes
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.names import SHAPES
 
 NAN, INF = math.nan, math.inf
 
@@ -804,7 +804,7 @@ BAD = {
             {"collapse"},
             id="a usual preference run",
         ),
-        pytest.param({}, set(), set(SHAPES), id="nothing"),
+        pytest.param({}, set(), set(CATALOGUE), id="nothing"),
     ],
 )
 def test_a_picture_has_its_shapes(
@@ -812,7 +812,7 @@ def test_a_picture_has_its_shapes(
 ) -> None:
     """The shapes that the picture must have are found, those that it must not have are not."""
     found = {shape.id for shape in shapes(curves(**series))}
-    assert found <= set(SHAPES)
+    assert found <= set(CATALOGUE)
     assert has <= found
     assert not has_not & found
 
@@ -1031,7 +1031,7 @@ VALUES = st.one_of(
 )
 def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
     """Whatever is printed, shapes are found or not; every id is in the vocabulary."""
-    assert {shape.id for shape in shapes(curves(**series))} <= set(SHAPES)
+    assert {shape.id for shape in shapes(curves(**series))} <= set(CATALOGUE)
 
 
 @pytest.mark.parametrize("has_steps", [True, False])

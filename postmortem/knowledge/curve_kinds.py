@@ -6,8 +6,8 @@ In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the pro
 
 from typing import Final
 
+from postmortem.knowledge.kind import Kind
 from postmortem.model.said import say
-from postmortem.shapes.kind import Kind
 
 KINDS: Final[tuple[Kind, ...]] = (
     Kind(

@@ -5,8 +5,8 @@ In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`shape
 
 from typing import Final
 
+from postmortem.knowledge.kind import Kind
 from postmortem.model.said import say
-from postmortem.shapes.kind import Kind
 
 KINDS: Final[tuple[Kind, ...]] = (
     Kind(
