@@ -30,7 +30,7 @@ from postmortem.cli.progress import Progress
 from postmortem.compare import compare
 from postmortem.machine.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report import FORMS, comparison, render
+from postmortem.report import FORMS, render, side_by_side
 from postmortem.report.markdown import prose
 from postmortem.report.wire import to_wire
 from postmortem.share import share
@@ -385,12 +385,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return good, bad
 
 
-@pytest.mark.parametrize("form", comparison.FORMS)
+@pytest.mark.parametrize("form", side_by_side.FORMS)
 def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> None:
     """Names, settings, packages and lines of either run."""
     for one in (compare([pair[0]], [pair[1]]), compare([pair[1]], [pair[0]], language="zh")):
         for redact in (True, False):
-            text = comparison.render(one, form, redact=redact)
+            text = side_by_side.render(one, form, redact=redact)
             {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
 
 

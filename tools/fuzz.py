@@ -50,7 +50,7 @@ from postmortem.compare import compare
 from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
 from postmortem.reading.redaction import Redactor
-from postmortem.report import FORMS, comparison, watching
+from postmortem.report import FORMS, side_by_side, watch_events
 from postmortem.report.markdown import LONGEST, units
 from postmortem.report.wire import schema_text
 from postmortem.share import share
@@ -264,8 +264,10 @@ class Trial:
                 [good], [self.paths], bad_env=self.dumps, language=self.chance.choice(LANGUAGES)
             ),
         )
-        for form in comparison.FORMS if found is not None else ():
-            text = self.timed(f"compare {form}", functools.partial(comparison.render, found, form))
+        for form in side_by_side.FORMS if found is not None else ():
+            text = self.timed(
+                f"compare {form}", functools.partial(side_by_side.render, found, form)
+            )
             if text is not None:
                 self.checked(
                     f"compare {form}",
@@ -288,12 +290,12 @@ class Trial:
         events = self.timed("watch", lambda: self._watched(language))
         if events is None:
             return
-        teller = watching.Teller((str(self.paths),), language, Redactor())
+        teller = watch_events.Teller((str(self.paths),), language, Redactor())
         told = self.timed(
             "watch told",
             lambda: [
                 (
-                    watching.jsonl(teller.wire(event)),
+                    watch_events.jsonl(teller.wire(event)),
                     teller.line(event) if isinstance(event, Noted) else teller.terminal(event),
                 )
                 for event in events

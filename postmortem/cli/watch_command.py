@@ -15,7 +15,7 @@ from postmortem.errors import UsageError
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.names import LANGUAGES
 from postmortem.reading.redaction import Redactor
-from postmortem.report.watching import FORMS, Teller, document, jsonl
+from postmortem.report.watch_events import FORMS, Teller, document, jsonl
 from postmortem.watch import tell
 from postmortem.watch.watcher import Settings, Watcher
 from postmortem.watch.web import Address

@@ -2,7 +2,7 @@
 
 A record, a sign of failure, a warning, a note on the file, the end.
 
-In: nothing. Out: the values. Not here: finding them (`watch`), saying them (`report.watching`).
+In: nothing. Out: the values. Not here: finding them (`watch`), saying them (`report.watch_events`).
 """
 
 import math

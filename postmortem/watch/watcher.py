@@ -1,7 +1,7 @@
 """The watch itself: looks at the files of a job again and again, warns once of each kind, notices when the run stands still or is over.
 
 In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a
-sign (`watch.signs`), how it is told (`watch.tell`, `report.watching`).
+sign (`watch.signs`), how it is told (`watch.tell`, `report.watch_events`).
 
 Whether a run is over is not guessed from a line: behind one that may have ended it, and some quiet,
 the log is analysed as `postmortem analyze` would.

@@ -1,6 +1,8 @@
-"""Fixed phrases of the page's curves, in English and Chinese; the page's script says some of them.
+"""Phrases about curves and their marks, in English and Chinese.
 
-In: nothing. Out: phrases by key. Not here: looking them up (`report.words`).
+The page's script says some of them.
+
+In: nothing. Out: phrases by language and key. Not here: looking them up (`report.words`).
 """
 
 from collections.abc import Mapping
@@ -8,6 +10,19 @@ from typing import Final
 
 CHART: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
+        "curves": "Curves",
+        "curve.one": "{value} at {place}, a single point",
+        "curve.detail": "{name}, around the failure",
+        "curve.points": "{count} points",
+        "curve.drawn": "{shown:,} of {count:,} points drawn",
+        "curve.nonfinite": "{count} not finite",
+        "curve.first-bad": "first non-finite",
+        "curve.range": "range {low} to {high}",
+        "curve.log": "log scale",
+        "curve.more": "{count} more series are in the JSON report",
+        "curve.none-finite": "no finite value",
+        "curve.interleaved": "several streams mixed",
+        "curve.mark": "x = NaN or infinite",
         "chart.log": "Log axis",
         "chart.in": "Zoom in",
         "chart.out": "Zoom out",
@@ -41,6 +56,19 @@ CHART: Final[Mapping[str, Mapping[str, str]]] = {
         "at-record": "record {value}",
     },
     "zh": {
+        "curves": "曲线",
+        "curve.one": "{value}，位于{place}，只有一个点",
+        "curve.detail": "{name}：故障附近",
+        "curve.points": "{count} 个点",
+        "curve.drawn": "{count:,} 个点中画出 {shown:,} 个",
+        "curve.nonfinite": "{count} 个 NaN/inf",
+        "curve.first-bad": "首个 NaN/inf",
+        "curve.range": "范围 {low} 到 {high}",
+        "curve.log": "对数轴",
+        "curve.more": "另有 {count} 条曲线见 JSON 报告",
+        "curve.none-finite": "没有有限值",
+        "curve.interleaved": "多路输出混在一起",
+        "curve.mark": "x = NaN 或无穷大",
         "chart.log": "对数轴",
         "chart.in": "放大",
         "chart.out": "缩小",

@@ -9,7 +9,7 @@ from postmortem.model.said import say
 from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.reading.redaction import Redactor
 from postmortem.report import watching
-from postmortem.report.watching import Teller, document, jsonl
+from postmortem.report.watch_events import Teller, document, jsonl
 
 WARNED = Warned(
     "nan",

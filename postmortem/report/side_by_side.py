@@ -16,23 +16,12 @@ from postmortem.report.plain import number, one_line, percent
 from postmortem.report.presentable import presentable
 from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words
+from postmortem.report.words.comparison_words import COMPARISON
 
 FORMS: Final = ("terminal", "markdown", "json")
 SCHEMA: Final = "postmortem.comparison/1"
 _SHOWN: Final = 30
 _WIDTH: Final = 200
-_PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
-    "en": {
-        "title": "Two runs compared", "good": "good", "bad": "bad", "settings": "Settings that differ", "environment": "Environment that differs", "curves": "Curves",
-        "part": "{name}: part at step {step}: {good} (good) against {bad} (bad)", "together": "{name}: together over {count} common steps; at the last {good} and {bad}",
-        "only_bad": "Lines that only the bad run prints", "only_good": "Lines that only the good run prints", "none": "nothing", "more": "{count} more", "unsaid": "not said",
-    },
-    "zh": {
-        "title": "两次训练的对比", "good": "正常", "bad": "异常", "settings": "不同的设置", "environment": "不同的环境", "curves": "曲线",
-        "part": "{name}：从第 {step} 步开始分离：{good}（正常）对 {bad}（异常）", "together": "{name}：在 {count} 个共同的步上一致；最后为 {good} 与 {bad}",
-        "only_bad": "只有异常的训练才打印的行", "only_good": "只有正常的训练才打印的行", "none": "无", "more": "另有 {count} 项", "unsaid": "未说明",
-    },
-}  # fmt: skip
 
 
 def render(found: Comparison, form: str = "terminal", *, redact: bool = True) -> str:
@@ -51,7 +40,7 @@ def render(found: Comparison, form: str = "terminal", *, redact: bool = True) ->
         )
     if form == "json":
         return json_text(plain_json(_wire(found, hide)))
-    say = _PHRASES[found.bad.language if found.bad.language in _PHRASES else "en"]
+    say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
     sections = list(_sections(found, say, hide))
     if form == "markdown":
         return (

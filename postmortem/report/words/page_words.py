@@ -1,6 +1,6 @@
 """Phrases that only the page says, in English and Chinese.
 
-In: nothing. Out: phrases by language and key, which `report.words` joins with those of all forms.
+In: nothing. Out: phrases by language and key, which `Words` joins with those of all forms.
 Not here: anything that fills them in.
 """
 
