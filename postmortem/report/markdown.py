@@ -14,11 +14,12 @@ from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, Signatur
 from postmortem.model.said import cut
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.curves import chosen, sparkline
+from postmortem.report import about_run, parts
 from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
+from postmortem.report.plotted import chosen
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
+from postmortem.report.sparks import sparkline
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
@@ -301,9 +302,9 @@ def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     said = [
-        parts.frameworks(diagnosis),
-        parts.environment_line(diagnosis, words),
-        *parts.progress(diagnosis, words),
+        about_run.frameworks(diagnosis),
+        about_run.environment_line(diagnosis, words),
+        *about_run.progress(diagnosis, words),
     ]
     lines = [part for part in said if part]
     if lines:

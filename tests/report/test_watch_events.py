@@ -8,8 +8,8 @@ from postmortem.model.lines import Where
 from postmortem.model.said import say
 from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.reading.redaction import Redactor
-from postmortem.report import watching
 from postmortem.report.watch_events import Teller, document, jsonl
+from postmortem.report.words.watch_words import WATCH
 
 WARNED = Warned(
     "nan",
@@ -29,10 +29,10 @@ PATHS = ("/home/mueller/run.log",)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_kind_can_be_said(language: str) -> None:
     """A title and what to do, in both languages; and every end and note."""
-    say = watching._PHRASES[language]
+    say = WATCH[language]
     assert all(kind in say and f"{kind}.do" in say for kind in KINDS)
     assert all(f"end.{how}" in say for how in ENDS)
-    assert say.keys() == watching._PHRASES["en"].keys()
+    assert say.keys() == WATCH["en"].keys()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -3,7 +3,7 @@
 Everything that was found, readable from 40 columns up, plain text when colour is off.
 
 In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same
-on one screen (`report.screen`).
+on one screen (`terminal.screen`).
 """
 
 from collections.abc import Sequence
@@ -15,19 +15,28 @@ from rich.text import Text
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesView
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.curves import chosen, sparkline
-from postmortem.report.paper import MOODS, Paper
+from postmortem.report import about_run, parts
 from postmortem.report.plain import number, one_line, percent, place, process, weight
+from postmortem.report.plotted import chosen
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
+from postmortem.report.sparks import sparkline
+from postmortem.report.terminal.paper import MOODS, Paper
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
 CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
+
+
 _LISTED: Final = 12
+
+
 _OTHERS_SHOWN: Final = 5
+
+
 _HARMLESS_SHOWN: Final = 5
+
+
 _EVENTS_SHOWN: Final = 10
 
 
@@ -265,13 +274,13 @@ def _run(paper: Paper, diagnosis: Diagnosis) -> None:
     words = paper.words
     environment = " · ".join(
         part
-        for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words))
+        for part in (about_run.frameworks(diagnosis), about_run.environment_line(diagnosis, words))
         if part
     )
     if environment:
         paper.heading("environment")
         paper.say(environment, indent=2)
-    _listed(paper, "progress", parts.progress(diagnosis, words))
+    _listed(paper, "progress", about_run.progress(diagnosis, words))
 
 
 def _listed(paper: Paper, key: str, items: Sequence[str]) -> None:
@@ -285,4 +294,4 @@ def _listed(paper: Paper, key: str, items: Sequence[str]) -> None:
 
 def _sources(paper: Paper, diagnosis: Diagnosis) -> None:
     sources = sorted(diagnosis.sources, key=lambda source: source.kind == "ignored")
-    _listed(paper, "sources", [parts.source(source, paper.words) for source in sources])
+    _listed(paper, "sources", [about_run.source(source, paper.words) for source in sources])

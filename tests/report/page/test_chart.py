@@ -7,8 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from postmortem.model.diagnosis import Marks, SeriesView
-from postmortem.report.chart import HEIGHT, SHAPES, WIDTH, svg
-from postmortem.report.panels import KINDS, Panel, panels
+from postmortem.report.page.arrange import panels
+from postmortem.report.page.canvas import HEIGHT, WIDTH
+from postmortem.report.page.chart import SHAPES, svg
+from postmortem.report.page.panel import KINDS, Panel
 from postmortem.report.words import Words
 from tests.report.samples import HOSTILE, RANK_3, a_series, abstaining
 

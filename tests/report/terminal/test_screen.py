@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 import postmortem
 from postmortem.model.diagnosis import Diagnosis, Evidence, Verdict
-from postmortem.report.screen import ROOM, render_screen
-from postmortem.report.terminal import render_terminal
+from postmortem.report.terminal.screen import ROOM, render_screen
+from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")

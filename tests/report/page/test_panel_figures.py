@@ -9,8 +9,10 @@ import pytest
 
 from postmortem.model.diagnosis import Marks, SeriesView
 from postmortem.model.lines import NOWHERE
-from postmortem.report.figures import ROWS, data, described, figures, phrases
-from postmortem.report.panels import panels
+from postmortem.report.page.arrange import panels
+from postmortem.report.page.chart_data import data
+from postmortem.report.page.panel_figures import described, figures, phrases
+from postmortem.report.page.tables import ROWS
 from postmortem.report.words import WORDS, Words
 from tests.report.samples import HOSTILE, a_series, abstaining, rich, series
 

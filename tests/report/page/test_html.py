@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from postmortem.model.diagnosis import Diagnosis, Verdict
-from postmortem.report.html import render_html
+from postmortem.report.page.html import render_html
 from tests.report.samples import TOKEN, a_series, abstaining, hostile, rich
 
 VOID = {"meta", "br", "line", "circle", "path", "polyline", "rect", "input"}

@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from postmortem.report.wrap import wrapped
+from postmortem.report.terminal.wrap import wrapped
 from tests.report.samples import rich
 
 

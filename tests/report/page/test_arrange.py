@@ -7,7 +7,8 @@ import pytest
 
 from postmortem.model.diagnosis import Attempt, Diagnosis, FirstFailure, Marks, SeriesView
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.report.panels import Panel, panels
+from postmortem.report.page.arrange import panels
+from postmortem.report.page.panel import Panel
 from tests.report.samples import RANK_3, a_series, abstaining
 
 STEPS = [float(step) for step in range(0, 100, 10)]

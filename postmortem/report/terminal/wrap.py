@@ -14,8 +14,12 @@ from rich.cells import cell_len
 
 _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％～ー々)]},.;:!?%"
 """Never at the start of a line."""
+
+
 _OPENING: Final = "（《「『【〔〈“‘([{"
 """Never at the end of a line."""
+
+
 _WIDE: Final = re.compile(
     r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )

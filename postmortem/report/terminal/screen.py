@@ -2,7 +2,7 @@
 
 What matters most of everything, in the same order, and where the rest is.
 
-In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`report.terminal`). The sparsest
+In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The sparsest
 form is written first; then, one after another and the most telling first, pieces are added that
 still fit.
 """
@@ -17,23 +17,33 @@ from rich.text import Text
 from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
 from postmortem.model.said import cut
 from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.curves import chosen
-from postmortem.report.paper import Paper, shortened
+from postmortem.report import about_run, parts
 from postmortem.report.plain import one_line, percent, safe, weight
+from postmortem.report.plotted import chosen
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
-from postmortem.report.terminal import CURVES, draw_curve, fix_head, headline, quoted
+from postmortem.report.terminal.paper import Paper, shortened
+from postmortem.report.terminal.whole import CURVES, draw_curve, fix_head, headline, quoted
+from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
-from postmortem.report.wrap import wrapped
 
 ROOM: Final = 22
 """Lines of a screen of 24 that are ours: one is the prompt's, one the last line of standard error."""
+
+
 _LONGEST: Final = 1200
 """Characters of a text that can matter on a screen."""
+
+
 _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
+
+
 _COMMENT: Final = re.compile(r"(?<!\s)\s{2,}#.*")
+
+
 _HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
+
+
 _PREPARES: Final = re.compile(r"\s*(?:#|//|import |from \S+ import |$)")
 
 
@@ -294,12 +304,12 @@ def _around(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
     words = paper.words
     environment = " · ".join(
         part
-        for part in (parts.frameworks(diagnosis), parts.environment_line(diagnosis, words))
+        for part in (about_run.frameworks(diagnosis), about_run.environment_line(diagnosis, words))
         if part
     )
     others = parts.other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
     said = [
-        ("progress", words("joint").join(parts.progress(diagnosis, words)), 2 * plan.progress),
+        ("progress", words("joint").join(about_run.progress(diagnosis, words)), 2 * plan.progress),
         ("environment", environment, plan.environment),
         (
             "others.short",

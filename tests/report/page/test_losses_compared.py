@@ -7,10 +7,12 @@ import pytest
 
 from postmortem.model.diagnosis import FirstFailure, SeriesView
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.report.chart import svg
-from postmortem.report.figures import data, figures
-from postmortem.report.panels import Panel, panels
-from postmortem.report.processes import MOST, NAMED, compared
+from postmortem.report.page.arrange import panels
+from postmortem.report.page.chart import svg
+from postmortem.report.page.chart_data import data
+from postmortem.report.page.losses_compared import MOST, NAMED, compared
+from postmortem.report.page.panel import Panel
+from postmortem.report.page.panel_figures import figures
 from postmortem.report.words import Words
 from tests.report.samples import a_series, abstaining
 

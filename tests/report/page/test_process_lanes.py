@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from postmortem.model.diagnosis import Event, Source
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.report.lanes import lanes
+from postmortem.report.page.process_lanes import lanes
 from postmortem.report.words import Words
 from tests.report.samples import rich
 

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from postmortem.model.diagnosis import Diagnosis, Environment, Progress, Verdict
-from postmortem.report.terminal import render_terminal
+from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import HOSTILE, a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")

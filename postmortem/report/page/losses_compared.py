@@ -1,7 +1,7 @@
 """The loss of all processes of a job side by side: which went wrong first shows at once.
 
 In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here:
-arranging them (`report.panels`). Gradients are averaged over the ranks: what one rank spoils
+arranging them (`page.arrange`). Gradients are averaged over the ranks: what one rank spoils
 reaches the others a step later, so only a comparison by step tells them apart.
 """
 
@@ -17,8 +17,12 @@ from postmortem.names import LOSS, LOSS_SCALE
 
 NAMED: Final = 8
 """Lines with a name; more cannot be told apart."""
+
+
 MOST: Final = 64
 """Lines at most, those without a name included."""
+
+
 _NOT_TRAINING: Final = ("eval", "val", "test")
 
 

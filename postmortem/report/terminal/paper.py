@@ -2,7 +2,7 @@
 
 Paragraphs, headings and code within a width, in colour or plain.
 
-In: texts. Out: lines. Not here: what is said (`report.terminal`, `report.screen`). Log text is only
+In: texts. Out: lines. Not here: what is said (`terminal.whole`, `terminal.screen`). Log text is only
 ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
 obeys it.
 """
@@ -15,12 +15,18 @@ from rich.console import Console
 from rich.text import Text
 
 from postmortem.report.plain import safe
+from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
-from postmortem.report.wrap import wrapped
 
 MOODS: Final = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
+
+
 _WIDEST: Final = 116
+
+
 _NARROWEST: Final = 40
+
+
 _MORE: Final = "…"
 
 

@@ -1,0 +1,126 @@
+"""The quoted lines of the log as the page shows them, and places that lead to them.
+
+In: a `Diagnosis` with quotes. Out: plain values for the template. Not here: which lines are quoted
+(`report.quotes`), escaping them.
+"""
+
+from collections import defaultdict
+from itertools import groupby
+from typing import Any, Final
+
+from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt
+from postmortem.report.plain import file_name, place, safe
+from postmortem.report.presentable import input_kind
+from postmortem.report.quotes import anchor
+from postmortem.report.words import Words
+
+NO_SPOT: Final = {"text": "", "anchor": ""}
+
+
+_FILES_OPEN: Final = 3
+"""Quoted files that are all open; of more, those that have to do with the failure."""
+
+
+LONGEST_LINE: Final = 1000
+
+
+def spot_of(
+    diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words
+) -> dict[str, str]:
+    """Name a place, with the anchor of its line if the page quotes it."""
+    line = lines[0]
+    if source is None or line is None:
+        return dict(NO_SPOT)
+    is_quoted = any(
+        one.source == source and one.first_line <= line < one.first_line + len(one.lines)
+        for one in _kept(diagnosis)
+    )
+    return {
+        "text": place(diagnosis, source, lines, words),
+        "anchor": anchor(words.language, source, line) if is_quoted else "",
+    }
+
+
+def weighed(cause: Cause) -> list[Evidence]:
+    return sorted(cause.evidence, key=lambda item: -abs(item.weight))
+
+
+def number_of(words: Words, index: int) -> str:
+    """Name a piece of evidence within the page."""
+    return f"{words.language}-e{index}"
+
+
+def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
+    """Give the quoted lines; what is no log has none."""
+    return () if input_kind(diagnosis) else diagnosis.quotes
+
+
+def quoted_files(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dict[str, Any]]:
+    """Give the quoted lines of each file, that of the first failure first, with what cites them and the gaps between them."""
+    cited: defaultdict[tuple[int, int], list[dict[str, str]]] = defaultdict(list)
+    for index, item in enumerate(weighed(cause) if cause is not None else (), 1):
+        if item.source is not None and item.line is not None:
+            cited[item.source, item.line].append(
+                {"anchor": number_of(words, index), "number": str(index)}
+            )
+    files: list[dict[str, Any]] = []
+    first, involved = diagnosis.first_failure, _involved(diagnosis, cause)
+    for source, stretches in groupby(
+        sorted(_kept(diagnosis), key=lambda one: first is None or one.source != first.source),
+        key=lambda one: one.source,
+    ):
+        lines: list[dict[str, Any]] = []
+        following = 1
+        for one in stretches:
+            if one.first_line > following:
+                lines.append({"gap": words("excerpt.gap", count=one.first_line - following)})
+            lines += [
+                _line(one, index, cited[source, one.first_line + index], words)
+                for index in range(len(one.lines))
+            ]
+            following = one.first_line + len(one.lines)
+        if following <= diagnosis.sources[source].lines:
+            lines.append(
+                {"gap": words("excerpt.gap", count=diagnosis.sources[source].lines + 1 - following)}
+            )
+        files.append(
+            {
+                "name": file_name(diagnosis, source, words),
+                "lines": lines,
+                "is_open": source in involved,
+            }
+        )
+    if len(files) <= _FILES_OPEN or not any(file["is_open"] for file in files):
+        files = [
+            file | {"is_open": index < _FILES_OPEN or len(files) <= _FILES_OPEN}
+            for index, file in enumerate(files)
+        ]
+    return files
+
+
+def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
+    """Give the sources of the first failure and of what speaks for the cause, or for the first candidate."""
+    first = diagnosis.first_failure
+    return {
+        first.source if first is not None else None,
+        *(
+            item.source
+            for one in (cause, *diagnosis.causes[:1])
+            if one is not None
+            for item in one.evidence
+        ),
+    }
+
+
+def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
+    number_, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
+    over = max(0, len(shown) - LONGEST_LINE) + dict(quote.over).get(number_, 0)
+    return {
+        "gap": "",
+        "anchor": anchor(words.language, quote.source, number_),
+        "number": number_,
+        "text": shown[:LONGEST_LINE],
+        "cut": words("excerpt.cut", count=over) if over else "",
+        "is_marked": number_ in quote.marked,
+        "cited": cited,
+    }
