@@ -128,7 +128,9 @@ def form_for(form: str | None, output: Path | None, *, open_: bool) -> str:
 
 
 def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
-    """Refuse an output that cannot be written or whose suffix names no format, before anything is run.
+    """Refuse an output that cannot be written, or whose suffix names no format, early.
+
+    Nothing has been run yet.
 
     Raises:
         UsageError: unknown suffix, or the folder is missing.

@@ -22,7 +22,13 @@ def command() -> None:
     """Check or list the rules."""
 
 
-@command.command("check")
+@command.command(
+    "check",
+    help=(
+        "Check every file of FOLDERS (default: the built-in rules), prove every rule on its own"
+        " examples, time its patterns, look for its anchors in healthy logs."
+    ),
+)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--attack/--no-attack",
@@ -31,7 +37,7 @@ def command() -> None:
     help="Time every pattern on texts made to be slow (half a minute for the built-in rules).",
 )
 def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
-    """Check every file of FOLDERS (default: the built-in rules), prove every rule on its own examples, time its patterns, look for its anchors in healthy logs."""
+    """Check the rules of folders, and prove them."""
     built_in = resources.folder("patterns")
     checked = list(folders) or [built_in]
     faults = shapes.faults(checked, known=[built_in] if folders else [])
@@ -55,7 +61,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
 
 
 def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError]:
-    """Yield what is wrong with well formed rules: on their examples, under attack, in healthy logs."""
+    """Yield what is wrong with well formed rules: on examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
     if attacks:

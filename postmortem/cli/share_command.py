@@ -19,7 +19,13 @@ from postmortem.report.markdown import LONGEST, units
 from postmortem.share import share
 
 
-@click.command("share")
+@click.command(
+    "share",
+    help=(
+        "Write the smallest redacted part of a log that still tells the same, with the verdict, to"
+        " paste into an issue."
+    ),
+)
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
 @click.option(
     "--env",
@@ -60,7 +66,7 @@ def command(
     redact: bool,
     patterns: tuple[Path, ...],
 ) -> None:
-    """Write the smallest redacted part of a log that still tells the same, with the verdict, to paste into an issue."""
+    """Write the smallest redacted part of a log that still tells the same."""
     require_folder(output, "text")
     check_sources(*paths, *env_files)
     refuse_overwriting(output, (*paths, *env_files))

@@ -20,14 +20,25 @@ from postmortem.report.plain import number, one_line
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (
-    "torch", "transformers", "deepspeed", "accelerate", "trl", "peft", "bitsandbytes", "flash-attn", "flash_attn", "lightning", "pytorch-lightning",
-    "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
-)  # fmt: skip
-
-
+    "torch",
+    "transformers",
+    "deepspeed",
+    "accelerate",
+    "trl",
+    "peft",
+    "bitsandbytes",
+    "flash-attn",
+    "flash_attn",
+    "lightning",
+    "pytorch-lightning",
+    "megatron-core",
+    "mmengine",
+    "mmcv",
+    "xtuner",
+    "vllm",
+    "numpy",
+)
 _PACKAGES_SHOWN: Final = 6
-
-
 _COUNTED: Final = re.compile(r"\d+ [a-z]+")
 
 

@@ -24,13 +24,15 @@ from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
 LONGEST: Final = 64_000
-"""UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of its own."""
+"""UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of
+its own."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
 # What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what
 # is matched here.
 _ACTIVE: Final = re.compile(
-    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE,
-)  # fmt: skip
+    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)",
+    re.IGNORECASE,
+)
 _COMMIT: Final = re.compile(
     r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE
 )

@@ -23,8 +23,6 @@ from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
 _PATHS_NAMED: Final = 4
-
-
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -91,7 +89,10 @@ def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
 
 
 def title(diagnosis: Diagnosis, words: Words) -> str:
-    """Give the headline: the title of the cause, that it cannot be told, or what the input is instead of a log."""
+    """Give the headline.
+
+    The title of the cause, that it cannot be told, or what the input is instead of a log.
+    """
     kind = input_kind(diagnosis)
     if kind:
         return words(f"input.{kind}", count=len(logs_of(diagnosis)))

@@ -25,27 +25,25 @@ _UNSEEN: Final = (
     "\U000e0000-\U000e0fff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
 )
-
-
 UNSEEN: Final = re.compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
-
-
 _STEERING: Final = re.compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
-
-
 # A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others
 # anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
+_COMMANDS: Final = (
+    "add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice"
+    "|remove-matcher|save-state|set-env|set-output|stop-commands|warning"
+)
 RUNNER: Final = re.compile(
-    r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)(?: |::))"
-    r"|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE,
-)  # fmt: skip
-
-
+    rf":(?=:(?:{_COMMANDS})(?: |::))|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE
+)
 _CR_BEFORE_BREAK: Final = re.compile(r"\r+(?=\n|$)")
 
 
 def safe(text: str) -> str:
-    r"""Take colours out and show every other control character, and what begins a runner's command, as a picture or an escape; `\n` stays, a tab is four spaces."""
+    r"""Take colours out; show every other control character as a picture or an escape.
+
+    So is what begins a runner's command; `\n` stays, a tab is four spaces.
+    """
     bare = _CR_BEFORE_BREAK.sub("", ANSI.sub("", text)) if "\x1b" in text or "\r" in text else text
     seen = _STEERING.sub(_shown, bare).replace("\t", "    ")
     return RUNNER.sub(escaped, seen) if "::" in seen or "##" in seen else seen

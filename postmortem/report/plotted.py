@@ -1,7 +1,7 @@
 """Curves made ready to draw: which to show, and where a point stands.
 
-In: `SeriesView` values. Out: positions and scales. Not here: drawing (`page.chart`, `report.sparks`), finding
-shapes (`facts.shapes`).
+In: `SeriesView` values. Out: positions and scales. Not here: drawing (`page.chart`,
+`report.sparks`), finding shapes (`facts.shapes`).
 """
 
 import math
@@ -32,11 +32,7 @@ _ORDER: Final = (
     MEMORY,
     THROUGHPUT,
 )
-
-
 _LOG_FROM: Final = 1000.0
-
-
 _LARGEST: Final = 1e300
 
 
@@ -60,7 +56,10 @@ class Curve(NamedTuple):
 
 
 def curve(series: SeriesView) -> Curve:
-    """Give each sample its place, and choose a logarithmic scale where the values span more than a factor of 1000."""
+    """Give each sample its place, and choose the scale.
+
+    It is logarithmic where the values span more than a factor of 1000.
+    """
     steps = [step for step, _, _ in series.samples if step is not None and math.isfinite(step)]
     is_rising = all(one <= two for one, two in pairwise(steps)) and (
         len(steps) == 1 or steps[:1] != steps[-1:]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from postmortem.model.comparison import Comparison, Differing, Wording
+from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
@@ -110,65 +110,45 @@ def _told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ..
 def _sections(
     found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]
 ) -> Iterable[tuple[str, list[str]]]:
+    """Yield the sections of the text, each a title and its lines."""
     words = Words(found.bad.language)
-    for name, one in (("good", found.good), ("bad", found.bad)):
-        shown = presentable(one)
-        verdict = (
-            f" · {one.verdict.cause} {percent(one.verdict.probability)}"
-            if one.verdict.cause
-            else ""
-        )
-        yield (
-            say[name],
-            [
-                one_line(
-                    hide(
-                        f"{', '.join(source.path for source in one.sources[:4])}{words('colon')}{parts.outcome(shown, one.outcome, words)}"
-                        f" · {parts.title(shown, words)}{verdict}"
-                    ),
-                    _WIDTH,
-                )
-            ],
-        )
+    for name, run in (("good", found.good), ("bad", found.bad)):
+        yield say[name], [one_line(hide(_run(run, words)), _WIDTH)]
     for title, differing in (("settings", found.settings), ("environment", found.environment)):
         told = [
-            f"{one_line(name, 80)}{words('colon')}{one_line(hide(good), 80) if good is not None else say['unsaid']}"
-            f" → {one_line(hide(bad), 80) if bad is not None else say['unsaid']}"
+            f"{one_line(name, 80)}{words('colon')}{_value(good, say, hide)}"
+            f" → {_value(bad, say, hide)}"
             for name, good, bad in differing
         ]
         yield say[title], _bounded(told, say)
-    yield (
-        say["curves"],
-        _bounded(
-            [
-                (
-                    say["part"].format(
-                        name=one_line(name, 80),
-                        step=number(step),
-                        good=number(good),
-                        bad=number(bad),
-                    )
-                    if step is not None
-                    else say["together"].format(
-                        name=one_line(name, 80), count=count, good=number(good), bad=number(bad)
-                    )
-                )
-                for name, count, step, good, bad, _, _ in found.curves
-            ],
-            say,
-        ),
-    )
+    yield say["curves"], _bounded([_curve(curve, say) for curve in found.curves], say)
     for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):
-        yield (
-            say[title],
-            _bounded(
-                [
-                    f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
-                    for text, _, line, times in wordings
-                ],
-                say,
-            ),
-        )
+        lines = [
+            f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
+            for text, _, line, times in wordings
+        ]
+        yield say[title], _bounded(lines, say)
+
+
+def _run(run: Diagnosis, words: Words) -> str:
+    """Say of a run what was read, how it ended, and why."""
+    shown, verdict = presentable(run), run.verdict
+    paths = ", ".join(source.path for source in run.sources[:4])
+    named = f" · {verdict.cause} {percent(verdict.probability)}" if verdict.cause else ""
+    outcome, title = parts.outcome(shown, run.outcome, words), parts.title(shown, words)
+    return f"{paths}{words('colon')}{outcome} · {title}{named}"
+
+
+def _value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]) -> str:
+    return say["unsaid"] if value is None else one_line(hide(value), 80)
+
+
+def _curve(curve: Parting, say: Mapping[str, str]) -> str:
+    """Say where two curves part, or how far they go together."""
+    name, good, bad = one_line(curve.name, 80), number(curve.good), number(curve.bad)
+    if curve.step is None:
+        return say["together"].format(name=name, count=curve.common, good=good, bad=bad)
+    return say["part"].format(name=name, step=number(curve.step), good=good, bad=bad)
 
 
 def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
@@ -179,26 +159,51 @@ def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
 
 
 def _wire(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
-    def side(one: Diagnosis) -> dict[str, Any]:
-        return {
-            "sources": [hide(source.path) for source in one.sources],
-            "outcome": one.outcome,
-            "cause": one.verdict.cause,
-            "probability": one.verdict.probability,
-        }
-
-    def differing(facts: Sequence[Differing]) -> list[dict[str, Any]]:
-        return [
+    return {
+        "schema": SCHEMA,
+        "good": _wire_run(found.good, hide),
+        "bad": _wire_run(found.bad, hide),
+        "settings": _wire_facts(found.settings, hide),
+        "environment": _wire_facts(found.environment, hide),
+        "curves": [
             {
                 "name": name,
-                "good": None if good is None else hide(good),
-                "bad": None if bad is None else hide(bad),
+                "common_steps": count,
+                "first_divergence": step,
+                "good": good,
+                "bad": bad,
+                "good_line": mine,
+                "bad_line": its,
             }
-            for name, good, bad in facts
-        ]
+            for name, count, step, good, bad, mine, its in found.curves
+        ],
+        "only_bad": _wire_lines(found.only_bad, hide),
+        "only_good": _wire_lines(found.only_good, hide),
+    }
 
+
+def _wire_run(run: Diagnosis, hide: Callable[[str], str]) -> dict[str, Any]:
     return {
-        "schema": SCHEMA, "good": side(found.good), "bad": side(found.bad), "settings": differing(found.settings), "environment": differing(found.environment),
-        "curves": [{"name": name, "common_steps": count, "first_divergence": step, "good": good, "bad": bad, "good_line": mine, "bad_line": its} for name, count, step, good, bad, mine, its in found.curves],
-        **{title: [{"text": text, "source": hide(source), "line": line, "count": times} for text, source, line, times in wordings] for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good))},
-    }  # fmt: skip
+        "sources": [hide(source.path) for source in run.sources],
+        "outcome": run.outcome,
+        "cause": run.verdict.cause,
+        "probability": run.verdict.probability,
+    }
+
+
+def _wire_facts(facts: Sequence[Differing], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "good": None if good is None else hide(good),
+            "bad": None if bad is None else hide(bad),
+        }
+        for name, good, bad in facts
+    ]
+
+
+def _wire_lines(wordings: Sequence[Wording], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+    return [
+        {"text": text, "source": hide(source), "line": line, "count": times}
+        for text, source, line, times in wordings
+    ]

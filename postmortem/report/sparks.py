@@ -12,8 +12,6 @@ from postmortem.model.diagnosis import SeriesView
 from postmortem.report.plotted import Curve, curve, first_bad
 
 _AND_BAD: Final = " x…"
-
-
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
 
 

@@ -48,7 +48,10 @@ class Live:
 
     @property
     def gathering(self) -> Gathering:
-        """The gathering; it is made when the first line has come, since that tells how processes are labelled."""
+        """The gathering.
+
+        It is made when the first line has come, since that tells how processes are labelled.
+        """
         if self._gathering is None:
             self._gathering = Gathering(
                 self._machine,

@@ -27,14 +27,16 @@ _ABSURD: Final = 1e9
 _LEAST: Final = 0.01
 """Below this, a multiple says nothing."""
 _BLOWN: Final = 1000
-"""Times the first records, and ten times all that the run had shown before, for two records on end."""
+"""Times the first records, and ten times all that the run had shown before, for two records on
+end."""
 _TWICE: Final = 2
 _ABOVE: Final = 3
 """Times all that the run had shown before, for as many records as no passing spike takes."""
 _LASTS: Final = 5
 _SEVERAL: Final = 3
 _UNKNOWN: Final = 3
-"""Records below which nothing is known of a run: the first behind a start may be of fewer steps or micro-batches than the others, unless each step is printed from the first on."""
+"""Records below which nothing is known of a run: the first behind a start may be of fewer steps or
+micro-batches than the others, unless each step is printed from the first on."""
 _FAR: Final = 4
 """Times the lowest level that the loss kept, for a climb without a leap."""
 _CLIMB: Final = 8
@@ -47,7 +49,8 @@ _RESTLESS: Final = 3
 _CLEAN: Final = 10
 """Finite gradients that show that the scaler's search for its level is over."""
 _SEARCH: Final = 14
-"""Records of gradients that are not finite which no search for a level takes: from 65536 down to 4."""
+"""Records of gradients that are not finite which no search for a level takes: from 65536 down to
+4."""
 _HUGE: Final = 100
 """Times the usual gradient norm, and the least that is large at all."""
 _ENORMOUS: Final = 1e6

@@ -42,7 +42,8 @@ class ScalerSigns:
         self._fallen: list[tuple[int, float]] = []
         """(line, scale) of overflows without a clean step in between, the last few."""
         self._streak = self._loose = 0
-        """Overflows without a clean step between them; the same where nothing shows a clean step."""
+        """Overflows without a clean step between them; the same where nothing shows a clean
+        step."""
         self._is_settled = False
         self._records = 0
         """Records since the last overflow."""

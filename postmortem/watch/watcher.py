@@ -31,7 +31,8 @@ from postmortem.watch.signs import Signs
 
 _MOST_FILES: Final = 512
 _BACK: Final = 0.5
-"""Share of the last step at which, behind a line that ends runs, another run begins; one that resumes from a checkpoint is the same."""
+"""Share of the last step at which, behind a line that ends runs, another run begins; one that
+resumes from a checkpoint is the same."""
 _QUIET: Final = 30.0
 """Seconds of quiet behind a line that ends runs; a launcher that starts anew is sooner at it."""
 _QUIET_TIMES: Final = 5
@@ -44,7 +45,8 @@ class Settings(NamedTuple):
 
     interval: float = 2.0
     stall: float | None = None
-    """Seconds of silence that are too many; 0: any silence is right; None: by the run's own pace."""
+    """Seconds of silence that are too many; 0: any silence is right; None: by the run's own
+    pace."""
     is_once: bool = False
     stops_at_warning: bool = False
     language: str = "en"

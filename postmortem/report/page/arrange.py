@@ -17,17 +17,17 @@ from postmortem.model.diagnosis import Diagnosis, SeriesView
 from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
 from postmortem.report.page import losses_compared
 from postmortem.report.page.close_up import around, detail
-from postmortem.report.page.marked import first_bad_of_process, marks_for
-from postmortem.report.page.panel import Bad, Panel, Spot, Track, is_of
+from postmortem.report.page.marked import first_bad_of, first_bad_of_process, marks_for
+from postmortem.report.page.panel import Panel, Spot, Track, is_of
 from postmortem.report.page.record_axis import RecordAxis, known_places
-from postmortem.report.plotted import curve, first_bad
+from postmortem.report.plotted import curve
 
 _INSIDE: Final = 0.5
-"""A second series joins a panel if at least this share of it was printed between its first record and its last."""
-
-
+"""A second series joins a panel if at least this share of it was printed between its first record
+and its last."""
 _FINER: Final = 4
-"""A loss scale joins a panel if it has at most so many times its samples: else there is too little to place it by."""
+"""A loss scale joins a panel if it has at most so many times its samples: else there is too little
+to place it by."""
 
 
 def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
@@ -38,127 +38,113 @@ def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ..
     found = losses_compared.compared(diagnosis)
     made = [] if found is None else [_of_processes(diagnosis, found)]
     taken = set() if found is None else {id(one) for one in (*found.series, *found.left_out)}
-    for one in drawn:
-        if id(one) in taken or len(one.samples) < 2:
+    for main in drawn:
+        if id(main) in taken or len(main.samples) < 2:
             continue
-        beside = list(
-            {
-                other.name: other
-                for other in reversed(drawn)
-                if id(other) not in taken and _joins(one, other)
-            }.values()
-        )  # of one name the first
-        taken.update(map(id, (one, *beside)))
-        made.append(
-            _panel(diagnosis, one, sorted(beside, key=lambda other: other.name == LOSS_SCALE))
-        )
+        free = [other for other in drawn if id(other) not in taken and _joins(main, other)]
+        first_of_name = {other.name: other for other in reversed(free)}
+        beside = [first_of_name[name] for name in first_of_name]
+        taken.update(map(id, (main, *beside)))
+        beside.sort(key=lambda other: other.name == LOSS_SCALE)
+        made.append(_panel(diagnosis, main, beside))
     return tuple(made)
 
 
 def _of_processes(diagnosis: Diagnosis, found: losses_compared.Compared) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
-    one = _panel(diagnosis, found.series[0], ())
+    first = _panel(diagnosis, found.series[0], ())
     tracks = tuple(
-        Track(
-            series,
-            tuple(step or 0.0 for step, _, _ in series.samples),
-            (
-                "odd"
-                if found.has_odd and index == 0
-                else f"dash-{index - found.has_odd}"
-                if index < losses_compared.NAMED
-                else "thin"
-            ),
-        )
+        Track(series, tuple(step or 0.0 for step, _, _ in series.samples), _form_of(index, found))
         for index, series in enumerate(found.series)
     )
-    every = [x for track in tracks for x in track.xs]
-    bad = first_bad(one.main)
-    own = (
-        None
-        if bad is None
-        else Bad(
-            one.main.name,
-            one.main.samples[bad][1],
-            one.main.samples[bad][0],
-            one.main.samples[bad][2],
-        )
-    )
-    spots = tuple(
-        spot
-        for spot in one.spots
-        if spot.kind != "bad" or (own is not None and spot.line == own.line)
-    )
-    is_log = any(curve(series).is_log for series in found.series) and not any(
-        value <= 0 for series in found.series for _, value, _ in series.samples
-    )
+    places = [x for track in tracks for x in track.xs]
+    bad = first_bad_of(first.main)
+    bad_line = None if bad is None else bad.line
     return replace(
-        one,
+        first,
         tracks=tracks,
-        left=min(one.left, *every),
-        right=max(one.right, *every),
-        is_log=is_log,
-        bad=own,
-        spots=spots,
+        left=min(first.left, *places),
+        right=max(first.right, *places),
+        is_log=_is_log(found.series),
+        bad=bad,
+        spots=tuple(spot for spot in first.spots if spot.kind != "bad" or spot.line == bad_line),
         is_of_processes=True,
     )
 
 
-def _joins(one: SeriesView, other: SeriesView) -> bool:
+def _form_of(index: int, found: losses_compared.Compared) -> str:
+    """Say how one of several processes is drawn."""
+    if found.has_odd and index == 0:
+        return "odd"
+    return f"dash-{index - found.has_odd}" if index < losses_compared.NAMED else "thin"
+
+
+def _is_log(several: Sequence[SeriesView]) -> bool:
+    """Say whether a logarithmic axis suits one of several curves and can show them all."""
+    return any(curve(series).is_log for series in several) and not any(
+        value <= 0 for series in several for _, value, _ in series.samples
+    )
+
+
+def _joins(main: SeriesView, other: SeriesView) -> bool:
+    """Say whether a series stands beside the loss of its process."""
     if (
-        one.name != LOSS
+        main.name != LOSS
         or other.name not in {EVAL_LOSS, LOSS_SCALE}
-        or one.source != other.source
-        or not is_of(one.where, other.where)
+        or main.source != other.source
+        or not is_of(main.where, other.where)
     ):
         return False
     lines = [line for _, _, line in other.samples]
-    inside = sum(one.samples[0][2] <= line <= one.samples[-1][2] for line in lines)
+    inside = sum(main.samples[0][2] <= line <= main.samples[-1][2] for line in lines)
     if other.name == EVAL_LOSS:
         return inside >= _INSIDE * len(lines)
-    return inside >= _INSIDE * len(lines) and 1 < len(lines) <= _FINER * len(one.samples)
+    return inside >= _INSIDE * len(lines) and 1 < len(lines) <= _FINER * len(main.samples)
 
 
 def _panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView]) -> Panel:
+    """Arrange a series and those beside it, with what is marked on them."""
     bad = first_bad_of_process(diagnosis, main)
     rows = marks_for(diagnosis, main, bad)
-    last = max(
-        [line for one in (main, *beside) for _, _, line in one.samples]
-        + [line for _, _, places in rows for line, _ in places]
-    )
-    known, kind = known_places(diagnosis, main)
-    axis = RecordAxis(known, last)
-    is_by_step = kind == "step"
-    xs = (
-        axis.places(main.samples, by_step=is_by_step)
-        if kind != "record"
-        else tuple(float(number) for number in range(1, len(main.samples) + 1))
-    )
-    tracks = [
-        Track(main, xs, _form(main)),
-        *(Track(one, axis.places(one.samples, by_step=is_by_step), _form(one)) for one in beside),
-    ]
-    spots = [
-        Spot(kind, axis.place(line, step if is_by_step else None), line, step)
+    known, counted = known_places(diagnosis, main)
+    lines = [line for series in (main, *beside) for _, _, line in series.samples]
+    axis = RecordAxis(known, max(lines + [line for _, _, places in rows for line, _ in places]))
+    tracks = _tracks(main, beside, axis, counted)
+    spots = tuple(
+        Spot(kind, axis.place(line, step if counted == "step" else None), line, step)
         for kind, _, places in rows
         for line, step in places
-    ]
-    every = [x for track in tracks for x in track.xs] + [spot.x for spot in spots]
-    left, right = min(every), max(every)
+    )
+    places = [x for track in tracks for x in track.xs] + [spot.x for spot in spots]
+    left, right = min(places), max(places)
     if left == right:
         left, right = left - 0.5, right + 0.5
-    counts = tuple((kind, count) for kind, count, _ in rows)
     return Panel(
-        tuple(tracks),
-        kind,
+        tracks,
+        counted,
         curve(main).is_log,
         left,
         right,
-        tuple(spots),
-        counts,
+        spots,
+        tuple((kind, count) for kind, count, _ in rows),
         bad,
         _near(diagnosis, tracks[0], left, right),
     )
+
+
+def _tracks(
+    main: SeriesView, beside: Sequence[SeriesView], axis: RecordAxis, counted: str
+) -> tuple[Track, ...]:
+    """Give the samples of each series their places; records are counted, whatever their lines."""
+    if counted == "record":
+        xs = tuple(float(number) for number in range(1, len(main.samples) + 1))
+    else:
+        xs = axis.places(main.samples, by_step=counted == "step")
+    others = (
+        Track(other, axis.places(other.samples, by_step=counted == "step"), _form(other))
+        for other in beside
+    )
+    return Track(main, xs, _form(main)), *others
 
 
 def _form(series: SeriesView) -> str:
@@ -172,6 +158,7 @@ def _form(series: SeriesView) -> str:
 def _near(
     diagnosis: Diagnosis, track: Track, left: float, right: float
 ) -> tuple[float, float] | None:
+    """Give the neighbourhood of a fault on the axis, if it is drawn apart."""
     first, main = diagnosis.first_failure, track.series
     failure = None if first is None else (first.source, first.line)
     close = around(main, failure) or detail(main, failure)
@@ -179,8 +166,6 @@ def _near(
         return None
     start = main.samples.index(close.samples[0])
     end = start + len(close.samples) - 1
-    low, high = (
-        left if start == 0 else track.xs[start],
-        (right if end == len(track.xs) - 1 else track.xs[end]),
-    )
+    low = left if start == 0 else track.xs[start]
+    high = right if end == len(track.xs) - 1 else track.xs[end]
     return (low, high) if low < high else None  # of one step there is nothing to draw apart

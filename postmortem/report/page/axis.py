@@ -48,7 +48,10 @@ def _decimals(values: Sequence[float]) -> tuple[str, ...]:
 
 
 def _powers(values: Sequence[float]) -> tuple[str, ...]:
-    """Write numbers as mantissa and power of ten, the mantissas with the fewest decimals, the same for all, that lose nothing."""
+    """Write numbers as mantissa and power of ten.
+
+    The mantissas have the fewest decimals, the same for all, that lose nothing.
+    """
     texts = [f"{value:.9e}".partition("e") for value in values]
     decimals = max(
         (
@@ -70,11 +73,7 @@ def _powers(values: Sequence[float]) -> tuple[str, ...]:
 
 _NARROWEST: Final = 1e-300
 _LAST_DECADE: Final = 300
-
-
 _LEAST_TICKS: Final = 3
-
-
 _BETWEEN: Final = ((1, 3), (1, 2, 5))
 """What stands between two powers of ten."""
 

@@ -13,18 +13,10 @@ from postmortem.report.plain import number, one_line, process
 from postmortem.report.words import Words
 
 WIDTH: Final = 480
-
-
 HEIGHT: Final = 220
-
-
 BOTTOM, LEFT, RIGHT, RIGHT_AXIS = 34, 56, 14, 46
-
-
 LANE: Final = 24
 """The height of the row of shapes above the drawing."""
-
-
 ROW: Final = 16
 """The height of each row of labels above it."""
 

@@ -27,8 +27,6 @@ from postmortem.report.page.panel import KINDS, Panel, Track
 from postmortem.report.words import Words
 
 DETAIL_HEIGHT: Final = 170
-
-
 SHAPES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "failure": "m-6-5h12l-6 11z",
@@ -41,27 +39,16 @@ SHAPES: Final[Mapping[str, str]] = MappingProxyType(
         "restarted": "m-4-5l9 5l-9 5z",
     }
 )
-"""A mark's outline, in steps from its place, so that many of one kind are one path; the script and the legend draw the same."""
-
-
+"""A mark's outline, in steps from its place, so that many of one kind are one path; the script and
+the legend draw the same."""
 STANDING: Final = ("failure", "crash", "bad", "restarted", "resumed")
 """Marks with a line through the panel."""
-
-
 _FOOT: Final = ("bad", "overflow")
-
-
 _LETTER: Final = 7.0
 """The width of a letter of a label, about."""
-
-
 _APART: Final = 14.0
 """Pixels below which two like marks are one."""
-
-
 _TICKS_APART: Final = 3.0
-
-
 _SIGN: Final = 6.0
 """The same for ticks, and for the crosses of values that are not finite."""
 
@@ -151,7 +138,10 @@ def _apart(places: Iterable[float], least: float) -> Iterator[float]:
 
 
 def _marks(frame: Canvas) -> Iterator[str]:
-    """Draw the marks: a line through the panel for what stands out, a shape in the lane above, skipped steps at the foot."""
+    """Draw the marks: a line through the panel for what stands out, a shape in the lane above.
+
+    Skipped steps stand at the foot.
+    """
     heights = {
         spot.kind: frame.top - LANE - row * ROW for row, (spot, _) in enumerate(frame.labels)
     }

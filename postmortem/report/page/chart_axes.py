@@ -13,8 +13,6 @@ from postmortem.report.page.panel import Panel
 from postmortem.report.words import Words
 
 _POWERS_SHOWN: Final = 5
-
-
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -18,11 +18,7 @@ from postmortem.report.page.panel import Panel, Track
 from postmortem.report.plain import number, one_line
 
 LONGEST_NAME: Final = 28
-
-
 LONGEST_UNIT: Final = 16
-
-
 _DIGITS: Final = 7
 
 
@@ -56,14 +52,24 @@ def _panel_data(panel: Panel, pool: dict[tuple[float | None, ...], int]) -> Mapp
 
     lines = pooled([line for _, _, line in panel.main.samples])
     return {
-        "group": f"record-{panel.source}-{lines}" if panel.axis == "record" else f"{panel.axis}-{panel.source}",
-        "source": panel.source, "axis": panel.axis, "scale": panel.scale, "range": [_short(panel.left), _short(panel.right)],
+        "group": f"record-{panel.source}-{lines}"
+        if panel.axis == "record"
+        else f"{panel.axis}-{panel.source}",
+        "source": panel.source,
+        "axis": panel.axis,
+        "scale": panel.scale,
+        "range": [_short(panel.left), _short(panel.right)],
         "near": None if panel.near is None else [_short(x) for x in panel.near],
-        "bad": None if panel.bad is None else [_name_of_bad(panel), number(panel.bad.value), panel.bad.step, panel.bad.line],
+        "bad": None
+        if panel.bad is None
+        else [_name_of_bad(panel), number(panel.bad.value), panel.bad.step, panel.bad.line],
         "processes": panel.is_of_processes,
         "tracks": [_track_data(track, pooled) for track in panel.tracks],
-        "marks": [[spot.kind, _short(spot.x), spot.line, None if spot.step is None else _short(spot.step)] for spot in panel.spots],
-    }  # fmt: skip
+        "marks": [
+            [spot.kind, _short(spot.x), spot.line, None if spot.step is None else _short(spot.step)]
+            for spot in panel.spots
+        ],
+    }
 
 
 def _name_of_bad(panel: Panel) -> str:
@@ -82,9 +88,15 @@ def _track_data(track: Track, pooled: Any) -> Mapping[str, Any]:
         str(index): number(value) for index, value in enumerate(values) if not math.isfinite(value)
     }
     return {
-        "name": name_of(track.series), "unit": one_line(track.series.unit, LONGEST_UNIT), "form": track.form, "x": pooled(track.xs), "line": pooled([line for _, _, line in track.series.samples]),
-        "step": None if steps == list(track.xs) else pooled(steps), "y": [_short(value) if math.isfinite(value) else None for value in values], "odd": odd,
-    }  # fmt: skip
+        "name": name_of(track.series),
+        "unit": one_line(track.series.unit, LONGEST_UNIT),
+        "form": track.form,
+        "x": pooled(track.xs),
+        "line": pooled([line for _, _, line in track.series.samples]),
+        "step": None if steps == list(track.xs) else pooled(steps),
+        "y": [_short(value) if math.isfinite(value) else None for value in values],
+        "odd": odd,
+    }
 
 
 def _short(value: float) -> float:

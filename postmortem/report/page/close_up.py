@@ -18,18 +18,10 @@ from postmortem.names import (
 from postmortem.report.plotted import curve, first_bad
 
 _AT_AN_END: Final = 0.02
-
-
 _AROUND: Final = 0.05
-
-
 _DETAIL_SAMPLES: Final = 20
-
-
 _WIDEST_DETAIL: Final = 0.25
 """A detail of more than this share of the curve shows nothing that the curve does not."""
-
-
 _DETAILED: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 """A failure that is no value of the curve is looked at closely in these only."""
 
@@ -88,9 +80,15 @@ def cut_to(series: SeriesView, samples: tuple[tuple[float | None, float, int], .
     """Give a part of a series as a series of its own."""
     finite = [value for _, value, _ in samples if math.isfinite(value)]
     return replace(
-        series, points=len(samples), nonfinite=len(samples) - len(finite), first=samples[0][:2], last=samples[-1][:2], min=min(finite, default=None),
-        max=max(finite, default=None), samples=samples,
-    )  # fmt: skip
+        series,
+        points=len(samples),
+        nonfinite=len(samples) - len(finite),
+        first=samples[0][:2],
+        last=samples[-1][:2],
+        min=min(finite, default=None),
+        max=max(finite, default=None),
+        samples=samples,
+    )
 
 
 def fault(series: SeriesView, failure: tuple[int, int] | None) -> int | None:

@@ -4,6 +4,7 @@ In: a `Diagnosis` and words. Out: plain values by name. Not here: the curves (`p
 joining the languages of a page (`page.html`).
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -27,19 +28,11 @@ from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
 _FIXES_SHOWN: Final = 4
-
-
 _FULL_WEIGHT: Final = 5.0
 """Log-odds from which the bar of a piece of evidence is full."""
-
-
 _LISTED: Final = 200
-
-
 _AT_ONCE: Final = 12
 """Entries of a list, the others of which are folded."""
-
-
 _LOG_KINDS: Final = ("signature", "traceback", "setting")
 
 
@@ -54,36 +47,68 @@ def _prose(text: str) -> Markup:
     )
 
 
+def _paragraphs(text: str) -> list[Markup]:
+    return [_prose(paragraph) for paragraph in parts.paragraphs(text)]
+
+
+def _is_link(text: str) -> bool:
+    return text.startswith("https://")
+
+
+_TOOLS: Final[Mapping[str, Any]] = {
+    "share": percent,
+    "number": number,
+    "weight": weight,
+    "when": when,
+    "paragraphs": _paragraphs,
+    "prose": _prose,
+    "is_link": _is_link,
+    "fixes_shown": _FIXES_SHOWN,
+    "at_once": _AT_ONCE,
+}
+"""How the template writes a value, and how much it shows at once."""
+
+
 def article_context(
     diagnosis: Diagnosis, words: Words, redactor: Redactor | None
 ) -> dict[str, Any]:
     """Gather what the template shows."""
-    cause, attempts = parts.main_cause(diagnosis), about_run.attempts(diagnosis)
     return {
         "d": diagnosis,
         "say": words,
+        "has_log": not input_kind(diagnosis),
+        "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
+        "hidden": parts.hidden(redactor, words),
+        "share_command": "" if input_kind(diagnosis) else parts.share_command(diagnosis),
+        **_TOOLS,
+        **_verdict(diagnosis, words),
+        **_happened(diagnosis, words),
+        **_surroundings(diagnosis, words),
+    }
+
+
+def _verdict(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
+    """Give the answer, what speaks for it, and what else was weighed."""
+    cause = parts.main_cause(diagnosis)
+    return {
         "mood": parts.mood(diagnosis),
         "title": parts.title(diagnosis, words),
         "outcome": parts.outcome(diagnosis, diagnosis.outcome, words),
         "meaning": parts.meaning(diagnosis, words),
-        "has_log": not input_kind(diagnosis),
-        "share": percent,
-        "number": number,
-        "weight": weight,
-        "when": when,
-        "paragraphs": lambda text: [_prose(one) for one in parts.paragraphs(text)],
-        "prose": _prose,
         "cause": cause,
-        "fixes_shown": _FIXES_SHOWN,
         "evidence": _evidence(diagnosis, cause, words, is_cited=True) if cause is not None else [],
         "others": [
-            (one, _evidence(diagnosis, one, words)) for one in parts.other_causes(diagnosis)
+            (other, _evidence(diagnosis, other, words)) for other in parts.other_causes(diagnosis)
         ],
-        "harmless": [
-            (hit, spot_of(diagnosis, hit.source, (hit.line, hit.end_line), words))
-            for hit in parts.harmless(diagnosis)
-        ],
+        "would_change": parts.would_change(diagnosis),
+        "advisories": parts.advisories(diagnosis),
         "quotes": quoted_files(diagnosis, cause, words),
+    }
+
+
+def _happened(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
+    """Give what the log tells in the order of time."""
+    return {
         "first": _first(diagnosis, words),
         "lanes": lanes(diagnosis, words),
         "timeline": [
@@ -96,35 +121,35 @@ def article_context(
             for event in diagnosis.timeline[:_LISTED]
         ],
         "events_left": max(0, len(diagnosis.timeline) - _LISTED) + diagnosis.events_left,
+        "harmless": [
+            (hit, spot_of(diagnosis, hit.source, (hit.line, hit.end_line), words))
+            for hit in parts.harmless(diagnosis)
+        ],
+        "progress": about_run.progress(diagnosis, words),
+    }
+
+
+def _surroundings(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
+    """Give what the run was made on and of, and the files that tell of it."""
+    sources, attempts = diagnosis.sources, about_run.attempts(diagnosis)
+    files = [about_run.source(source, words) for source in sources[:_LISTED]]
+    tries = [_attempt(diagnosis, attempt, words) for attempt in attempts[:_LISTED]]
+    return {
         "facts": about_run.facts(diagnosis.environment, words),
         "frameworks": about_run.frameworks(diagnosis),
-        "would_change": parts.would_change(diagnosis),
-        "advisories": parts.advisories(diagnosis),
         "packages": [
             (name, version, NO_SPOT) for name, version in diagnosis.environment.packages.items()
         ],
         "settings": [
             (
                 name,
-                about_run.setting_value(one.value),
-                spot_of(diagnosis, one.source, (one.line, None), words),
+                about_run.setting_value(setting.value),
+                spot_of(diagnosis, setting.source, (setting.line, None), words),
             )
-            for name, one in diagnosis.settings.items()
+            for name, setting in diagnosis.settings.items()
         ],
-        "progress": about_run.progress(diagnosis, words),
-        "sources": _listed(
-            [about_run.source(one, words) for one in diagnosis.sources[:_LISTED]],
-            len(diagnosis.sources),
-            words,
-        ),
-        "attempts": _listed(
-            [_attempt(diagnosis, one, words) for one in attempts[:_LISTED]], len(attempts), words
-        ),
-        "at_once": _AT_ONCE,
-        "is_link": lambda text: text.startswith("https://"),
-        "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
-        "hidden": parts.hidden(redactor, words),
-        "share_command": "" if input_kind(diagnosis) else parts.share_command(diagnosis),
+        "sources": _listed(files, len(sources), words),
+        "attempts": _listed(tries, len(attempts), words),
     }
 
 

@@ -1,4 +1,6 @@
-"""The page: one self-contained HTML file in all languages, no network, light and dark, fit for a phone and for paper; whole without its one script.
+"""The page: one self-contained HTML file in all languages, whole without its one script.
+
+It needs no network, is light and dark, fit for a phone and for paper.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
 which lines are quoted (`report.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
@@ -32,21 +34,18 @@ from postmortem.report.words import Words
 from postmortem.resources import folder
 
 _TAGS: Final = {"en": "en", "zh": "zh-CN"}
-
-
 _CHARTS_SHOWN: Final = 12
-
-
 _STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
-
-
 _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 
 
 def render_html(
     diagnosis: Diagnosis, *, redact: bool = True, translations: Sequence[Diagnosis] = ()
 ) -> str:
-    """Write the report as a page, which opens in the language of the diagnosis and can be switched to those of its translations."""
+    """Write the report as a page.
+
+    It opens in the language of the diagnosis and can be switched to those of its translations.
+    """
     redactor = Redactor() if redact else None
     first = quoted(diagnosis)
     environment = _environment()
@@ -114,9 +113,14 @@ def _article(
 def _environment() -> Environment:
     """Give the templates, compiled once."""
     return Environment(
-        loader=FileSystemLoader(folder("templates")), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, finalize=_shown,
-    )  # fmt: skip
+        loader=FileSystemLoader(folder("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_shown,
+    )
 
 
 def _shown(value: Any) -> Any:

@@ -17,12 +17,8 @@ from postmortem.names import LOSS, LOSS_SCALE
 
 NAMED: Final = 8
 """Lines with a name; more cannot be told apart."""
-
-
 MOST: Final = 64
 """Lines at most, those without a name included."""
-
-
 _NOT_TRAINING: Final = ("eval", "val", "test")
 
 
@@ -37,7 +33,10 @@ class Compared(NamedTuple):
 
 
 def compared(diagnosis: Diagnosis) -> Compared | None:
-    """Find the loss that at least two processes print at the same steps, not all of them the same values; one whose NaN begins on one process is preferred."""
+    """Find the loss that at least two processes print at the same steps, with different values.
+
+    One whose NaN begins on one process is preferred.
+    """
     by_name: dict[str, dict[object, SeriesView]] = defaultdict(dict)
     for one in sorted(diagnosis.series, key=lambda one: -one.points):
         if (

@@ -48,7 +48,8 @@ class Track(NamedTuple):
     series: SeriesView
     xs: tuple[float, ...]
     form: str
-    """line | dashes | points | steps; `steps` is a loss scale and stands on the right axis, or alone. Of several processes: odd, dash-0 ..., thin"""
+    """line | dashes | points | steps; `steps` is a loss scale and stands on the right axis, or
+    alone. Of several processes: odd, dash-0 ..., thin"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,8 @@ class Panel:
 
     tracks: tuple[Track, ...]
     axis: str
-    """step | record | line; where most steps are missing or some go back, records are counted, or, where not all are kept, the lines of the log"""
+    """step | record | line; where most steps are missing or some go back, records are counted, or,
+    where not all are kept, the lines of the log"""
     is_log: bool
     """The values span so much that a logarithmic axis shows them better."""
     left: float
@@ -68,7 +70,8 @@ class Panel:
     bad: Bad | None
     """The first non-finite value of the process, of whatever series."""
     near: tuple[float, float] | None
-    """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its points to be drawn."""
+    """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its
+    points to be drawn."""
     is_of_processes: bool = False
     """The tracks are the same series of several processes."""
 

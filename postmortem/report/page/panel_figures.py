@@ -178,9 +178,10 @@ def _texts(panel: Panel, names: Sequence[str], words: Words) -> list[str]:
     )
     rest = len(panel.tracks) - len(panel.named)
     return [
-        names[0] + words("colon") + described(panel.main, words), *([words("curve.first-bad") + words("colon") + said] if said else []),
+        names[0] + words("colon") + described(panel.main, words),
+        *([words("curve.first-bad") + words("colon") + said] if said else []),
         *([words("chart.thin", count=rest)] if rest else []),
-    ]  # fmt: skip
+    ]
 
 
 def _drawn(drawing: str) -> Markup:
@@ -192,9 +193,19 @@ def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
     main = panel.main
     several = len({one.source for one in diagnosis.series}) > 1
     said = [
-        words("curve.log") if panel.scale == "log10" else "", words("chart.scale") if panel.scale == "log2" else "", words("curve.interleaved") if main.interleaved else "",
-        main.unit, *(() if panel.is_of_processes else (process(main.where, words), file_name(diagnosis, panel.source, words) if several else "")),
-    ]  # fmt: skip
+        words("curve.log") if panel.scale == "log10" else "",
+        words("chart.scale") if panel.scale == "log2" else "",
+        words("curve.interleaved") if main.interleaved else "",
+        main.unit,
+        *(
+            ()
+            if panel.is_of_processes
+            else (
+                process(main.where, words),
+                file_name(diagnosis, panel.source, words) if several else "",
+            )
+        ),
+    ]
     return cut(" · ".join(one_line(part, 40) for part in said if part), 80)
 
 

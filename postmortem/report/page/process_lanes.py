@@ -17,7 +17,10 @@ _MOST: Final = 8
 
 
 class Lanes(NamedTuple):
-    """Lanes by the order in which their processes first appear, and for each event the index of its lane."""
+    """Lanes by the order in which their processes first appear.
+
+    For each event the index of its lane.
+    """
 
     names: tuple[str, ...]
     of: tuple[int, ...]

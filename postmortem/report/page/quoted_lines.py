@@ -5,6 +5,7 @@ In: a `Diagnosis` with quotes. Out: plain values for the template. Not here: whi
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
@@ -15,12 +16,8 @@ from postmortem.report.quotes import anchor
 from postmortem.report.words import Words
 
 NO_SPOT: Final = {"text": "", "anchor": ""}
-
-
 _FILES_OPEN: Final = 3
 """Quoted files that are all open; of more, those that have to do with the failure."""
-
-
 LONGEST_LINE: Final = 1000
 
 
@@ -42,6 +39,7 @@ def spot_of(
 
 
 def weighed(cause: Cause) -> list[Evidence]:
+    """Give the evidence of a cause, the weightiest first."""
     return sorted(cause.evidence, key=lambda item: -abs(item.weight))
 
 
@@ -56,50 +54,67 @@ def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
 
 
 def quoted_files(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dict[str, Any]]:
-    """Give the quoted lines of each file, that of the first failure first, with what cites them and the gaps between them."""
+    """Give the quoted lines of each file, that of the first failure first.
+
+    With them stands what cites them, and between them the gaps.
+    """
+    cited, involved = _cited(cause, words), _involved(diagnosis, cause)
+    first = diagnosis.first_failure
+    kept = sorted(_kept(diagnosis), key=lambda quote: first is None or quote.source != first.source)
+    return _opened(
+        [
+            {
+                "name": file_name(diagnosis, source, words),
+                "lines": _lines(stretches, diagnosis.sources[source].lines, cited, words),
+                "is_open": source in involved,
+            }
+            for source, stretches in groupby(kept, key=lambda quote: quote.source)
+        ]
+    )
+
+
+_Cited = Mapping[tuple[int, int], list[dict[str, str]]]
+"""By source and line what cites it."""
+
+
+def _cited(cause: Cause | None, words: Words) -> _Cited:
     cited: defaultdict[tuple[int, int], list[dict[str, str]]] = defaultdict(list)
     for index, item in enumerate(weighed(cause) if cause is not None else (), 1):
         if item.source is not None and item.line is not None:
             cited[item.source, item.line].append(
                 {"anchor": number_of(words, index), "number": str(index)}
             )
-    files: list[dict[str, Any]] = []
-    first, involved = diagnosis.first_failure, _involved(diagnosis, cause)
-    for source, stretches in groupby(
-        sorted(_kept(diagnosis), key=lambda one: first is None or one.source != first.source),
-        key=lambda one: one.source,
-    ):
-        lines: list[dict[str, Any]] = []
-        following = 1
-        for one in stretches:
-            if one.first_line > following:
-                lines.append({"gap": words("excerpt.gap", count=one.first_line - following)})
-            lines += [
-                _line(one, index, cited[source, one.first_line + index], words)
-                for index in range(len(one.lines))
-            ]
-            following = one.first_line + len(one.lines)
-        if following <= diagnosis.sources[source].lines:
-            lines.append(
-                {"gap": words("excerpt.gap", count=diagnosis.sources[source].lines + 1 - following)}
-            )
-        files.append(
-            {
-                "name": file_name(diagnosis, source, words),
-                "lines": lines,
-                "is_open": source in involved,
-            }
-        )
-    if len(files) <= _FILES_OPEN or not any(file["is_open"] for file in files):
-        files = [
-            file | {"is_open": index < _FILES_OPEN or len(files) <= _FILES_OPEN}
-            for index, file in enumerate(files)
+    return cited
+
+
+def _lines(
+    stretches: Iterable[Excerpt], count: int, cited: _Cited, words: Words
+) -> list[dict[str, Any]]:
+    """Give the quoted lines of a file of `count` lines, and the gaps between them."""
+    lines: list[dict[str, Any]] = []
+    following = 1
+    for quote in stretches:
+        if quote.first_line > following:
+            lines.append({"gap": words("excerpt.gap", count=quote.first_line - following)})
+        lines += [
+            _line(quote, index, cited.get((quote.source, quote.first_line + index), []), words)
+            for index in range(len(quote.lines))
         ]
-    return files
+        following = quote.first_line + len(quote.lines)
+    if following <= count:
+        lines.append({"gap": words("excerpt.gap", count=count + 1 - following)})
+    return lines
+
+
+def _opened(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Open all of few files; of more, where none has to do with the failure, the first."""
+    if len(files) > _FILES_OPEN and any(file["is_open"] for file in files):
+        return files
+    return [file | {"is_open": index < _FILES_OPEN} for index, file in enumerate(files)]
 
 
 def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
-    """Give the sources of the first failure and of what speaks for the cause, or for the first candidate."""
+    """Give the sources of the first failure and of the evidence of the cause or first candidate."""
     first = diagnosis.first_failure
     return {
         first.source if first is not None else None,
@@ -113,14 +128,14 @@ def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
 
 
 def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
-    number_, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
-    over = max(0, len(shown) - LONGEST_LINE) + dict(quote.over).get(number_, 0)
+    number, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
+    over = max(0, len(shown) - LONGEST_LINE) + dict(quote.over).get(number, 0)
     return {
         "gap": "",
-        "anchor": anchor(words.language, quote.source, number_),
-        "number": number_,
+        "anchor": anchor(words.language, quote.source, number),
+        "number": number,
         "text": shown[:LONGEST_LINE],
         "cut": words("excerpt.cut", count=over) if over else "",
-        "is_marked": number_ in quote.marked,
+        "is_marked": number in quote.marked,
         "cited": cited,
     }

@@ -23,26 +23,31 @@ def known_places(diagnosis: Diagnosis, main: SeriesView) -> tuple[list[tuple[int
     Steps are taken where most records print one and they do not go back: those of all series of the
     process, if they rise together.
     """
-    steps = [
-        (line, step) for step, _, line in main.samples if step is not None and math.isfinite(step)
-    ]
-    lines = [line for _, _, line in main.samples]
-    if 2 * len(steps) < len(lines) or not _rises(steps) or steps[0][1] == steps[-1][1]:
-        if main.points > len(lines) == len(set(lines)):
-            return [(line, float(line)) for line in lines], "line"
-        return _by_line((line, float(number)) for number, line in enumerate(lines, 1)), "record"
-    alike = [
-        one
-        for one in diagnosis.series
-        if one.source == main.source and is_of(one.where, main.where)
-    ]
+    steps = _printed_steps(main)
+    if 2 * len(steps) < len(main.samples) or not _rises(steps) or steps[0][1] == steps[-1][1]:
+        return _without_steps(main)
     joined = _by_line(
-        (line, step)
-        for one in (main, *alike)
-        for step, _, line in one.samples
-        if step is not None and math.isfinite(step)
+        pair
+        for series in (main, *diagnosis.series)
+        if series.source == main.source and is_of(series.where, main.where)
+        for pair in _printed_steps(series)
     )
     return joined if _rises(joined) else _by_line(steps), "step"
+
+
+def _printed_steps(series: SeriesView) -> list[tuple[int, float]]:
+    """Give the steps that are printed, as (line, step)."""
+    return [
+        (line, step) for step, _, line in series.samples if step is not None and math.isfinite(step)
+    ]
+
+
+def _without_steps(main: SeriesView) -> tuple[list[tuple[int, float]], str]:
+    """Count records or, where not all of them are kept, the lines of the log."""
+    lines = [line for _, _, line in main.samples]
+    if main.points > len(lines) == len(set(lines)):
+        return [(line, float(line)) for line in lines], "line"
+    return _by_line((line, float(number)) for number, line in enumerate(lines, 1)), "record"
 
 
 def _by_line(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -61,28 +66,22 @@ class RecordAxis:
     """
 
     def __init__(self, known: Sequence[tuple[int, float]], last: int) -> None:
+        """Take places as (line, place), in order, and the last line that will be asked for."""
         self.lines, self.xs = [line for line, _ in known], [x for _, x in known]
         intervals = sorted(two - one for one, two in pairwise(self.xs) if two > one)
         room = intervals[len(intervals) // 2] if intervals else 1.0
         first, end = self.xs[0], self.xs[-1]
         if last > self.lines[-1]:
-            self.lines, self.xs = (
-                [*self.lines, last],
-                [
-                    *self.xs,
-                    end + min(room, max(end - first, room) * _BEHIND),
-                ],
-            )
-        self.lines, self.xs = (
-            [min(0, self.lines[0] - 1), *self.lines],
-            [
-                max(min(0.0, first), first - room),
-                *self.xs,
-            ],
-        )
+            self.lines.append(last)
+            self.xs.append(end + min(room, max(end - first, room) * _BEHIND))
+        self.lines.insert(0, min(0, self.lines[0] - 1))
+        self.xs.insert(0, max(min(0.0, first), first - room))
 
     def place(self, line: int, step: float | None = None) -> float:
-        """Give a line's place: its step, if that agrees with the records around it, else between them."""
+        """Give a line's place.
+
+        It is its step, if that agrees with the records around it, else between them.
+        """
         after = min(max(1, bisect.bisect_left(self.lines, line)), len(self.lines) - 1)
         low, high = self.xs[after - 1], self.xs[after]
         if step is not None and low <= step <= high:
@@ -100,12 +99,7 @@ class RecordAxis:
         """
         steps = [step for step, _, _ in samples if step is not None and math.isfinite(step)]
         is_own = by_step and all(one <= two for one, two in pairwise(steps))
-        return tuple(
-            accumulate(
-                (
-                    step if is_own and step is not None else self.place(line)
-                    for step, _, line in samples
-                ),
-                max,
-            )
+        places = (
+            step if is_own and step is not None else self.place(line) for step, _, line in samples
         )
+        return tuple(accumulate(places, max))

@@ -2,8 +2,8 @@
 
 Paragraphs, headings and code within a width, in colour or plain.
 
-In: texts. Out: lines. Not here: what is said (`terminal.whole`, `terminal.screen`). Log text is only
-ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
+In: texts. Out: lines. Not here: what is said (`terminal.whole`, `terminal.screen`). Log text is
+only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
 obeys it.
 """
 
@@ -19,19 +19,16 @@ from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
 
 MOODS: Final = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
-
-
 _WIDEST: Final = 116
-
-
 _NARROWEST: Final = 40
-
-
 _MORE: Final = "…"
 
 
 class Paper:
-    """Collects lines; prose is wrapped here, so that no line ends in blanks and code is never broken."""
+    """Collects lines.
+
+    Prose is wrapped here, so that no line ends in blanks and code is never broken.
+    """
 
     def __init__(self, width: int, words: Words, *, color: bool) -> None:
         self._width = max(width, _NARROWEST)
@@ -96,9 +93,17 @@ class Paper:
         """Give what was written."""
         out = StringIO()
         console = Console(
-            file=out, width=self._width, color_system="standard" if self._color else None, force_terminal=self._color, no_color=not self._color,
-            markup=False, highlight=False, emoji=False, legacy_windows=False, _environ={},
-        )  # fmt: skip
+            file=out,
+            width=self._width,
+            color_system="standard" if self._color else None,
+            force_terminal=self._color,
+            no_color=not self._color,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
         for line in self._lines:
             console.print(line, soft_wrap=True)
         return out.getvalue()

@@ -28,22 +28,13 @@ from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
 
 ROOM: Final = 22
-"""Lines of a screen of 24 that are ours: one is the prompt's, one the last line of standard error."""
-
-
+"""Lines of a screen of 24 that are ours: one is the prompt's, one the last line of standard
+error."""
 _LONGEST: Final = 1200
 """Characters of a text that can matter on a screen."""
-
-
 _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
-
-
 _COMMENT: Final = re.compile(r"(?<!\s)\s{2,}#.*")
-
-
 _HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
-
-
 _PREPARES: Final = re.compile(r"\s*(?:#|//|import |from \S+ import |$)")
 
 
@@ -70,11 +61,44 @@ class _Plan(NamedTuple):
 
 
 _UPGRADES: Final[tuple[tuple[str, int], ...]] = (
-    ("needs", 2), ("fixes", 2), ("evidence", 2), ("snippets", 1), ("title", 2), ("curves", 1), ("progress", 1), ("candidates", 2), ("first", 2), ("is_spaced", 1), ("depth", 2), ("fixes", 3), ("said", 1),
-    ("evidence", 3), ("snippets", 2), ("needs", 3), ("candidates", 3), ("said", 2), ("curves", 2), ("evidence", 4), ("environment", 1), ("others", 1), ("said", 3),
-    ("warnings", 2), ("snippets", 3), ("harmless", 1), ("environment", 2), ("others", 2), ("fixes", 4), ("evidence", 5), ("curves", 3), ("said", 5), ("depth", 3), ("fixes", 5), ("evidence", 7),
-    ("said", 9), ("harmless", 2),
-)  # fmt: skip
+    ("needs", 2),
+    ("fixes", 2),
+    ("evidence", 2),
+    ("snippets", 1),
+    ("title", 2),
+    ("curves", 1),
+    ("progress", 1),
+    ("candidates", 2),
+    ("first", 2),
+    ("is_spaced", 1),
+    ("depth", 2),
+    ("fixes", 3),
+    ("said", 1),
+    ("evidence", 3),
+    ("snippets", 2),
+    ("needs", 3),
+    ("candidates", 3),
+    ("said", 2),
+    ("curves", 2),
+    ("evidence", 4),
+    ("environment", 1),
+    ("others", 1),
+    ("said", 3),
+    ("warnings", 2),
+    ("snippets", 3),
+    ("harmless", 1),
+    ("environment", 2),
+    ("others", 2),
+    ("fixes", 4),
+    ("evidence", 5),
+    ("curves", 3),
+    ("said", 5),
+    ("depth", 3),
+    ("fixes", 5),
+    ("evidence", 7),
+    ("said", 9),
+    ("harmless", 2),
+)
 
 
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:

@@ -26,17 +26,9 @@ from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
 CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
-
-
 _LISTED: Final = 12
-
-
 _OTHERS_SHOWN: Final = 5
-
-
 _HARMLESS_SHOWN: Final = 5
-
-
 _EVENTS_SHOWN: Final = 10
 
 

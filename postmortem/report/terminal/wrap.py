@@ -14,12 +14,8 @@ from rich.cells import cell_len
 
 _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％～ー々)]},.;:!?%"
 """Never at the start of a line."""
-
-
 _OPENING: Final = "（《「『【〔〈“‘([{"
 """Never at the end of a line."""
-
-
 _WIDE: Final = re.compile(
     r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
@@ -80,7 +76,7 @@ def _is_glued(before: str, after: str, *, is_spaced: bool = False) -> bool:
 
 
 def _folds(text: str, first: int, last: int, width: int) -> list[tuple[int, int]]:
-    """Cut a piece that is longer than a line wherever the line is full, but not before a closing mark."""
+    """Cut a piece that is longer than a line where the line is full, but not before a closing mark."""
     folds = []
     while cell_len(text[first:last]) > width:
         cut = first + 1
