@@ -106,7 +106,7 @@ def units(text: str) -> int:
 
 
 def prose(text: str) -> str:
-    """Escape a text on one line, so that it is shown as it is, notifies nobody and links nowhere."""
+    """Escape a text on one line: it is shown as it is, notifies nobody and links nowhere."""
     flat = _COMMIT.sub(
         lambda match: _SIX.sub(_parted, match[0]),
         _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)),
@@ -154,9 +154,8 @@ def _longest_run(text: str) -> int:
 def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     verdict = diagnosis.verdict
     outcome = parts.outcome(diagnosis, diagnosis.outcome, words)
-    yield (
-        f"### {prose(outcome[:1].upper() + outcome[1:] + words('colon') + parts.title(diagnosis, words))}"
-    )
+    head = outcome[:1].upper() + outcome[1:] + words("colon") + parts.title(diagnosis, words)
+    yield f"### {prose(head)}"
     named = f"{code(verdict.cause)} · " if verdict.cause is not None else ""
     said = [
         named + prose(parts.standing(diagnosis, words)),
@@ -284,7 +283,8 @@ def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     because = words("colon") + prose(hit.because) if hit.because else ""
-    return f"- {prose(hit.title or hit.text)}{words('bracketed', text=code(parts.spot(diagnosis, hit, words)))}{because}"
+    spot = words("bracketed", text=code(parts.spot(diagnosis, hit, words)))
+    return f"- {prose(hit.title or hit.text)}{spot}{because}"
 
 
 def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

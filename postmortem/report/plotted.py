@@ -60,12 +60,8 @@ def curve(series: SeriesView) -> Curve:
 
     It is logarithmic where the values span more than a factor of 1000.
     """
-    steps = [step for step, _, _ in series.samples if step is not None and math.isfinite(step)]
-    is_rising = all(one <= two for one, two in pairwise(steps)) and (
-        len(steps) == 1 or steps[:1] != steps[-1:]
-    )
-    is_by_step = is_rising and len(steps) == len(series.samples)
-    xs = tuple(steps) if is_by_step else tuple(float(index) for index in range(len(series.samples)))
+    steps = _rising_steps(series)
+    xs = tuple(map(float, range(len(series.samples)))) if steps is None else steps
     values = tuple(
         max(-_LARGEST, min(_LARGEST, value)) if math.isfinite(value) else value
         for _, value, _ in series.samples
@@ -73,7 +69,16 @@ def curve(series: SeriesView) -> Curve:
     finite = [value for value in values if math.isfinite(value)]
     is_log = bool(finite) and min(finite) > 0 and max(finite) > _LOG_FROM * min(finite)
     scaled = [_scaled(value, is_log=is_log) for value in finite] or [0.0]
-    return Curve(xs, values, is_by_step, is_log, min(scaled), max(scaled))
+    return Curve(xs, values, steps is not None, is_log, min(scaled), max(scaled))
+
+
+def _rising_steps(series: SeriesView) -> tuple[float, ...] | None:
+    """Give the steps of all samples; None where one is missing, or they do not rise."""
+    steps = tuple(step for step, _, _ in series.samples if step is not None and math.isfinite(step))
+    is_rising = all(one <= two for one, two in pairwise(steps)) and (
+        len(steps) == 1 or steps[:1] != steps[-1:]
+    )
+    return steps if is_rising and len(steps) == len(series.samples) else None
 
 
 def _scaled(value: float, *, is_log: bool) -> float:

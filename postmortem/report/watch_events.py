@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
+from postmortem.model.said import Said
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.reading.redaction import Redactor
 from postmortem.report.plain import number, one_line, percent, process
@@ -19,7 +20,65 @@ from postmortem.report.words.watch_words import WATCH
 FORMS: Final = ("terminal", "jsonl", "json")
 SCHEMA: Final = "postmortem.watch/1"
 _LONG: Final = 400
+_NO_WAY_BACK: Final = frozenset({"stall", "same-step", "memory", "zero-loss", "eval-nan"})
+"""Warnings for which it does not matter which checkpoint is from before."""
 _RED, _GREEN, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
+
+
+class _Phrases:
+    """What is said of any event, in one language; without what the log gives away, if asked."""
+
+    def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
+        """Take what all events share: `paths` are those that the user gave."""
+        self._language, self._redactor, self._words = language, redactor, Words(language)
+        self.say: Mapping[str, str] = WATCH[language if language in WATCH else "en"]
+        self._analyze = " ".join(shlex.quote(path) for path in paths)
+
+    def hidden(self, text: str) -> str:
+        """Give a text without what is to be hidden in it."""
+        return text if self._redactor is None else self._redactor.text(text)
+
+    def shown(self, text: str) -> str:
+        """Bring a text onto one line that steers nothing."""
+        return one_line(self.hidden(text), _LONG)
+
+    def figures(self, said: Said) -> str:
+        """Give the figures that show a sign, as they are."""
+        return said.text(self._language)
+
+    def place(self, event: Warned) -> str:
+        """Name file and line, process, and step, as far as they are known."""
+        path = self.shown(event.path) + (f":{event.line}" if event.line else "")
+        where = event.where
+        if where.node:
+            where = where._replace(node=self.hidden(where.node))
+        step = ""
+        if event.step is not None and not math.isnan(event.step):
+            step = self.say["step"].format(step=number(event.step))
+        return ", ".join(part for part in (path, process(where, self._words), step) if part)
+
+    def advice(self, event: Warned) -> str:
+        """Say what to do, and where a checkpoint helps, which."""
+        checkpoint = self.shown(event.checkpoint or "")
+        good = self.say[f"good.{event.checkpoint_standing}"].format(name=checkpoint)
+        said = (self.say[f"{event.kind}.do"], "" if event.kind in _NO_WAY_BACK else good)
+        return " ".join(part for part in said if part)
+
+    def cause(self, event: Ended) -> str:
+        """Name the cause of a run that is over, where one is known."""
+        if not event.cause:
+            return ""
+        return self.say["end.cause"].format(
+            title=self.shown(event.title), cause=event.cause, percent=percent(event.probability)
+        )
+
+    def following(self) -> str:
+        """Say how to find the cause."""
+        return self.say["next"].format(paths=self.shown(self._analyze))
+
+    def command(self) -> str:
+        """Give the command that analyses the log."""
+        return self.hidden(f"postmortem analyze {self._analyze}")
 
 
 class Teller:
@@ -27,170 +86,90 @@ class Teller:
 
     def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
         """Take what all events share: `paths` are those that the user gave."""
-        self._language, self._redactor = language, redactor
-        self._say, self._words = (
-            WATCH[language if language in WATCH else "en"],
-            Words(language),
-        )
-        self._analyze = " ".join(shlex.quote(path) for path in paths)
+        self._phrases = _Phrases(paths, language, redactor)
 
     def line(self, event: Noted) -> str:
         """Say a note in one line."""
-        return self._say[event.kind].format(
-            path=self._shown(event.path),
-            text=self._shown(event.said.text(self._language)) if event.said else "",
+        phrases = self._phrases
+        return phrases.say[event.kind].format(
+            path=phrases.shown(event.path),
+            text=phrases.shown(phrases.figures(event.said)) if event.said else "",
         )
 
     def terminal(self, event: Warned | Ended, *, color: bool = False) -> str:
         """Say a warning or the end in a few lines."""
         red, green, bold, plain = (_RED, _GREEN, _BOLD, _PLAIN) if color else ("", "", "", "")
+        phrases = self._phrases
         if isinstance(event, Ended):
-            return f"{red if event.is_bad else green}{self.sentence(event)}{plain}\n" + (
-                f"  {self._next()}\n" if event.is_bad else ""
-            )
+            head = f"{red if event.is_bad else green}{self.sentence(event)}{plain}\n"
+            return head + (f"  {phrases.following()}\n" if event.is_bad else "")
         clock = dt.datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
         body = [
-            (
-                f"{red}{self._say['warning']}{plain} {clock}  {bold}{self._say[event.kind]}{plain} "
-                f" {self._place(event)}"
-            ),
-            f"  {self._shown(event.said.text(self._language))}",
+            f"{red}{phrases.say['warning']}{plain} {clock} "
+            f" {bold}{phrases.say[event.kind]}{plain}  {phrases.place(event)}",
+            f"  {phrases.shown(phrases.figures(event.said))}",
         ]
-        body += [f"  > {self._shown(event.evidence)}"] if event.evidence else []
-        return "\n".join([*body, f"  {self._advice(event)}", f"  {self._next()}"]) + "\n"
+        body += [f"  > {phrases.shown(event.evidence)}"] if event.evidence else []
+        return "\n".join([*body, f"  {phrases.advice(event)}", f"  {phrases.following()}"]) + "\n"
 
     def sentence(self, event: Warned | Ended) -> str:
         """Say a warning or the end in one line."""
+        phrases, say = self._phrases, self._phrases.say
         if isinstance(event, Warned):
-            return (
-                f"{self._say[event.kind]}: {self._shown(event.said.text(self._language))}"
-                f" ({self._place(event)})"
-            )
-        warnings = self._say[
-            (
-                "end.none"
-                if not event.warnings
-                else "end.one"
-                if event.warnings == 1
-                else "end.warnings"
-            )
-        ].format(count=event.warnings)
-        cause = (
-            self._say["end.cause"].format(
-                title=self._shown(event.title),
-                cause=event.cause,
-                percent=percent(event.probability),
-            )
-            if event.cause
-            else ""
-        )
-        return " ".join(filter(None, (self._say[f"end.{event.how}"], cause, warnings)))
+            figures = phrases.shown(phrases.figures(event.said))
+            return f"{say[event.kind]}: {figures} ({phrases.place(event)})"
+        key = {0: "end.none", 1: "end.one"}.get(event.warnings, "end.warnings")
+        warnings = say[key].format(count=event.warnings)
+        said = (say[f"end.{event.how}"], phrases.cause(event), warnings)
+        return " ".join(part for part in said if part)
 
     def wire(self, event: Event) -> dict[str, Any]:
         """Give an event as the plain values of the JSON form."""
         if isinstance(event, Noted):
-            found: dict[str, Any] = {
+            return {
+                "schema": SCHEMA,
                 "event": "note",
                 "kind": event.kind,
-                "path": self._hidden(event.path),
+                "path": self._phrases.hidden(event.path),
                 "text": self.line(event),
             }
-        elif isinstance(event, Ended):
-            verdict = (
-                {
-                    "cause": event.cause,
-                    "title": event.title,
-                    "probability": round(event.probability, 4),
-                }
-                if event.cause
-                else None
-            )
-            found = {
-                "event": "end",
-                "kind": event.how,
-                "status": int(event.is_bad),
-                "warnings": event.warnings,
-                "verdict": verdict,
-                "time": _time(event.time),
-                "text": self.sentence(event),
-            }
-        else:
-            found = {
-                "event": "warning",
-                "kind": event.kind,
-                "path": self._hidden(event.path),
-                "where": (
-                    event.where._asdict() | {"node": self._hidden(event.where.node or "") or None}
-                ),
-                "line": event.line or None,
-                "step": event.step,
-                "figures": self._hidden(event.said.text(self._language)),
-                "evidence": self._hidden(event.evidence),
-                "advice": self._advice(event),
-                "checkpoint": self._hidden(event.checkpoint or "") or None,
-                "checkpoint_before": event.checkpoint_standing,
-                "time": _time(event.time),
-                "text": self.sentence(event),
-            }
-        if not isinstance(event, Noted):
-            found["command"] = self._hidden(f"postmortem analyze {self._analyze}")
-        return {"schema": SCHEMA, **found}
+        found = self._wire_end(event) if isinstance(event, Ended) else self._wire_warning(event)
+        return {"schema": SCHEMA, **found, "command": self._phrases.command()}
 
-    def _place(self, event: Warned) -> str:
-        where = (
-            event.where._replace(node=self._hidden(event.where.node))
-            if event.where.node
-            else event.where
-        )
-        step = (
-            self._say["step"].format(step=number(event.step))
-            if event.step is not None and not math.isnan(event.step)
-            else ""
-        )
-        return ", ".join(
-            filter(
-                None,
-                (
-                    self._shown(event.path) + (f":{event.line}" if event.line else ""),
-                    process(where, self._words),
-                    step,
-                ),
-            )
-        )
+    def _wire_end(self, event: Ended) -> dict[str, Any]:
+        verdict = {
+            "cause": event.cause,
+            "title": event.title,
+            "probability": round(event.probability, 4),
+        }
+        return {
+            "event": "end",
+            "kind": event.how,
+            "status": int(event.is_bad),
+            "warnings": event.warnings,
+            "verdict": verdict if event.cause else None,
+            "time": _time(event.time),
+            "text": self.sentence(event),
+        }
 
-    def _advice(self, event: Warned) -> str:
-        good = self._say[f"good.{event.checkpoint_standing}"].format(
-            name=self._shown(event.checkpoint or "")
-        )
-        return " ".join(
-            filter(
-                None,
-                (
-                    self._say[f"{event.kind}.do"],
-                    (
-                        good
-                        if event.kind
-                        not in {
-                            "stall",
-                            "same-step",
-                            "memory",
-                            "zero-loss",
-                            "eval-nan",
-                        }
-                        else ""
-                    ),
-                ),
-            )
-        )
-
-    def _next(self) -> str:
-        return self._say["next"].format(paths=self._shown(self._analyze))
-
-    def _hidden(self, text: str) -> str:
-        return text if self._redactor is None else self._redactor.text(text)
-
-    def _shown(self, text: str) -> str:
-        return one_line(self._hidden(text), _LONG)
+    def _wire_warning(self, event: Warned) -> dict[str, Any]:
+        phrases = self._phrases
+        return {
+            "event": "warning",
+            "kind": event.kind,
+            "path": phrases.hidden(event.path),
+            "where": event.where._asdict()
+            | {"node": phrases.hidden(event.where.node or "") or None},
+            "line": event.line or None,
+            "step": event.step,
+            "figures": phrases.hidden(phrases.figures(event.said)),
+            "evidence": phrases.hidden(event.evidence),
+            "advice": phrases.advice(event),
+            "checkpoint": phrases.hidden(event.checkpoint or "") or None,
+            "checkpoint_before": event.checkpoint_standing,
+            "time": _time(event.time),
+            "text": self.sentence(event),
+        }
 
 
 def jsonl(values: Mapping[str, Any]) -> str:
@@ -200,17 +179,8 @@ def jsonl(values: Mapping[str, Any]) -> str:
 
 def document(events: list[dict[str, Any]]) -> str:
     """Write all events of a watch as one document."""
-    return json_text(
-        plain_json(
-            {
-                "schema": SCHEMA,
-                "events": [
-                    {key: value for key, value in event.items() if key != "schema"}
-                    for event in events
-                ],
-            }
-        )
-    )
+    bare = [{key: value for key, value in event.items() if key != "schema"} for event in events]
+    return json_text(plain_json({"schema": SCHEMA, "events": bare}))
 
 
 def _time(seconds: float) -> str:

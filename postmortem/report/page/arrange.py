@@ -42,8 +42,9 @@ def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ..
         if id(main) in taken or len(main.samples) < 2:
             continue
         free = [other for other in drawn if id(other) not in taken and _joins(main, other)]
-        first_of_name = {other.name: other for other in reversed(free)}
-        beside = [first_of_name[name] for name in first_of_name]
+        beside = list(
+            {other.name: other for other in reversed(free)}.values()
+        )  # of a name the first
         taken.update(map(id, (main, *beside)))
         beside.sort(key=lambda other: other.name == LOSS_SCALE)
         made.append(_panel(diagnosis, main, beside))

@@ -8,6 +8,12 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+_NARROWEST: Final = 1e-300
+_LAST_DECADE: Final = 300
+_LEAST_TICKS: Final = 3
+_BETWEEN: Final = ((1, 3), (1, 2, 5))
+"""What stands between two powers of ten."""
+
 
 def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
     """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
@@ -19,18 +25,16 @@ def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
         is_plain = min(values) >= 1e-3 and largest <= 1e4
         return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
     for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
-        if least <= largest < 1e9 and all(
-            math.remainder(value, unit / 10) == 0 for value in values
-        ):
+        if least <= largest < 1e9 and all(_is_tenths(value, unit) for value in values):
+            texts = _decimals([value / unit for value in values])
             return tuple(
-                f"{text}{name}" if value else "0"
-                for value, text in zip(
-                    values, _decimals([value / unit for value in values]), strict=True
-                )
+                f"{text}{name}" if value else "0" for value, text in zip(values, texts, strict=True)
             )
-    if largest == 0 or 1e-3 <= largest < 1e7:
-        return _decimals(values)
-    return _powers(values)
+    return _decimals(values) if largest == 0 or 1e-3 <= largest < 1e7 else _powers(values)
+
+
+def _is_tenths(value: float, unit: float) -> bool:
+    return math.remainder(value, unit / 10) == 0
 
 
 def _decimals(values: Sequence[float]) -> tuple[str, ...]:
@@ -71,13 +75,6 @@ def _powers(values: Sequence[float]) -> tuple[str, ...]:
     )
 
 
-_NARROWEST: Final = 1e-300
-_LAST_DECADE: Final = 300
-_LEAST_TICKS: Final = 3
-_BETWEEN: Final = ((1, 3), (1, 2, 5))
-"""What stands between two powers of ten."""
-
-
 def ticks(low: float, high: float, count: int) -> tuple[float, ...]:
     """Give round numbers between two bounds, about `count` of them."""
     span = high - low
@@ -105,14 +102,19 @@ def log_ticks(low: float, high: float, count: int) -> tuple[float, ...]:
     for factors in _BETWEEN if high - low < count and low > -_LAST_DECADE else ():
         if len(found) >= _LEAST_TICKS:
             return found
-        places = (
-            power + math.log10(factor)
-            for power in range(math.floor(low), math.floor(high) + 1)
-            for factor in factors
-        )
-        found = tuple(place for place in places if low <= place <= high)
+        found = _between_powers(low, high, factors)
     if len(found) >= _LEAST_TICKS or low <= -_LAST_DECADE or high >= _LAST_DECADE:
         return found
     return tuple(
         math.log10(value) for value in ticks(10.0**low, 10.0**high, count + 2) if value > 0
     )
+
+
+def _between_powers(low: float, high: float, factors: Sequence[int]) -> tuple[float, ...]:
+    """Give logarithms of multiples of powers of ten, as far as they lie between two bounds."""
+    places = (
+        power + math.log10(factor)
+        for power in range(math.floor(low), math.floor(high) + 1)
+        for factor in factors
+    )
+    return tuple(place for place in places if low <= place <= high)

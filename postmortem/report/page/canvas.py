@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from postmortem.report.page.panel import Panel, Spot, Track
+from postmortem.report.page.panel import Bad, Panel, Spot, Track
 from postmortem.report.parts import step_and_line
 from postmortem.report.plain import number, one_line, process
 from postmortem.report.words import Words
@@ -80,6 +80,7 @@ class Canvas(NamedTuple):
 
 
 def canvas_of(panel: Panel, bottom: int, words: Words) -> Canvas:
+    """Choose the ranges of the axes; `bottom` is the pixel of the foot of the drawing."""
     main = [track for track in panel.tracks if not (panel.has_right_axis and track.form == "steps")]
     ranges = [_range(main, panel.scale)]
     if panel.has_right_axis:
@@ -116,16 +117,21 @@ def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     if "failure" in spots and ("bad" not in spots or spots["bad"].line != spots["failure"].line):
         found.append((spots["failure"], words("mark.failure")))
     if bad is not None and "bad" in spots:
-        named = (
-            number(bad.value)
-            if bad.name == panel.main.name
-            else f"{one_line(bad.name, 20)} {number(bad.value)}"
-        )
-        named = (
-            f"{process(panel.main.where, words)} {named}".strip()
-            if panel.is_of_processes
-            else named
-        )
-        found.append((spots["bad"], f"{named} · {step_and_line(bad.step, bad.line, words)}"))
+        found.append((spots["bad"], _label_of(panel, bad, words)))
     middle = (panel.left + panel.right) / 2
-    return sorted(found, key=lambda one: one[0].x if one[0].x > middle else -one[0].x)
+    return sorted(found, key=lambda label: _outward(label[0].x, middle))
+
+
+def _label_of(panel: Panel, bad: Bad, words: Words) -> str:
+    """Say which value is not finite, whose it is, and where it was printed."""
+    said = number(bad.value)
+    if bad.name != panel.main.name:
+        said = f"{one_line(bad.name, 20)} {said}"
+    if panel.is_of_processes:
+        said = f"{process(panel.main.where, words)} {said}".strip()
+    return f"{said} · {step_and_line(bad.step, bad.line, words)}"
+
+
+def _outward(x: float, middle: float) -> float:
+    """Order places of the right half from the left, those of the left half from the right."""
+    return x if x > middle else -x

@@ -77,38 +77,43 @@ def svg(
 
 
 def _from_below(panel: Panel) -> list[tuple[int, Track]]:
-    """Order tracks as they are drawn: of several processes the odd one comes last, upon the others."""
+    """Order tracks as they are drawn: of several processes the odd one last, upon the others."""
     tracks = list(enumerate(panel.tracks))
     return tracks[::-1] if panel.is_of_processes else tracks
 
 
 def _lines(frame: Canvas, track: Track, index: int) -> Iterator[str]:
     """Draw each run of samples that have a place as one line, a run of one as a dot."""
-    axis, form = frame.axis_of(track), track.form
+    axis = frame.axis_of(track)
     placed = [
         (x, frame.ranges[axis].at(bounded(value)))
         for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True)
     ]
     for is_drawn, run in groupby(placed, key=lambda sample: sample[1] is not None):
-        if not is_drawn:
-            continue
-        points = [(frame.x(x), frame.y(scaled, axis)) for x, scaled in run if scaled is not None]
-        if len(points) == 1 or form == "points":
-            yield from (
-                f'<circle class="dot series-{index}" cx="{x}" cy="{y}"'
-                f' r="{3.5 if form == "points" else 2.5}"/>'
-                for x, y in points
+        if is_drawn:
+            yield from _run(
+                [(frame.x(x), frame.y(scaled, axis)) for x, scaled in run if scaled is not None],
+                track.form,
+                index,
             )
-        elif form == "steps":
-            yield (
-                f'<path class="curve series-{index}" d="M{points[0][0]}'
-                f' {points[0][1]}{"".join(f"H{x}V{y}" for x, y in points[1:])}"/>'
-            )
-        else:
-            yield (
-                f'<polyline class="curve {"" if form == "line" else f"{form} "}series-{index}"'
-                f' points="{" ".join(f"{x},{y}" for x, y in points)}"/>'
-            )
+
+
+def _run(points: list[tuple[float, float]], form: str, index: int) -> Iterator[str]:
+    """Draw pixels that nothing parts."""
+    if len(points) == 1 or form == "points":
+        radius = 3.5 if form == "points" else 2.5
+        yield from (
+            f'<circle class="dot series-{index}" cx="{x}" cy="{y}" r="{radius}"/>'
+            for x, y in points
+        )
+    elif form == "steps":
+        (x, y), *rest = points
+        turns = "".join(f"H{x}V{y}" for x, y in rest)
+        yield f'<path class="curve series-{index}" d="M{x} {y}{turns}"/>'
+    else:
+        listed = " ".join(f"{x},{y}" for x, y in points)
+        kind = "curve" if form == "line" else f"curve {form}"
+        yield f'<polyline class="{kind} series-{index}" points="{listed}"/>'
 
 
 def _gaps(frame: Canvas) -> Iterator[str]:
@@ -122,10 +127,8 @@ def _gaps(frame: Canvas) -> Iterator[str]:
     for y, is_above in ((frame.bottom - 6, False), (frame.top + 6, True)):
         places = sorted({x for x, value in bad if (value == math.inf) is is_above})
         if places:
-            yield (
-                '<path class="mark mark-gap"'
-                f' d="{"".join(f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places, _SIGN))}"/>'
-            )
+            crosses = (f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places, _SIGN))
+            yield f'<path class="mark mark-gap" d="{"".join(crosses)}"/>'
 
 
 def _apart(places: Iterable[float], least: float) -> Iterator[float]:
@@ -142,45 +145,33 @@ def _marks(frame: Canvas) -> Iterator[str]:
 
     Skipped steps stand at the foot.
     """
-    heights = {
-        spot.kind: frame.top - LANE - row * ROW for row, (spot, _) in enumerate(frame.labels)
-    }
+    heads = {spot.kind: frame.top - LANE - row * ROW for row, (spot, _) in enumerate(frame.labels)}
     for kind in KINDS:
-        places = list(
-            _apart(
-                (frame.x(spot.x) for spot in frame.panel.spots if spot.kind == kind),
-                _TICKS_APART if kind == "overflow" else _APART,
-            )
-        )
+        least = _TICKS_APART if kind == "overflow" else _APART
+        spots = (frame.x(spot.x) for spot in frame.panel.spots if spot.kind == kind)
+        places = list(_apart(spots, least))
         if places and kind in STANDING:
-            lines = "".join(
-                f"M{x} {heights.get(kind, frame.top - 8)}V{frame.bottom}" for x in places
-            )
+            head = heads.get(kind, frame.top - 8)
+            lines = "".join(f"M{x} {head}V{frame.bottom}" for x in places)
             yield f'<path class="standing mark-{kind}" d="{lines}"/>'
         y = frame.bottom - 6 if kind in _FOOT else frame.top - LANE // 2
         if places:
-            yield (
-                f'<path class="mark mark-{kind}"'
-                f' d="{"".join(f"M{x} {y}{SHAPES[kind]}" for x in places)}"/>'
-            )
+            shapes = "".join(f"M{x} {y}{SHAPES[kind]}" for x in places)
+            yield f'<path class="mark mark-{kind}" d="{shapes}"/>'
 
 
 def _named(frame: Canvas, words: Words) -> Iterator[str]:
+    """Write what is named above the drawing, and that there is nothing to draw."""
     for row, (spot, text) in enumerate(frame.labels):
         x = frame.x(spot.x)
         wide = _LETTER * sum(2 if ord(letter) > 0x2E80 else 1 for letter in text)
-        at, anchor = (
-            (max(x - 5, wide), "end")
-            if x > (LEFT + frame.edge) / 2
-            else (min(x + 5, WIDTH - wide), "start")
-        )
+        is_right = x > (LEFT + frame.edge) / 2
+        at, anchor = (max(x - 5, wide), "end") if is_right else (min(x + 5, WIDTH - wide), "start")
         yield (
             f'<text class="bad-label" x="{at:.1f}" y="{frame.top - LANE - row * ROW - 3}"'
             f' text-anchor="{anchor}">{escape(text)}</text>'
         )
-    if not any(
-        math.isfinite(value) for track in frame.panel.tracks for _, value, _ in track.series.samples
-    ):
+    if not frame.panel.has_finite:
         yield (
             f'<text class="chart-note" x="{WIDTH / 2}" y="{(frame.bottom + frame.top) / 2}"'
             f' text-anchor="middle">{escape(words("curve.none-finite"))}</text>'

@@ -17,6 +17,7 @@ _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def axes_of(frame: Canvas, words: Words) -> Iterator[str]:
+    """Draw the axes, those of values first."""
     bottom, edge = frame.bottom, frame.edge
     for axis, one in enumerate(frame.ranges):
         heights = tuple(_value_ticks(frame.panel, one))
@@ -57,9 +58,7 @@ def _place_ticks(panel: Panel) -> tuple[float, ...]:
 
 
 def _value_ticks(panel: Panel, one: Scale) -> Iterable[float]:
-    if not any(
-        math.isfinite(value) for track in panel.tracks for _, value, _ in track.series.samples
-    ):
+    if not panel.has_finite:
         return ()
     if one.scale == "linear":
         found = ticks(one.low, one.high, 4)

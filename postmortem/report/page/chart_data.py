@@ -41,6 +41,7 @@ def data(panels: Sequence[Panel]) -> Markup:
 
 
 def name_of(series: SeriesView) -> str:
+    """Give the name of a series as far as there is room for it."""
     return one_line(series.name, LONGEST_NAME)
 
 

@@ -37,27 +37,31 @@ def compared(diagnosis: Diagnosis) -> Compared | None:
 
     One whose NaN begins on one process is preferred.
     """
-    by_name: dict[str, dict[object, SeriesView]] = defaultdict(dict)
-    for one in sorted(diagnosis.series, key=lambda one: -one.points):
-        if (
-            "loss" in one.name
-            and one.name != LOSS_SCALE
-            and not one.name.startswith(_NOT_TRAINING)
-            and _has_steps(one)
-        ):
-            by_name[one.name].setdefault(one.where if one.where != NOWHERE else one.source, one)
     found = [
         (name, members)
-        for name, group in by_name.items()
+        for name, group in _by_process(diagnosis).items()
         if len(members := _alike(_in_order(group.values()))) > 1 and _differ(members)
     ]
-    found.sort(key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
     if not found:
         return None
-    members = found[0][1]
+    _, members = min(found, key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
     odd = _earliest(members) or _failed(diagnosis, members)
-    ordered = (*([odd] if odd else []), *(one for one in members if one is not odd))
+    ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
     return Compared(ordered[:MOST], odd is not None, ordered[MOST:])
+
+
+def _by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:
+    """Give each training loss by name, and of each process the longest series of it."""
+    found: dict[str, dict[object, SeriesView]] = defaultdict(dict)
+    for series in sorted(diagnosis.series, key=lambda series: -series.points):
+        if _is_training_loss(series.name) and _has_steps(series):
+            process = series.where if series.where != NOWHERE else series.source
+            found[series.name].setdefault(process, series)
+    return found
+
+
+def _is_training_loss(name: str) -> bool:
+    return "loss" in name and name != LOSS_SCALE and not name.startswith(_NOT_TRAINING)
 
 
 def _has_steps(one: SeriesView) -> bool:

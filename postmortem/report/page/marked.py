@@ -10,7 +10,6 @@ from postmortem.names import LOSS
 from postmortem.report.page.panel import KINDS, Bad, is_of
 from postmortem.report.plotted import first_bad
 
-
 Row = tuple[str, int, tuple[tuple[int, float | None], ...]]
 """Kind, how often, places as (line, step)."""
 

@@ -4,6 +4,7 @@ In: nothing. Out: the values. Not here: which panels there are (`page.arrange`),
 (`page.chart`).
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -89,6 +90,13 @@ class Panel:
     def named(self) -> tuple[Track, ...]:
         """The tracks that can be told apart."""
         return tuple(track for track in self.tracks if track.form != "thin")
+
+    @property
+    def has_finite(self) -> bool:
+        """Whether any value of any track can be drawn."""
+        return any(
+            math.isfinite(value) for track in self.tracks for _, value, _ in track.series.samples
+        )
 
     @property
     def has_right_axis(self) -> bool:

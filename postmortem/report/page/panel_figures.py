@@ -95,18 +95,12 @@ def described(series: SeriesView, words: Words) -> str:
 
 
 def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dict[str, Any]:
-    key, close = f"{words.language}-chart-{index}", panel.close_up()
-    names = _names(diagnosis, panel, words)
-    title = (
-        f"{name_of(panel.main)} · {words('chart.processes', count=len(panel.tracks))}"
-        if panel.is_of_processes
-        else " · ".join(names)
-    )
-    named = _texts(panel, names, words)
-    said = words("stop").join(
-        [*named, *(text for kind, text in _legend(panel, words) if kind != "gap")]
-    )
-    near = words("curve.detail", name=name_of(panel.main))
+    """Give a panel as the template shows it: drawings, texts, legend, table."""
+    key, names = f"{words.language}-chart-{index}", _names(diagnosis, panel, words)
+    title, texts, legend = " · ".join(names), _texts(panel, names, words), _legend(panel, words)
+    if panel.is_of_processes:
+        title = f"{name_of(panel.main)} · {words('chart.processes', count=len(panel.tracks))}"
+    said = words("stop").join([*texts, *(text for kind, text in legend if kind != "gap")])
     return {
         "index": index,
         "key": key,
@@ -114,24 +108,8 @@ def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dic
         "title": title,
         "note": _note(diagnosis, panel, words),
         "drawing": _drawn(svg(panel, words, key=key, title=title, description=said)),
-        "close": (
-            None
-            if close is None
-            else {
-                "title": near,
-                "drawing": _drawn(
-                    svg(
-                        close,
-                        words,
-                        key=f"{key}-near",
-                        title=near,
-                        description=described(close.main, words),
-                        height=DETAIL_HEIGHT,
-                    )
-                ),
-            }
-        ),
-        "texts": named,
+        "close": _close(panel, key, words),
+        "texts": texts,
         "tracks": [
             (at, track.form, name, _axis_note(panel, track, words))
             for at, (track, name) in enumerate(zip(panel.named, names, strict=True))
@@ -139,10 +117,26 @@ def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dic
         "names": json.dumps(names, ensure_ascii=False) if panel.is_of_processes else "",
         "marks": [
             (kind, SHAPES["bad" if kind == "gap" else kind], kind in STANDING, text)
-            for kind, text in _legend(panel, words)
+            for kind, text in legend
         ],
         "table": value_table(panel, names, words),
     }
+
+
+def _close(panel: Panel, key: str, words: Words) -> dict[str, Any] | None:
+    """Give the drawing around a fault at the very edge, where there is one."""
+    close, title = panel.close_up(), words("curve.detail", name=name_of(panel.main))
+    if close is None:
+        return None
+    drawing = svg(
+        close,
+        words,
+        key=f"{key}-near",
+        title=title,
+        description=described(close.main, words),
+        height=DETAIL_HEIGHT,
+    )
+    return {"title": title, "drawing": _drawn(drawing)}
 
 
 def _names(diagnosis: Diagnosis, panel: Panel, words: Words) -> list[str]:
@@ -190,22 +184,16 @@ def _drawn(drawing: str) -> Markup:
 
 def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
     """Say of what process a panel is, and what must be known to read it."""
-    main = panel.main
-    several = len({one.source for one in diagnosis.series}) > 1
+    main, scales = panel.main, {"log10": words("curve.log"), "log2": words("chart.scale")}
     said = [
-        words("curve.log") if panel.scale == "log10" else "",
-        words("chart.scale") if panel.scale == "log2" else "",
+        scales.get(panel.scale, ""),
         words("curve.interleaved") if main.interleaved else "",
         main.unit,
-        *(
-            ()
-            if panel.is_of_processes
-            else (
-                process(main.where, words),
-                file_name(diagnosis, panel.source, words) if several else "",
-            )
-        ),
     ]
+    if not panel.is_of_processes:
+        said.append(process(main.where, words))
+        if len({series.source for series in diagnosis.series}) > 1:
+            said.append(file_name(diagnosis, panel.source, words))
     return cut(" · ".join(one_line(part, 40) for part in said if part), 80)
 
 
@@ -215,27 +203,17 @@ def _axis_note(panel: Panel, track: Track, words: Words) -> str:
 
 def _legend(panel: Panel, words: Words) -> list[tuple[str, str]]:
     """Name each kind of mark, with how often it came and how many of them are shown."""
-    said = []
-    for kind, count in panel.counts:
-        shown = sum(spot.kind == kind for spot in panel.spots)
-        name = words(f"mark.{kind}")
-        said.append(
-            (
-                kind,
-                (
-                    name
-                    if count == 1
-                    else (
-                        words("mark.count", name=name, count=count)
-                        if shown == count
-                        else words("mark.some", name=name, count=count, shown=shown)
-                    )
-                ),
-            )
-        )
+    said = [(kind, _counted(panel, kind, count, words)) for kind, count in panel.counts]
     gaps = sum(track.series.nonfinite for track in panel.tracks)
-    return (
-        [*said, ("gap", words("mark.count", name=words("mark.gap"), count=gaps))]
-        if gaps > 1
-        else said
-    )
+    if gaps > 1:
+        said.append(("gap", words("mark.count", name=words("mark.gap"), count=gaps)))
+    return said
+
+
+def _counted(panel: Panel, kind: str, count: int, words: Words) -> str:
+    name, shown = words(f"mark.{kind}"), sum(spot.kind == kind for spot in panel.spots)
+    if count == 1:
+        return name
+    if shown == count:
+        return words("mark.count", name=name, count=count)
+    return words("mark.some", name=name, count=count, shown=shown)

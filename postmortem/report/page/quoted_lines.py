@@ -19,6 +19,8 @@ NO_SPOT: Final = {"text": "", "anchor": ""}
 _FILES_OPEN: Final = 3
 """Quoted files that are all open; of more, those that have to do with the failure."""
 LONGEST_LINE: Final = 1000
+_Cited = Mapping[tuple[int, int], list[dict[str, str]]]
+"""By source and line what cites it."""
 
 
 def spot_of(
@@ -71,10 +73,6 @@ def quoted_files(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> lis
             for source, stretches in groupby(kept, key=lambda quote: quote.source)
         ]
     )
-
-
-_Cited = Mapping[tuple[int, int], list[dict[str, str]]]
-"""By source and line what cites it."""
 
 
 def _cited(cause: Cause | None, words: Words) -> _Cited:

@@ -14,39 +14,39 @@ from postmortem.report.words import Words
 
 ROWS: Final = 60
 """Rows of a table at most."""
+_Value = tuple[float | None, float]
+"""Step and value."""
+_Rows = dict[tuple[float, int], dict[int, _Value]]
+"""By place and line, and within these by track."""
 
 
 def value_table(panel: Panel, names: Sequence[str], words: Words) -> dict[str, Any]:
+    """Give a table with a column for each track of a panel, and what it leaves out."""
     rows = _rows(panel)
     chosen = _chosen(panel, list(rows))
-    lines: list[dict[str, Any]] = []
-    for x, line in chosen:
-        values = rows[x, line]
-        step = next((step for step, _ in values.values()), None)
-        place = x if panel.axis == "record" else step
-        lines.append(
-            {
-                "place": "" if place is None else number(place),
-                "values": [
-                    number(values[at][1]) if at in values else "" for at in range(len(names))
-                ],
-                "line": line or "",
-            }
-        )
-    shown, count = (
-        sum(len(rows[place]) for place in chosen),
-        sum(track.series.points for track in panel.named),
-    )
+    shown = sum(len(rows[place]) for place in chosen)
+    count = sum(track.series.points for track in panel.named)
     head = [words("record" if panel.axis == "record" else "step"), *names, words("chart.line")]
     return {
         "summary": words("chart.table", shown=shown, count=count),
         "caption": words("chart.caption", name=" · ".join(head[1:-1]), shown=shown, count=count),
         "head": head,
-        "rows": lines,
+        "rows": [_row(panel, place, rows[place], len(names)) for place in chosen],
     }
 
 
-_Rows = dict[tuple[float, int], dict[int, tuple[float | None, float]]]
+def _row(
+    panel: Panel, at: tuple[float, int], values: dict[int, _Value], count: int
+) -> dict[str, Any]:
+    """Write the values at a place; a track that has none there is empty."""
+    x, line = at
+    step = next((step for step, _ in values.values()), None)
+    place = x if panel.axis == "record" else step
+    return {
+        "place": "" if place is None else number(place),
+        "values": [number(values[track][1]) if track in values else "" for track in range(count)],
+        "line": line or "",
+    }
 
 
 def _rows(panel: Panel) -> _Rows:
@@ -74,27 +74,29 @@ def _places(panel: Panel, track: Track) -> list[tuple[float, int]]:
 
 
 def _chosen(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Choose the rows that tell most.
-
-    Of each track the ends, the extremes and what stands around the first non-finite value; then
-    evenly spread ones.
-    """
+    """Choose the rows that tell most, then evenly spread ones."""
     if len(rows) <= ROWS:
         return list(rows)
     kept = {rows[0], rows[-1]}
     for track in panel.named:
         places = _places(panel, track)
-        values = [value for _, value, _ in track.series.samples]
-        finite = [index for index, value in enumerate(values) if math.isfinite(value)]
-        bad = next((index for index, value in enumerate(values) if not math.isfinite(value)), None)
-        indexes = {0, len(values) - 1} | (
-            {min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)}
-            if finite
-            else set()
-        )
-        indexes |= set() if bad is None else {max(0, bad - 1), bad, min(len(values) - 1, bad + 1)}
-        kept |= {places[index] for index in indexes}
+        kept |= {
+            places[index] for index in _telling([value for _, value, _ in track.series.samples])
+        }
     room = max(0, ROWS - len(kept))
     others = [row for row in rows if row not in kept]
     kept |= {others[round(index * (len(others) - 1) / max(1, room - 1))] for index in range(room)}
     return sorted(kept)
+
+
+def _telling(values: Sequence[float]) -> set[int]:
+    """Give the indexes of the ends, the extremes, and what is around the first non-finite value."""
+    last = len(values) - 1
+    finite = [index for index, value in enumerate(values) if math.isfinite(value)]
+    bad = next((index for index, value in enumerate(values) if not math.isfinite(value)), None)
+    indexes = {0, last}
+    if finite:
+        indexes |= {min(finite, key=values.__getitem__), max(finite, key=values.__getitem__)}
+    if bad is not None:
+        indexes |= {max(0, bad - 1), bad, min(last, bad + 1)}
+    return indexes

@@ -22,7 +22,10 @@ _WIDE: Final = re.compile(
 
 
 def wrapped(text: str, width: int) -> list[tuple[int, int]]:
-    """Break a paragraph into lines of at most `width` cells; blanks at a break belong to no line."""
+    """Break a paragraph into lines of at most `width` cells.
+
+    Blanks at a break belong to no line.
+    """
     lines: list[tuple[int, int]] = []
     start = end = 0
     for first, last in _pieces(text):
@@ -76,7 +79,7 @@ def _is_glued(before: str, after: str, *, is_spaced: bool = False) -> bool:
 
 
 def _folds(text: str, first: int, last: int, width: int) -> list[tuple[int, int]]:
-    """Cut a piece that is longer than a line where the line is full, but not before a closing mark."""
+    """Cut a piece longer than a line where the line is full, but not before a closing mark."""
     folds = []
     while cell_len(text[first:last]) > width:
         cut = first + 1
