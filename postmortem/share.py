@@ -24,7 +24,7 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.redaction import Redactor
 from postmortem.report import about_run, parts
-from postmortem.report.markdown import fence, prose
+from postmortem.report.markdown_text import fence, prose
 from postmortem.report.plain import file_name, percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words

@@ -26,12 +26,12 @@ from cmarkgfm.cmark import Options
 
 import postmortem
 from postmortem import cli
-from postmortem.cli.progress import Progress
+from postmortem.cli.progress_line import ProgressLine
 from postmortem.compare import compare
 from postmortem.machine.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report import FORMS, render, side_by_side
-from postmortem.report.markdown import prose
+from postmortem.report.markdown_text import prose
 from postmortem.report.wire import to_wire
 from postmortem.share import share
 from tests.hostile_texts import TEXTS
@@ -502,9 +502,9 @@ def test_what_is_drawn_while_reading_is_text(
 ) -> None:
     """The line of progress returns to its own start and does nothing else."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("postmortem.cli.progress._FIRST_AFTER", -1.0)
-    monkeypatch.setattr("postmortem.cli.progress._EVERY", -1.0)
-    progress = Progress()
+    monkeypatch.setattr("postmortem.cli.progress_line._FIRST_AFTER", -1.0)
+    monkeypatch.setattr("postmortem.cli.progress_line._EVERY", -1.0)
+    progress = ProgressLine()
     for text in TEXTS.values():
         progress(text, 10**9, 10**6)
     told = capsys.readouterr().err

@@ -51,7 +51,7 @@ from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
 from postmortem.reading.redaction import Redactor
 from postmortem.report import FORMS, side_by_side, watch_events
-from postmortem.report.markdown import LONGEST, units
+from postmortem.report.markdown_text import LONGEST, units
 from postmortem.report.wire import schema_text
 from postmortem.share import share
 from postmortem.watch.watcher import Settings, Watcher

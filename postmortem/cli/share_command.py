@@ -15,7 +15,7 @@ from postmortem.cli.options import (
 )
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
-from postmortem.report.markdown import LONGEST, units
+from postmortem.report.markdown_text import LONGEST, units
 from postmortem.share import share
 
 

@@ -11,7 +11,7 @@ from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.redaction import Redactor
 from postmortem.report import parts
-from postmortem.report.markdown import fence, prose
+from postmortem.report.markdown_text import fence, prose
 from postmortem.report.plain import number, one_line, percent
 from postmortem.report.presentable import presentable
 from postmortem.report.wire import json_text, plain_json

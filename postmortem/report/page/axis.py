@@ -26,11 +26,15 @@ def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
         return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
     for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
         if least <= largest < 1e9 and all(_is_tenths(value, unit) for value in values):
-            texts = _decimals([value / unit for value in values])
-            return tuple(
-                f"{text}{name}" if value else "0" for value, text in zip(values, texts, strict=True)
-            )
+            return _in_units(values, unit, name)
     return _decimals(values) if largest == 0 or 1e-3 <= largest < 1e7 else _powers(values)
+
+
+def _in_units(values: Sequence[float], unit: float, name: str) -> tuple[str, ...]:
+    texts = _decimals([value / unit for value in values])
+    return tuple(
+        f"{text}{name}" if value else "0" for value, text in zip(values, texts, strict=True)
+    )
 
 
 def _is_tenths(value: float, unit: float) -> bool:

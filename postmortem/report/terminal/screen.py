@@ -9,7 +9,7 @@ still fit.
 
 import re
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -23,6 +23,7 @@ from postmortem.report.plotted import chosen
 from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.terminal.paper import Paper, shortened
+from postmortem.report.terminal.screen_plan import UPGRADES, Plan
 from postmortem.report.terminal.whole import CURVES, draw_curve, fix_head, headline, quoted
 from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
@@ -38,77 +39,14 @@ _HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
 _PREPARES: Final = re.compile(r"\s*(?:#|//|import |from \S+ import |$)")
 
 
-class _Plan(NamedTuple):
-    """How many lines or items of each kind are shown."""
-
-    title: int = 1
-    first: int = 1
-    warnings: int = 1
-    said: int = 0
-    needs: int = 1
-    fixes: int = 1
-    snippets: int = 0
-    evidence: int = 1
-    depth: int = 1
-    """Lines that a piece of evidence may take."""
-    candidates: int = 1
-    curves: int = 0
-    progress: int = 0
-    environment: int = 0
-    others: int = 0
-    harmless: int = 0
-    is_spaced: bool = False
-
-
-_UPGRADES: Final[tuple[tuple[str, int], ...]] = (
-    ("needs", 2),
-    ("fixes", 2),
-    ("evidence", 2),
-    ("snippets", 1),
-    ("title", 2),
-    ("curves", 1),
-    ("progress", 1),
-    ("candidates", 2),
-    ("first", 2),
-    ("is_spaced", 1),
-    ("depth", 2),
-    ("fixes", 3),
-    ("said", 1),
-    ("evidence", 3),
-    ("snippets", 2),
-    ("needs", 3),
-    ("candidates", 3),
-    ("said", 2),
-    ("curves", 2),
-    ("evidence", 4),
-    ("environment", 1),
-    ("others", 1),
-    ("said", 3),
-    ("warnings", 2),
-    ("snippets", 3),
-    ("harmless", 1),
-    ("environment", 2),
-    ("others", 2),
-    ("fixes", 4),
-    ("evidence", 5),
-    ("curves", 3),
-    ("said", 5),
-    ("depth", 3),
-    ("fixes", 5),
-    ("evidence", 7),
-    ("said", 9),
-    ("harmless", 2),
-)
-
-
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
     """Write the report for one screen."""
     redactor = Redactor() if redact else None
     shown = presentable(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
-    plan = _Plan()
+    plan = Plan()
     best = _written(shown, plan, width, color=color)
-    for name, value in _UPGRADES:
+    for name, value in UPGRADES:
         tried = plan._replace(**{name: value})  # type: ignore[arg-type]
         paper = _written(shown, tried, width, color=color)
         if len(paper) <= ROOM:
@@ -118,7 +56,7 @@ def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool
     return best.finished()
 
 
-def _written(diagnosis: Diagnosis, plan: _Plan, width: int, *, color: bool) -> Paper:
+def _written(diagnosis: Diagnosis, plan: Plan, width: int, *, color: bool) -> Paper:
     """Write what a plan allows."""
     paper = Paper(width, Words(diagnosis.language), color=color)
     cause = parts.main_cause(diagnosis)
@@ -137,12 +75,12 @@ def _written(diagnosis: Diagnosis, plan: _Plan, width: int, *, color: bool) -> P
     return paper
 
 
-def _gap(paper: Paper, plan: _Plan) -> None:
+def _gap(paper: Paper, plan: Plan) -> None:
     if plan.is_spaced:
         paper.say("")
 
 
-def _verdict(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
+def _verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     words, verdict = paper.words, diagnosis.verdict
     headline(paper, diagnosis, plan.title)
     for line in (_standing(paper, diagnosis), parts.whose_and_retry(diagnosis, words)):
@@ -205,7 +143,7 @@ def _first_sentences(text: str, lines: int, width: int) -> str:
     return text[: ends[-1]].rstrip() if ends else text
 
 
-def _need(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
+def _need(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     needs = diagnosis.verdict.need if diagnosis.verdict.cause is None else ()
     if not needs:
         return
@@ -216,7 +154,7 @@ def _need(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         _command(paper, need.command)
 
 
-def _fixes(paper: Paper, cause: Cause, plan: _Plan) -> None:
+def _fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
     if not cause.fixes:
         return
     _gap(paper, plan)
@@ -262,7 +200,7 @@ def _within(line: Text, width: int) -> Text:
     return line if line.cell_len <= width else shortened(line, width)
 
 
-def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: _Plan) -> None:
+def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: Plan) -> None:
     if not cause.evidence:
         return
     _gap(paper, plan)
@@ -278,7 +216,7 @@ def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: _Plan) -> 
         )
 
 
-def _candidates(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
+def _candidates(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     others = parts.other_causes(diagnosis)
     if not others:
         return
@@ -306,7 +244,7 @@ def _candidate(paper: Paper, cause: Cause) -> None:
     )
 
 
-def _curves(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
+def _curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """Draw the curves, the one that shows the failure first.
 
     One of a single point only where there is no other.
@@ -323,7 +261,7 @@ def _curves(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
         draw_curve(paper, one, max(len(one.name) for one in series) + 4)
 
 
-def _around(paper: Paper, diagnosis: Diagnosis, plan: _Plan) -> None:
+def _around(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """Write where the run stood, what it ran on, what else was weighed."""
     words = paper.words
     environment = " · ".join(

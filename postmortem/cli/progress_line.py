@@ -16,14 +16,20 @@ from postmortem.report.plain import one_line
 
 _FIRST_AFTER: Final = 1.0
 """Seconds before anything is drawn: most logs are read by then."""
+
+
 _EVERY: Final = 0.2
+
+
 _NAME: Final = 28
 """Characters of a path, so that the line fits 80 columns and can be wiped."""
+
+
 _LONG: Final = 5.0
 """Seconds after which the last line is written even where nobody watches."""
 
 
-class Progress:
+class ProgressLine:
     """Call it with what has been read; `close` wipes the drawn line."""
 
     def __init__(self) -> None:
