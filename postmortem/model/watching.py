@@ -28,7 +28,7 @@ KINDS: Final = (
 ENDS: Final = ("completed", "failed", "warned", "once", "interrupted")
 
 
-class Record(NamedTuple):
+class MetricRecord(NamedTuple):
     """All figures that one line prints for one process."""
 
     where: Where

@@ -109,7 +109,7 @@ class _Request:
         self._lock = threading.Lock()
 
     def connected(self, place: tuple[str, int], *_: Any) -> socket.socket:
-        """Connect to the first of a host's addresses that takes it, once all have been looked at."""
+        """Connect to the first of a host's addresses that takes it; all are looked at before."""
         found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
         if not self._address.allows_link_local and any(
             is_link_local(str(where[0])) for *_, where in found

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from postmortem.model.lines import NOWHERE
-from postmortem.model.watching import Record, Sign
-from postmortem.watch.memory import MemorySigns
+from postmortem.model.watching import MetricRecord, Sign
+from postmortem.watch.memory_signs import MemorySigns
 
 
 def signs(
@@ -18,7 +18,10 @@ def signs(
         sign
         for index, value in enumerate(values, 1)
         for sign in looking.take(
-            Record(NOWHERE, "test", index, float(index), {"memory": value}), unit, capacity, total
+            MetricRecord(NOWHERE, "test", index, float(index), {"memory": value}),
+            unit,
+            capacity,
+            total,
         )
     ]
 

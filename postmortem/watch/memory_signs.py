@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.model.said import say
-from postmortem.model.watching import Record, Sign
+from postmortem.model.watching import MetricRecord, Sign
 
 _MOST: Final = 64
 _FEWEST: Final = 12
@@ -41,7 +41,7 @@ class MemorySigns:
         self._every, self._passed = 1, 0
 
     def take(
-        self, record: Record, unit: str, capacity: float | None, total: float
+        self, record: MetricRecord, unit: str, capacity: float | None, total: float
     ) -> Iterator[Sign]:
         """Look at the next record.
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from postmortem.model.lines import NOWHERE
-from postmortem.model.watching import Record, Sign
-from postmortem.watch.scaler import ScalerSigns
+from postmortem.model.watching import MetricRecord, Sign
+from postmortem.watch.scaler_signs import ScalerSigns
 
 
 def followed(lines: list[tuple[str, float]]) -> list[Sign]:
@@ -18,10 +18,12 @@ def followed(lines: list[tuple[str, float]]) -> list[Sign]:
     for number, (kind, value) in enumerate(lines, 1):
         if kind == "scale":
             found += looking.event(
-                Record(NOWHERE, "deepspeed", number, math.nan, {"loss_scale": value})
+                MetricRecord(NOWHERE, "deepspeed", number, math.nan, {"loss_scale": value})
             )
         else:
-            found += looking.pass_by(Record(NOWHERE, "deepspeed", number, value, {"loss": 2.0}))
+            found += looking.pass_by(
+                MetricRecord(NOWHERE, "deepspeed", number, value, {"loss": 2.0})
+            )
     return found
 
 
@@ -126,7 +128,7 @@ def with_records(scales: list[float], every: int = 1) -> list[Sign]:
     looking, found = ScalerSigns(), []
     for number, scale in enumerate(scales, 1):
         found += looking.pass_by(
-            Record(
+            MetricRecord(
                 NOWHERE,
                 "pytorch",
                 number,
@@ -158,7 +160,7 @@ def test_steps_that_are_counted_as_skipped() -> None:
             sign
             for index, count in enumerate(skipped, 1)
             for sign in looking.pass_by(
-                Record(NOWHERE, "deepspeed", index, 10.0 * index, {"skipped_steps": count})
+                MetricRecord(NOWHERE, "deepspeed", index, 10.0 * index, {"skipped_steps": count})
             )
         ]
 

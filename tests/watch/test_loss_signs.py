@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from postmortem.model.lines import NOWHERE
-from postmortem.model.watching import Record, Sign
-from postmortem.watch.losses import LossSigns
+from postmortem.model.watching import MetricRecord, Sign
+from postmortem.watch.loss_signs import LossSigns
 
 NAN = math.nan
 FALLING = [4.0, 3.6, 3.3, 3.1, 2.9, 2.8, 2.7, 2.6, 2.6, 2.5, 2.5, 2.4, 2.4, 2.3]
@@ -26,7 +26,9 @@ def signs(
     found: list[Sign] = []
     for index, loss in enumerate(losses):
         values = {"loss": loss, **more} | ({"grad_norm": norms[index]} if norms is not None else {})
-        found += looking.take(Record(NOWHERE, "test", index + 1, first + every * index, values))
+        found += looking.take(
+            MetricRecord(NOWHERE, "test", index + 1, first + every * index, values)
+        )
     return found
 
 
@@ -158,7 +160,8 @@ def test_an_evaluation_that_is_not_finite_is_another_matter() -> None:
     """The kind tells it."""
     looking = LossSigns()
     assert [
-        sign.kind for sign in looking.take(Record(NOWHERE, "test", 9, 100, {"eval_loss": NAN}))
+        sign.kind
+        for sign in looking.take(MetricRecord(NOWHERE, "test", 9, 100, {"eval_loss": NAN}))
     ] == ["eval-nan"]
 
 
@@ -168,7 +171,9 @@ def test_a_program_that_counts_nan_iterations_is_believed() -> None:
     assert [
         sign.kind
         for sign in looking.take(
-            Record(NOWHERE, "megatron", 9, 100, {"nan_iterations": 1.0, "learning_rate": 1e-4})
+            MetricRecord(
+                NOWHERE, "megatron", 9, 100, {"nan_iterations": 1.0, "learning_rate": 1e-4}
+            )
         )
     ] == ["nan"]
 
@@ -200,3 +205,10 @@ def test_no_sound_curve_is_warned_of() -> None:
     """A thousand of them, with noise of up to a third and spikes of up to thirty times the level."""
     rng = random.Random(7)
     assert [index for index in range(1000) if signs(sound_curve(rng))] == []
+
+
+def test_a_norm_that_is_not_finite_in_between_does_not_hide_where_the_growth_began() -> None:
+    """Large, not a number, large, large: it began with the first large one."""
+    norms = [1.0] * 12 + [500.0, NAN, 500.0, 500.0]
+    found = signs([2.5] * len(norms), norms)
+    assert [(one.kind, one.line, one.first) for one in found] == [("gradients", 16, 13)]
