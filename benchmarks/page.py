@@ -1,4 +1,6 @@
-"""How large the page of a huge log is, and how soon it can be used, against the page of the same log's first hundred lines.
+"""How large the page of a huge log is, and how soon it can be used.
+
+Beside it stands the page of the same log's first hundred lines.
 
     python benchmarks/page.py [--megabytes 500] [--folder FOLDER]
 
@@ -80,7 +82,11 @@ def lines_of(step: int) -> str:
 
 
 def usable(page: Page, address: str) -> dict[str, float]:
-    """Open a page and tell, in milliseconds, when it was parsed and loaded, when its first curve could be used, and how long a switch of the language takes."""
+    """Open a page and tell, in milliseconds, how soon it can be used.
+
+    When it was parsed and loaded, when its first curve could be used, and how long a switch of the
+    language takes.
+    """
     page.goto(address, wait_until="commit")
     page.wait_for_load_state("domcontentloaded")
     drawn = page.evaluate(DRAWN)

@@ -101,7 +101,10 @@ def _pieces(source: Path, index: int) -> Iterator[tuple[float, float, int, bytes
 
 
 def _spread(stamps: list[float]) -> list[float]:
-    """Spread lines without a time evenly between those that have one, none before the one in front of it."""
+    """Spread lines without a time evenly between those that have one.
+
+    None comes before the one in front of it.
+    """
     known = [
         (-1, -math.inf),
         *((number, at) for number, at in enumerate(stamps) if not math.isnan(at)),
@@ -250,8 +253,8 @@ def main() -> None:
             for row in members:
                 if row["kinds"] or (name == "collapsing" and row["has_sign"]):
                     print(
-                        f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']}"
-                        f" stops {row['stop']}"
+                        f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']} "
+                        f"stops {row['stop']}"
                         f" {'' if row['before'] or not row['kinds'] else 'LATE '}{','.join(row['kinds'])}"
                         f" {row['text'][:90]}"
                     )
@@ -266,8 +269,8 @@ def main() -> None:
             else ""
         )
         print(
-            f"{name:<10} {len(members)} runs, {len(told)} warned of"
-            f" ({', '.join(f'{kind} {count}' for kind, count in collections.Counter(row['kinds'][0] for row in told).items())}){apart}"
+            f"{name:<10} {len(members)} runs, {len(told)} warned of "
+            f"({', '.join(f'{kind} {count}' for kind, count in collections.Counter(row['kinds'][0] for row in told).items())}){apart}"
         )
 
 

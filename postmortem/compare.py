@@ -3,7 +3,7 @@
 What was set and installed otherwise, where their curves part, which lines only one of them prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: rendering it
-(`report.comparison`), judging one run (`pipeline`).
+(`report.side_by_side`), judging one run (`pipeline`).
 
 Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part
 where their distance leaves what it was before and stays there. Lines are compared by their wording:

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 import postmortem
-from postmortem.cli import progress as shown
+from postmortem.cli import progress_line as shown
 from postmortem.report.wire import schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -605,7 +605,7 @@ def test_a_reading_that_takes_time_says_how_far_it_is(
     times = iter([0.0, 0.5, 2.0, 2.1, 3.0, 4.0])
     monkeypatch.setattr(shown.time, "monotonic", lambda: next(times))
     monkeypatch.setattr(shown.sys.stderr, "isatty", lambda: True, raising=False)
-    with closing(shown.Progress()) as progress:
+    with closing(shown.ProgressLine()) as progress:
         progress("run\x1b[2J.log", 10_000_000, 1000)
         progress("run\x1b[2J.log", 400_000_000, 4_000_000)
         progress("run\x1b[2J.log", 410_000_000, 4_100_000)

@@ -14,7 +14,7 @@ from postmortem.compare import compare, parted
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE
-from postmortem.report.comparison import FORMS, render
+from postmortem.report.side_by_side import FORMS, render
 
 HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} --seed 1\n"
 

@@ -26,12 +26,12 @@ from cmarkgfm.cmark import Options
 
 import postmortem
 from postmortem import cli
-from postmortem.cli.progress import Progress
+from postmortem.cli.progress_line import ProgressLine
 from postmortem.compare import compare
 from postmortem.host.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report import FORMS, comparison, render
-from postmortem.report.markdown import prose
+from postmortem.report import FORMS, render, side_by_side
+from postmortem.report.markdown_text import prose
 from postmortem.report.wire import to_wire
 from postmortem.share import share
 from tests.hostile_texts import TEXTS
@@ -384,12 +384,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return good, bad
 
 
-@pytest.mark.parametrize("form", comparison.FORMS)
+@pytest.mark.parametrize("form", side_by_side.FORMS)
 def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> None:
     """Names, settings, packages and lines of either run."""
     for one in (compare([pair[0]], [pair[1]]), compare([pair[1]], [pair[0]])):
         for redact in (True, False):
-            text = comparison.render(one, form, redact=redact)
+            text = side_by_side.render(one, form, redact=redact)
             {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
 
 
@@ -501,9 +501,9 @@ def test_what_is_drawn_while_reading_is_text(
 ) -> None:
     """The line of progress returns to its own start and does nothing else."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("postmortem.cli.progress._FIRST_AFTER", -1.0)
-    monkeypatch.setattr("postmortem.cli.progress._EVERY", -1.0)
-    progress = Progress()
+    monkeypatch.setattr("postmortem.cli.progress_line._FIRST_AFTER", -1.0)
+    monkeypatch.setattr("postmortem.cli.progress_line._EVERY", -1.0)
+    progress = ProgressLine()
     for text in TEXTS.values():
         progress(text, 10**9, 10**6)
     told = capsys.readouterr().err

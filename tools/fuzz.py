@@ -50,8 +50,8 @@ from postmortem.compare import compare
 from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import FORMS, comparison, watching
-from postmortem.report.markdown import LONGEST, units
+from postmortem.report import FORMS, side_by_side, watch_events
+from postmortem.report.markdown_text import LONGEST, units
 from postmortem.report.sharing import IssueText
 from postmortem.report.wire import schema_text
 from postmortem.share import share
@@ -263,11 +263,11 @@ class Trial:
             "compare",
             lambda: compare([good], [self.paths], bad_env=self.dumps),
         )
-        for form in comparison.FORMS if found is not None else ():
+        for form in side_by_side.FORMS if found is not None else ():
             text = self.timed(
                 f"compare {form}",
                 functools.partial(
-                    comparison.render, found, form, language=self.chance.choice(LANGUAGES)
+                    side_by_side.render, found, form, language=self.chance.choice(LANGUAGES)
                 ),
             )
             if text is not None:
@@ -289,15 +289,15 @@ class Trial:
     def watch(self) -> None:
         """While it grows, in a few slices, and perhaps is emptied or replaced between two."""
         language = self.chance.choice(LANGUAGES)
-        events = self.timed("watch", lambda: self._watched(language))
+        events = self.timed("watch", self._watched)
         if events is None:
             return
-        teller = watching.Teller((str(self.paths),), language, Redactor())
+        teller = watch_events.Teller((str(self.paths),), language, Redactor())
         told = self.timed(
             "watch told",
             lambda: [
                 (
-                    watching.jsonl(teller.wire(event)),
+                    watch_events.jsonl(teller.wire(event)),
                     teller.line(event) if isinstance(event, Noted) else teller.terminal(event),
                 )
                 for event in events
@@ -308,7 +308,7 @@ class Trial:
             self.checked("watch terminal", functools.partial(_terminal, text))
             self.hidden("watch", wire + text)
 
-    def _watched(self, language: str) -> list[Any]:
+    def _watched(self) -> list[Any]:
         name = next(iter(self.made.files))
         data, path = self.made.files[name], self.folder / "watched.log"
         path.unlink(missing_ok=True)
@@ -329,9 +329,7 @@ class Trial:
 
         events: list[Any] = []
         with contextlib.suppress(_OverError):
-            events.extend(
-                Watcher([str(path)], Settings(language=language), lambda: clock[0], sleep).events()
-            )
+            events.extend(Watcher([str(path)], Settings(), lambda: clock[0], sleep).events())
         return events
 
 

@@ -32,7 +32,10 @@ COMMANDS: Final = {
 
 
 class _Lazy(click.Group):
-    """A group whose commands are imported when they are called, so that a start pays for one of them only."""
+    """A group whose commands are imported when they are called.
+
+    So a start pays for one of them only.
+    """
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """List the commands in the order of the manual."""
@@ -71,7 +74,8 @@ def main(arguments: list[str] | None = None) -> None:
         status = _refused(f"standard output cannot be written: {why(fault)}")
     if (
         arguments is not None
-        # called from Python; a program that ends holds on to its signals, since one that came now would
+        # called from Python; a program that ends holds on to its signals, since one that came now
+        # would
         # change its status
     ):
         held.close()

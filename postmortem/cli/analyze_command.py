@@ -15,7 +15,7 @@ from postmortem.cli.options import (
     refuse_overwriting,
     report_options,
 )
-from postmortem.cli.progress import Progress
+from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
 from postmortem.pipeline import machine_for
 
@@ -57,7 +57,7 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
-    with closing(Progress()) as progress:
+    with closing(ProgressLine()) as progress:
         report = analyze(
             list(paths), env=env_files, patterns=patterns, progress=progress
         ).in_language(language)

@@ -15,7 +15,7 @@ from postmortem.cli.options import (
 )
 from postmortem.compare import compare
 from postmortem.names import LANGUAGES
-from postmortem.report.comparison import FORMS, render
+from postmortem.report.side_by_side import FORMS, render
 
 
 @click.command("compare")

@@ -25,7 +25,13 @@ def command() -> None:
     """Check or list the rules, or write their shape for an editor."""
 
 
-@command.command("check")
+@command.command(
+    "check",
+    help=(
+        "Check every file of FOLDERS (default: the built-in rules), prove every rule on its own"
+        " examples, time its patterns, look for its anchors in healthy logs."
+    ),
+)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--attack/--no-attack",
@@ -34,7 +40,7 @@ def command() -> None:
     help="Time every pattern on texts made to be slow (half a minute for the built-in rules).",
 )
 def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
-    """Check every file of FOLDERS (default: the built-in rules), prove every rule on its own examples, time its patterns, look for its anchors in healthy logs."""
+    """Check the rules of folders, and prove them."""
     built_in = resources.folder("patterns")
     checked = list(folders) or [built_in]
     faults = checking.faults(checked, known=[built_in] if folders else [])
@@ -56,7 +62,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
 
 
 def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError]:
-    """Yield what is wrong with well formed rules: on their examples, under attack, in healthy logs."""
+    """Yield what is wrong with well formed rules: on examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
     yield from rehearsal.faults(compiled["conditions"])

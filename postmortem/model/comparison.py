@@ -1,7 +1,7 @@
 """What differs between two runs.
 
 In: nothing. Out: `Comparison` and its parts. Not here: finding it (`compare`), rendering it
-(`report.comparison`).
+(`report.side_by_side`).
 """
 
 from dataclasses import dataclass

@@ -15,15 +15,15 @@ from postmortem.names import LANGUAGES
 from postmortem.report.told import told
 
 _RENDERERS: Final = {
-    "terminal": ("postmortem.report.screen", "render_screen"),
-    "html": ("postmortem.report.html", "render_html"),
+    "terminal": ("postmortem.report.terminal.screen", "render_screen"),
+    "html": ("postmortem.report.page.html", "render_html"),
     "json": ("postmortem.report.wire", "render_json"),
     "jsonl": ("postmortem.report.wire", "render_jsonl"),
     "sarif": ("postmortem.report.sarif", "render_sarif"),
     "github": ("postmortem.report.github", "render_github"),
     "markdown": ("postmortem.report.markdown", "render_markdown"),
 }
-_WHOLE: Final = ("postmortem.report.terminal", "render_terminal")
+_WHOLE: Final = ("postmortem.report.terminal.whole", "render_terminal")
 _PAGE: Final = "html"
 _STORED: Final = "analysis"
 FORMS: Final = (*_RENDERERS, _STORED)

@@ -17,10 +17,36 @@ from postmortem.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.
-_OWN_WORDS: Final = frozenset({
-    "knowledge_base", "classifier", "language", "outcome", "frameworks", "status", "whose", "retry", "group", "id", "kind", "category", "safety", "role",
-    "encoding", "compression", "time", "time_basis", "samples", "python", "cuda", "driver", "precision", "checkpoint_before_first_bad", "signal", "gpus",
-})  # fmt: skip
+_OWN_WORDS: Final = frozenset(
+    {
+        "knowledge_base",
+        "classifier",
+        "language",
+        "outcome",
+        "frameworks",
+        "status",
+        "whose",
+        "retry",
+        "group",
+        "id",
+        "kind",
+        "category",
+        "safety",
+        "role",
+        "encoding",
+        "compression",
+        "time",
+        "time_basis",
+        "samples",
+        "python",
+        "cuda",
+        "driver",
+        "precision",
+        "checkpoint_before_first_bad",
+        "signal",
+        "gpus",
+    }
+)
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 _BARE: Final = _NUMBERS | {str}
 """What names no process."""

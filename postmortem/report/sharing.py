@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import parts
-from postmortem.report.markdown import fence, prose
+from postmortem.report import about_run, parts
+from postmortem.report.markdown_text import fence, prose
 from postmortem.report.plain import file_name, percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.told import told
@@ -55,8 +55,8 @@ def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iter
     yield f"### {prose(parts.title(diagnosis, words) + named)}"
     said = [
         parts.standing(diagnosis, words),
-        parts.frameworks(diagnosis),
-        parts.environment_line(diagnosis, words),
+        about_run.frameworks(diagnosis),
+        about_run.environment_line(diagnosis, words),
     ]
     yield "  \n".join(
         prose(redactor.text(part, addresses=False) if redactor is not None else part)

@@ -17,8 +17,7 @@ import postmortem
 from postmortem.compare import compare
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import FORMS
-from postmortem.report import comparison as side_by_side
+from postmortem.report import FORMS, side_by_side
 from postmortem.share import share
 from tests.planted import planted
 

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from postmortem.model.diagnosis import Need
-from postmortem.report.markdown import LONGEST, code, fence, prose, render_markdown, units
+from postmortem.report.markdown import render_markdown
+from postmortem.report.markdown_text import LONGEST, code, fence, prose, units
 from tests.report.samples import abstaining, hostile, rich
 
 GITHUB_TAKES = 65_536

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.api import Report, analyze
-from postmortem.report.parts import attempts
+from postmortem.report.about_run import attempts
 
 OOM = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 5; 79.15 GiB total capacity; 76.20 GiB already allocated; 1.10 GiB free; 76.90 GiB reserved in total by PyTorch)"
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    loss.backward()\n'
