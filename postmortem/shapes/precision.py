@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.numbers import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, at
@@ -67,7 +68,7 @@ def _limit(curves: Curves, name: str) -> Iterator[Shape]:
 
 def _exact(curves: Curves, name: str, points: Sequence[Point], kind: str) -> list[Shape]:
     """Tell of figures that all are exact in a kind, by one that is printed in full."""
-    shown = next((point for point in points if _digits(point.value) >= 5), points[0])
+    shown = next((point for point in points if digits(point.value) >= 5), points[0])
     said = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",
         "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
@@ -80,24 +81,19 @@ def _exact(curves: Curves, name: str, points: Sequence[Point], kind: str) -> lis
     return [curves.shape(f"{kind}-figures", said, shown.line)]
 
 
-def _is_telling(values: Sequence[float], digits: int) -> bool:
-    """Say whether several of the figures have so many digits, or are whole and large."""
+def _is_telling(values: Sequence[float], least: int) -> bool:
+    """Say whether several of the figures have so many digits or more, or are whole and large."""
     return (
         len(
             {
                 value
                 for value in values
-                if _digits(value) >= digits
-                or (value >= _WHOLE_STEPS and value.is_integer() and _digits(value) >= 4)
+                if digits(value) >= least
+                or (value >= _WHOLE_STEPS and value.is_integer() and digits(value) >= 4)
             }
         )
         >= _TELLING
     )
-
-
-def _digits(value: float) -> int:
-    """Count the significant digits of a figure."""
-    return len(repr(value).split("e")[0].lstrip("-").replace(".", "").strip("0"))
 
 
 def _is_fp16(value: float) -> bool:
