@@ -3,18 +3,22 @@
 Each picture that separates causes in practice, with the shapes it must and must not have.
 """
 
+import importlib
+import inspect
 import math
+import pkgutil
 import random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from postmortem import shapes as room
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import quote
-from postmortem.shapes import registry
+from postmortem.shapes import ranks, registry
 from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -1017,7 +1021,21 @@ def test_what_depends_on_the_outcome_comes_last() -> None:
     assert registry.with_outcome(observed, {"finished": end}, "completed") == {"finished": end}
 
 
-def test_no_detector_is_listed_twice() -> None:
-    """Of two that give one shape the first counts, so that the second would be lost."""
+def test_every_detector_is_listed_once() -> None:
+    """A function that nobody lists finds nothing."""
     listed = [*registry.OF_A_PROCESS, *registry.OF_THE_JOB, *registry.OF_THE_OUTCOME]
+    modules = [
+        importlib.import_module(f"postmortem.shapes.{module.name}")
+        for module in pkgutil.iter_modules(room.__path__)
+        if module.name not in {"observed", "registry"}
+    ]
+    written = [
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
+        and not name.startswith("_")
+        and list(inspect.signature(function).parameters) == ["observed"]
+    ]
     assert len(listed) == len(set(listed))
+    assert {*listed, ranks.first_gone_wrong} == set(written)
