@@ -17,9 +17,9 @@ from postmortem.facts import checkpoints, clock
 from postmortem.facts.numbers import whole
 from postmortem.gathered import Gathered
 from postmortem.inference.case import Case
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.reading.prefixes import time_basis
-from postmortem.shapes.catalogue import CATALOGUE
 
 _WHILE_SAVING: Final = frozenset(
     {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}

@@ -21,10 +21,10 @@ from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.inference import case as cases
 from postmortem.inference.clock import Clock
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, labelled
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.shape import Shape
 
 _MOST: Final = 60

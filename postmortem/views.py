@@ -20,6 +20,7 @@ from postmortem.inference.case import Case
 from postmortem.inference.events import ECHOES
 from postmortem.inference.order import SURVIVED_RECORDS, Failure
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import (
     Evidence,
     Excerpt,
@@ -33,7 +34,6 @@ from postmortem.model.said import cut, labelled
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.shape import Shape
 

@@ -10,11 +10,10 @@ from postmortem import resources
 from postmortem.cli.options import FOLDER
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError
-from postmortem.knowledge import check as checking
+from postmortem.knowledge import check as shapes
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import compile_folders
 from postmortem.report.plain import safe
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.signatures import frequency, proof
 
 
@@ -35,7 +34,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     """Check every file of FOLDERS (default: the built-in rules), prove every rule on its own examples, time its patterns, look for its anchors in healthy logs."""
     built_in = resources.folder("patterns")
     checked = list(folders) or [built_in]
-    faults = checking.faults(checked, known=[built_in] if folders else [], shapes=CATALOGUE)
+    faults = shapes.faults(checked, known=[built_in] if folders else [])
     if not faults:
         compiled = compile_folders(checked)
         faults = list(_proved(compiled, attacks=attacks))
@@ -61,7 +60,7 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     yield from proof.faults(matching)
     if attacks:
         for rule in (*matching, *compiled["causes"], *compiled["fixes"], *compiled["advisories"]):
-            yield from checking.slow_patterns(rule)
+            yield from shapes.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")
     except PostmortemError:

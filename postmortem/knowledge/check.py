@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from postmortem.errors import PatternError
 from postmortem.knowledge import attack, schema, snippets
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.yamlfile import line_of, read_yaml
@@ -54,18 +55,13 @@ _TRACEBACK_KEYS = frozenset(
 MOST_ANCHOR_BYTES = 6
 
 
-def faults(
-    folders: Iterable[Path], known: Iterable[Path] = (), *, shapes: Iterable[str]
-) -> list[PatternError]:
+def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
     """Check the shape of all rules in `folders`.
 
-    Args:
-        folders: to be checked.
-        known: folders that are only consulted for the ids that rules refer to.
-        shapes: ids of the shapes of curves that rules may ask for.
+    `known` folders are only consulted for the ids that rules refer to.
     """
     folders = list(folders)
-    ids = _ids([*known, *folders]) | {"shapes": set(shapes)}
+    ids = _ids([*known, *folders])
     found: list[PatternError] = []
     seen: dict[tuple[str, str], Path] = {}
     for root in folders:
@@ -241,8 +237,8 @@ def _leaf_faults(key: str, value: Any, ids: dict[str, set[str]]) -> Iterator[tup
     values = value if isinstance(value, list) else [value]
     if key == "shape":
         for name in values:
-            if name not in ids["shapes"]:
-                yield f"unknown shape {name!r}", f"one of {', '.join(sorted(ids['shapes']))}"
+            if name not in CATALOGUE:
+                yield f"unknown shape {name!r}", f"one of {', '.join(sorted(CATALOGUE))}"
     elif key == "signature":
         for name in values:
             if (

@@ -11,9 +11,9 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.silence import STEP

@@ -1,7 +1,7 @@
 """Which detectors there are, and which of them goes first.
 
 In: what is observed of a job. Out: its shapes, each id once. Not here: the detectors, the kinds of
-shapes (`shapes.catalogue`).
+shapes (`knowledge.catalogue`).
 
 Of several detectors, processes or lines that show one shape the first counts. The process that went
 wrong before the others is looked at first, and it alone shows how that came.
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
@@ -33,7 +34,6 @@ from postmortem.shapes import (
     speed,
 )
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.observed import Detector, Observed
 from postmortem.shapes.shape import Shape
 

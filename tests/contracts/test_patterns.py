@@ -9,7 +9,6 @@ from postmortem import resources
 from postmortem.knowledge import check
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import compile_folders
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.signatures import proof
 
 PATTERNS = resources.folder("patterns")
@@ -19,7 +18,7 @@ RULES = {rule["id"]: rule for kind in ("signatures", "formats") for rule in COMP
 
 def test_every_file_is_well_formed() -> None:
     """No rule has an unknown key, an unknown cause, an invalid regex or a twin."""
-    assert [str(fault) for fault in check.faults([PATTERNS], shapes=CATALOGUE)] == []
+    assert [str(fault) for fault in check.faults([PATTERNS])] == []
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -89,7 +88,7 @@ def test_a_users_folder_adds_and_replaces_rules(tmp_path: Path) -> None:
         "examples:\n  fires: [{text: 'SITE-QUOTA-EXCEEDED for ann', captures: {user: ann}}]\n  silent: [{text: 'SITE-QUOTA-EXCEEDED', because: nobody named}]\n",
         encoding="utf-8",
     )
-    assert not check.faults([tmp_path], known=[PATTERNS], shapes=CATALOGUE)
+    assert not check.faults([tmp_path], known=[PATTERNS])
     ids = {rule.id for rule in load([tmp_path]).signatures}
     assert "mine.quota" in ids
     assert len(ids) == len(COMPILED["signatures"]) + 1

@@ -6,7 +6,6 @@ import pytest
 
 from postmortem.knowledge import check
 from postmortem.knowledge.snippets import code, strangers
-from postmortem.shapes.catalogue import CATALOGUE
 
 FIX = """\
 - id: memory.example
@@ -64,8 +63,7 @@ def test_a_translation_of_no_comment_is_a_fault(
     """A comment that was changed takes its Chinese form with it, or the check says so."""
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
-    built_in = Path(__file__).resolve().parents[2] / "patterns"
-    found = check.faults([tmp_path], [built_in], shapes=CATALOGUE)
+    found = check.faults([tmp_path], [Path(__file__).resolve().parents[2] / "patterns"])
     assert [fault.what for fault in found] == [
         f"memory.example: the snippet any has no comment {one!r}" for one in faults
     ]

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from postmortem import shapes as room
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import quote
 from postmortem.shapes import ranks, registry
-from postmortem.shapes.catalogue import CATALOGUE
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 

@@ -1,12 +1,12 @@
 """The kinds of shapes that tell of the machine, several processes, standing still, the end.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`shapes.curve_kinds`).
+In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowledge.curve_kinds`).
 """
 
 from typing import Final
 
+from postmortem.knowledge.kind import Kind
 from postmortem.model.said import say
-from postmortem.shapes.kind import Kind
 
 KINDS: Final[tuple[Kind, ...]] = (
     Kind(

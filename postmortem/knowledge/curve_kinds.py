@@ -1,13 +1,13 @@
 """The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
 
 In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
-(`shapes.job_kinds`).
+(`knowledge.job_kinds`).
 """
 
 from typing import Final
 
+from postmortem.knowledge.kind import Kind
 from postmortem.model.said import say
-from postmortem.shapes.kind import Kind
 
 KINDS: Final[tuple[Kind, ...]] = (
     Kind(

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from postmortem.shapes import curve_kinds, job_kinds
-from postmortem.shapes.kind import Kind
+from postmortem.knowledge import curve_kinds, job_kinds
+from postmortem.knowledge.kind import Kind
 
 CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
     {kind.id: kind for kind in (*curve_kinds.KINDS, *job_kinds.KINDS)}
