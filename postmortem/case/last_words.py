@@ -35,9 +35,9 @@ _FIGURE: Final = re.compile(
     r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
 )
 _GOES_ON: Final = re.compile(
-    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?|continu(?:e|es|ing)|falling"
-    r" back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)|recovered|non-fatal|not"
-    r" fatal|harmless)\b"
+    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?"
+    r"|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)"
+    r"|recovered|non-fatal|not fatal|harmless)\b"
     r"|\b(?:0|no) errors?\b",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
 
 In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
-(`shapes.job_kinds`).
+(`knowledge.job_kinds`).
 """
 
 from typing import Final

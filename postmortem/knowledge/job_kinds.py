@@ -1,6 +1,6 @@
 """The kinds of shapes that tell of the machine, several processes, standing still, the end.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`shapes.curve_kinds`).
+In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowledge.curve_kinds`).
 """
 
 from typing import Final

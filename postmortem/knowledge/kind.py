@@ -1,6 +1,6 @@
 """What is known of a shape whatever the run: what it means, and what follows from it.
 
-In: nothing. Out: `Kind`. Not here: the rows (`shapes.catalogue`), a shape that was found
+In: nothing. Out: `Kind`. Not here: the rows (`knowledge.catalogue`), a shape that was found
 (`shapes.shape`).
 """
 

@@ -49,6 +49,7 @@ class Curves:
         self.source, self.where = source, where
         self.by_name = _longest(series)
         self._points: dict[str, list[Point]] = {}
+        self._by_line: dict[str, Mapping[int, float]] = {}
         self._places = _places(self.by_name)
 
     def points(self, name: str) -> list[Point]:
@@ -61,9 +62,11 @@ class Curves:
         """Give the points of a series whose values are finite."""
         return [point for point in self.points(name) if math.isfinite(point.value)]
 
-    def by_line(self, name: str) -> dict[int, float]:
+    def by_line(self, name: str) -> Mapping[int, float]:
         """Give the values of a series by raw line: what stands beside a point of another series."""
-        return {point.line: point.value for point in self.points(name)}
+        if name not in self._by_line:
+            self._by_line[name] = {point.line: point.value for point in self.points(name)}
+        return self._by_line[name]
 
     def shape(self, name: str, said: Said, line: int) -> Shape:
         """Make a shape of this process.
@@ -82,7 +85,7 @@ class Curves:
         chosen = [
             Point(step, value, line)
             for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
-            if line in places and (step if step == step else _NO_STEP) in places[line]  # noqa: PLR0124 -- the quickest test for NaN
+            if line in places and _known(step) in places[line]
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
 
@@ -113,9 +116,13 @@ def _places(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
     for series in by_name.values():
         if len(series.values) > _LONG and series.name in _JOINED:
             for point in series.samples(_LONG // 4):
-                step = _NO_STEP if math.isnan(point.step) else point.step
-                places.setdefault(point.line, set()).add(step)
+                places.setdefault(point.line, set()).add(_known(point.step))
     return places
+
+
+def _known(step: float) -> float:
+    """Give a step that can be looked up."""
+    return _NO_STEP if math.isnan(step) else step
 
 
 def first_nonfinite(points: Iterable[Point]) -> Point | None:

@@ -16,7 +16,7 @@ from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to, training_loss
+from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to
 
 _YOUNG: Final = 100
 """Steps before which a loss need not have moved."""
@@ -30,7 +30,7 @@ _LAST: Final = 5
 
 def falling(observed: Observed) -> Iterable[Shape]:
     """Find a loss that falls clearly."""
-    loss = training_loss(observed.curves)
+    loss = observed.loss
     if loss is None:
         return []
     first, best = loss.values[0], min(loss.values)
@@ -41,8 +41,7 @@ def falling(observed: Observed) -> Iterable[Shape]:
 
 def standing(observed: Observed) -> Iterator[Shape]:
     """Find a loss that stays at one level, and one that never left its first."""
-    curves = observed.curves
-    loss = training_loss(curves)
+    curves, loss = observed.curves, observed.loss
     if loss is None or not _stands(loss) or loss.is_broken or _is_young(curves, loss.points):
         return
     level = _level(loss)
@@ -65,7 +64,7 @@ def standing(observed: Observed) -> Iterator[Shape]:
 
 def frozen(observed: Observed) -> Iterable[Shape]:
     """Find a loss that freezes at one value, or that settles above what it had reached."""
-    loss = training_loss(observed.curves)
+    loss = observed.loss
     if loss is None:
         return []
     if _is_frozen(loss.values):

@@ -22,7 +22,6 @@ from postmortem.shapes.training_loss import (
     TrainingLoss,
     from_to,
     restlessness,
-    training_loss,
 )
 
 _ABSURD: Final = 1e9
@@ -39,8 +38,7 @@ _SOME: Final = 0.3
 
 def leaving(observed: Observed) -> Iterable[Shape]:
     """Find the way in which a loss leaves its level, if it does."""
-    curves = observed.curves
-    loss = training_loss(curves)
+    curves, loss = observed.curves, observed.loss
     if loss is None or loss.is_broken or _is_policy(curves, loss.values):
         return []
     return jump_that_recedes(curves, loss) or _divergence(curves, loss) or late_spike(curves, loss)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.numbers import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
@@ -65,13 +66,8 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
     values = [point.value for point in rates]
     top = max(values)
     still = sum(
-        one == other and (one < top or _digits(top) >= 6)
+        one == other and (one < top or digits(top) >= 6)
         for one, other in itertools.pairwise(values)
     )
     starts_at_zero = values[0] == values[1] == 0.0
-    return starts_at_zero or (still > 0 and max(map(_digits, values)) >= 7)
-
-
-def _digits(value: float) -> int:
-    """Count the significant digits of a figure."""
-    return len(repr(value).split("e")[0].replace(".", "").strip("0"))
+    return starts_at_zero or (still > 0 and max(map(digits, values)) >= 7)

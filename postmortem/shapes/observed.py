@@ -18,6 +18,7 @@ from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.shape import Shape
+from postmortem.shapes.training_loss import TrainingLoss, training_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Observed:
     """The last step that the run was to make; NaN where nobody names it."""
     curves: Curves = field(default_factory=lambda: Curves(()))
     """Of the process that is looked at, for the detectors that look at one at a time."""
+    loss: TrainingLoss | None = None
+    """Of the same process; None where too few records tell of it."""
     outcome: str = ""
     """How the run ended, for the detectors that ask; one of `names.OUTCOMES`."""
     known: Mapping[str, Shape] = field(default_factory=dict)
@@ -51,7 +54,7 @@ class Observed:
 
     def of(self, curves: Curves) -> "Observed":
         """Give the view of a detector that looks at the curves of one process."""
-        return dataclasses.replace(self, curves=curves)
+        return dataclasses.replace(self, curves=curves, loss=training_loss(curves))
 
     def at_end(self, outcome: str, known: Mapping[str, Shape]) -> "Observed":
         """Give the view of a detector that asks how the run ended."""

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.numbers import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, at
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_KINDS: Final = {"fp16": "float16", "bf16": "bfloat16"}
+_TYPES: Final = {"fp16-figures": "float16", "bf16-figures": "bfloat16"}
 _LOOKED_AT: Final = 400
 _FEWEST: Final = 6
 _TELLING: Final = 4
@@ -38,10 +39,14 @@ def figures(observed: Observed) -> Iterable[Shape]:
         if len(values) < _FEWEST:
             continue
         if all(map(_is_bf16, values)):
-            return _exact(observed.curves, name, points, "bf16") if _is_telling(values, 5) else []
+            return (
+                _exact(observed.curves, name, points, "bf16-figures")
+                if _is_telling(values, 5)
+                else []
+            )
         if all(map(_is_fp16, values)) and _is_telling(values, 6):
             return [
-                *_exact(observed.curves, name, points, "fp16"),
+                *_exact(observed.curves, name, points, "fp16-figures"),
                 *_limit(observed.curves, name),
             ]
     return []
@@ -65,9 +70,9 @@ def _limit(curves: Curves, name: str) -> Iterator[Shape]:
         yield curves.shape("fp16-limit", said, points[bad].line)
 
 
-def _exact(curves: Curves, name: str, points: Sequence[Point], kind: str) -> list[Shape]:
-    """Tell of figures that all are exact in a kind, by one that is printed in full."""
-    shown = next((point for point in points if _digits(point.value) >= 5), points[0])
+def _exact(curves: Curves, name: str, points: Sequence[Point], shape: str) -> list[Shape]:
+    """Tell of figures that all are exact in a type, by one that is printed in full."""
+    shown = next((point for point in points if digits(point.value) >= 5), points[0])
     said = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",
         "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
@@ -75,29 +80,24 @@ def _exact(curves: Curves, name: str, points: Sequence[Point], kind: str) -> lis
         value=shown.value,
         place=at(shown),
         count=len(points),
-        kind=_KINDS[kind],
+        kind=_TYPES[shape],
     )
-    return [curves.shape(f"{kind}-figures", said, shown.line)]
+    return [curves.shape(shape, said, shown.line)]
 
 
-def _is_telling(values: Sequence[float], digits: int) -> bool:
-    """Say whether several of the figures have so many digits, or are whole and large."""
+def _is_telling(values: Sequence[float], least: int) -> bool:
+    """Say whether several of the figures have so many digits or more, or are whole and large."""
     return (
         len(
             {
                 value
                 for value in values
-                if _digits(value) >= digits
-                or (value >= _WHOLE_STEPS and value.is_integer() and _digits(value) >= 4)
+                if digits(value) >= least
+                or (value >= _WHOLE_STEPS and value.is_integer() and digits(value) >= 4)
             }
         )
         >= _TELLING
     )
-
-
-def _digits(value: float) -> int:
-    """Count the significant digits of a figure."""
-    return len(repr(value).split("e")[0].lstrip("-").replace(".", "").strip("0"))
 
 
 def _is_fp16(value: float) -> bool:

@@ -1,7 +1,7 @@
 """Which detectors there are, and which of them goes first.
 
 In: what is observed of a job. Out: its shapes, each id once. Not here: the detectors, the kinds of
-shapes (`shapes.catalogue`).
+shapes (`knowledge.catalogue`).
 
 Of several detectors, processes or lines that show one shape the first counts. The process that went
 wrong before the others is looked at first, and it alone shows how that came.

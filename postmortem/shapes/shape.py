@@ -1,6 +1,6 @@
 """A shape that was found.
 
-In: nothing. Out: `Shape`. Not here: what is known of its kind (`shapes.catalogue`), finding it
+In: nothing. Out: `Shape`. Not here: what is known of its kind (`knowledge.catalogue`), finding it
 (`shapes.registry`).
 """
 
@@ -14,7 +14,7 @@ class Shape(NamedTuple):
     """A shape seen in one or more series, in findings, or in the end of a log."""
 
     id: str
-    """One of `catalogue.CATALOGUE`."""
+    """One of `knowledge.catalogue.CATALOGUE`."""
     said: Said
     """The figures that show it."""
     source: int

@@ -26,8 +26,8 @@ _SHORTEST_SECONDS: Final = 10.0
 _AGAIN: Final = 4
 """Lines with the same step that no program prints while it is working."""
 STEP: Final = re.compile(
-    r"(?<![A-Za-z])(?:global[_"
-    r" ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?(?P<step>\d{1,12})(?![\d.])",
+    r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?"
+    r"(?P<step>\d{1,12})(?![\d.])",
     re.IGNORECASE,
 )
 """A step as programs print it in any line."""

@@ -184,23 +184,6 @@ def test_long_series_are_thinned_like_short_ones(
     assert counted(series_of(values)) == quick
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        pytest.param([1.0] * 500 + [9.0] + [1.0] * 500, {0, 500, 1000}, id="a spike"),
-        pytest.param([1.0] * 700 + [-9.0] + [1.0] * 300, {0, 700, 1000}, id="a dip"),
-        pytest.param([1.0] * 300 + [NAN] * 3 + [1.0] * 700, {0, 300, 303, 1002}, id="a short NaN"),
-        pytest.param([1.0] * 999 + [NAN], {0, 999}, id="NaN at the end"),
-        pytest.param([NAN] + [1.0] * 999, {0, 1, 999}, id="NaN at the beginning"),
-    ],
-)
-def test_an_envelope_shows_what_matters(values: list[float], shown: set[int]) -> None:
-    """Ends, extremes and changes of finiteness are among the chosen points."""
-    chosen = envelope(values, 50)
-    assert shown <= set(chosen)
-    assert len(chosen) <= 110
-
-
 def test_a_short_series_is_kept_whole() -> None:
     """Nothing is chosen where nothing needs to be left out."""
     assert envelope([1.0, NAN, 2.0], 3) == [0, 1, 2]
@@ -305,16 +288,3 @@ def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(
     for series in (other, one):
         shown = series.samples(300)
         assert 0.35 <= sum(point.line <= 4000 for point in shown) / len(shown) <= 0.65
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(
-        st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([1.0, 2.0, NAN])),
-        min_size=2,
-        max_size=200,
-    )
-)
-def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
-    """NumPy finds the same largest changes, in the same order."""
-    assert thinning_module._changes_by_numpy(array("d", values)) == thinning_module._changes(values)

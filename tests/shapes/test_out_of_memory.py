@@ -1,11 +1,14 @@
 """The arithmetic of an out-of-memory line, on what every version of torch prints."""
 
 import pytest
-from postmortem.facts.memory import gib, shapes
 
+from postmortem.facts.environment import FactStore
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
 from postmortem.pipeline import machine_for
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.out_of_memory import accounts, gib
+from postmortem.shapes.shape import Shape
 
 HINT = " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF"
 NEW_HINT = " If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
@@ -25,6 +28,14 @@ def oom(text: str) -> Finding:
             if any(name == "total" for name, _ in captures) or "total capac" not in text:
                 return Finding(rule.id, "cause", 0, NOWHERE, 7, 7, 0, text, captures)
     raise AssertionError(text)
+
+
+def shapes(findings: list[tuple[Finding, int]], card_gib: float | None = None) -> list[Shape]:
+    """What the account of these lines shows, beside a GPU of so much memory."""
+    facts = FactStore()
+    if card_gib is not None:
+        facts.add("gpu_memory_gib", str(card_gib), 1, 0, 1)
+    return list(accounts(Observed(findings=findings, facts=facts)))
 
 
 def legacy(asked: str, total: str, allocated: str, free: str, reserved: str) -> str:

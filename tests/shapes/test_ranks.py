@@ -1,13 +1,13 @@
-"""The rank whose curve goes bad before the others', and the rank that has not come to a collective."""
+"""The rank whose curve goes bad before the others', and ranks that have more to do than others."""
 
 import math
 
 import pytest
 
-from postmortem.facts import collectives, ranks
 from postmortem.facts.series import Series
-from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
+from postmortem.shapes import ranks
+from postmortem.shapes.observed import Observed
 
 
 def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int = 10) -> Series:
@@ -46,90 +46,8 @@ def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int 
 )
 def test_the_rank_that_goes_bad_first(series: list[Series], expected: str | None) -> None:
     """Only a rank that is alone at the earliest bad step counts."""
-    found = ranks.shapes(series)
+    found = list(ranks.first_gone_wrong(Observed(series=series)))
     assert [shape.said.text("en") for shape in found] == ([expected] if expected else [])
-
-
-def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg) ") -> Finding:
-    """What a watchdog says of its counts."""
-    text = f"[{group}Rank {rank}] Timeout at NCCL work: 12, last enqueued NCCL work: {enqueued}, last completed NCCL work: 11."
-    return Finding(
-        "distributed.nccl-timeout.work-status",
-        "consequence",
-        0,
-        Where(rank=rank),
-        rank + 1,
-        rank + 1,
-        rank * 100,
-        text,
-        (("enqueued", str(enqueued)), ("completed", "11")),
-    )
-
-
-@pytest.mark.parametrize(
-    ("findings", "expected"),
-    [
-        pytest.param(
-            [_count(0, 15), _count(1, 12), _count(2, 15)],
-            "last enqueued work: 12 on rank 1, up to 15 on the others",
-            id="one has enqueued less",
-        ),
-        pytest.param([_count(0, 15), _count(1, 15)], None, id="all the same"),
-        pytest.param(
-            [_count(0, 15), _count(1, 12, "PG ID 1 PG GUID 1(tp) ")], None, id="of two groups"
-        ),
-        pytest.param([_count(0, 3452013982), _count(1, 12)], None, id="a number that means none"),
-    ],
-)
-def test_the_rank_that_is_behind(findings: list[Finding], expected: str | None) -> None:
-    """Counts are compared within a process group."""
-    assert [
-        shape.said.text("en") for shape in collectives.shapes(findings) if shape.id == "rank-behind"
-    ] == ([expected] if expected else [])
-
-
-def _init(rank: int, state: str, nranks: int = 3) -> Finding:
-    """What NCCL_DEBUG=INFO says when a rank joins."""
-    text = f"NCCL INFO ncclCommInitRank comm 0x55 rank {rank} nranks {nranks} cudaDev {rank} nvmlDev {rank} busId 7000 commId 0xab - Init {state.upper()}"
-    return Finding(
-        f"context.nccl-init.{state}",
-        "context",
-        0,
-        Where(pid=4000 + rank),
-        rank + 1,
-        rank + 1,
-        rank,
-        text,
-        (("rank", str(rank)), ("nranks", str(nranks)), ("comm", "0xab")),
-    )
-
-
-@pytest.mark.parametrize(
-    ("findings", "expected"),
-    [
-        pytest.param(
-            [_init(0, "start"), _init(2, "start")],
-            "2 of 3 ranks began to join the communicator and none has joined; not seen: rank 1",
-            id="one did not come",
-        ),
-        pytest.param(
-            [_init(0, "start"), _init(2, "start"), _init(0, "complete")],
-            None,
-            id="they have joined: the other's lines are elsewhere",
-        ),
-        pytest.param(
-            [_init(0, "start"), _init(1, "start"), _init(2, "start")], None, id="all have begun"
-        ),
-        pytest.param([_init(0, "start")], None, id="a log of one rank"),
-    ],
-)
-def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | None) -> None:
-    """A communicator that nobody has joined names who is missing."""
-    assert [
-        shape.said.text("en")
-        for shape in collectives.shapes(findings)
-        if shape.id == "nccl-rank-absent"
-    ] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -165,6 +83,9 @@ def test_ranks_with_different_numbers_of_steps(
     ends: list[tuple[int, Where, int, str]], expected: tuple[str, int, int] | None
 ) -> None:
     """The rank with most to do is named: it is the one that waits."""
-    assert [(shape.said.text("en"), shape.source, shape.line) for shape in ranks.uneven(ends)] == (
-        [expected] if expected else []
+    observed = Observed(
+        tails={source: (begin, text) for source, _, begin, text in ends},
+        processes={source: where for source, where, _, _ in ends},
     )
+    found = [(shape.said.text("en"), shape.source, shape.line) for shape in ranks.uneven(observed)]
+    assert found == ([expected] if expected else [])

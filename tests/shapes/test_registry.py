@@ -1,18 +1,27 @@
-"""Shapes of curves: each picture that separates causes in practice, with the shapes it must and must not have."""
+"""Shapes of curves, by all detectors together.
 
+Each picture that separates causes in practice, with the shapes it must and must not have.
+"""
+
+import importlib
+import inspect
 import math
+import pkgutil
 import random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from postmortem.facts.shapes.curves import Curves
 
+from postmortem import shapes as room
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import Series
-from postmortem.facts.shapes import Shape, shapes
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import quote
+from postmortem.shapes import ranks, registry
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
 
 NAN, INF = math.nan, math.inf
 
@@ -28,6 +37,11 @@ def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]
         one.settle()
         found.append(one)
     return found
+
+
+def shapes(series: list[Series], facts: FactStore | None = None) -> list[Shape]:
+    """The shapes of these series, as far as they do not depend on the outcome."""
+    return list(registry.found(Observed(series=series, facts=facts or FactStore())).values())
 
 
 def falling(count: int, start: float = 2.5, end: float = 0.8) -> list[float]:
@@ -849,6 +863,13 @@ def test_a_picture_has_its_shapes(
             "65536",
             id="the first halving behind quiet steps",
         ),
+        pytest.param(
+            {"loss_scale": [16.0, 16.0, NAN, 1.0]},
+            "scale-collapse",
+            1,
+            "16 → 1",
+            id="no two records show the fall",
+        ),
     ],
 )
 def test_a_shape_shows_where_it_is_seen(
@@ -919,57 +940,12 @@ def test_the_process_that_went_wrong_first_shows_how() -> None:
     Their curves tell nothing of how it came.
     """
     climb, flat = [0.5, 0.7, 1.1, 2.9, NAN, NAN], [0.5, 0.5, 0.5, 0.5, 0.5, NAN]
-    series = [steps_of(Where(rank=0), flat), steps_of(Where(rank=1), climb)]
-    assert "nan-out-of-flat" in {shape.id for shape in shapes(series)}
-    found = {
-        shape.id: shape
-        for shape in shapes(series, origin=Shape("one-rank-first", "", 1, Where(rank=1), 5))
-    }
+    carried, origin = steps_of(Where(rank=0), flat), steps_of(Where(rank=1), climb)
+    assert "nan-out-of-flat" in {shape.id for shape in shapes([carried])}
+    found = {shape.id: shape for shape in shapes([carried, origin])}
+    assert found["one-rank-first"].where == Where(rank=1)
     assert found["nan-after-runup"].where == found["nan-loss"].where == Where(rank=1)
     assert "nan-out-of-flat" not in found
-
-
-@pytest.mark.parametrize(
-    ("vocabulary", "loss", "name"),
-    [
-        pytest.param("32000", [16.2, 15.0, 14.1], "first-loss-high", id="worse than guessing"),
-        pytest.param("32000", [10.4, 9.0, 8.1], None, id="an untrained head"),
-        pytest.param("32000", [1.6, 1.5, 1.4], None, id="fine-tuning"),
-        pytest.param("32000", [0.05, 0.04, 0.04], "first-loss-low", id="nothing left to predict"),
-        pytest.param("4", [3.0, 2.9, 2.8], None, id="too few classes to tell"),
-        pytest.param(None, [16.2, 15.0, 14.1], None, id="the vocabulary is not printed"),
-    ],
-)
-def test_the_first_loss_against_guessing(
-    vocabulary: str | None, loss: list[float], name: str | None
-) -> None:
-    """The logarithm of the vocabulary is what a model gives that knows nothing."""
-    facts = FactStore()
-    if vocabulary is not None:
-        facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
-    found = {shape.id: shape for shape in shapes([steps_of(NOWHERE, loss)], facts)}
-    assert {one for one in found if one.startswith("first-loss")} == ({name} if name else set())
-    assert name is None or "ln(32000) = 10.37" in found[name].said.text("en")
-    late = Series("loss", "test", 0, NOWHERE)
-    late.append(500.0, loss[0], 1)
-    late.settle()
-    assert not [shape for shape in shapes([late], facts) if shape.id.startswith("first-loss")]
-
-
-def test_rising_memory_is_carried_on_to_the_full_device() -> None:
-    """Slope and step: 40 MiB a step from 1000 MiB fill 2 GiB at step 26."""
-    one = Series("memory", "test", 0, NOWHERE, "MiB")
-    for index in range(20):
-        one.append(float(index), 1000.0 + 40 * index, index + 1)
-    one.settle()
-    facts = FactStore()
-    facts.add("gpu_memory_gib", "2", 2, 0, 1)
-    assert {shape.id: shape.said.text("en") for shape in shapes([one], facts)}[
-        "memory-rising"
-    ].endswith("40 a step: 2 GiB are full at step 26")
-    assert {shape.id: shape.said.text("en") for shape in shapes([one])}["memory-rising"].endswith(
-        "40 a step"
-    )
 
 
 def test_several_records_on_one_line() -> None:
@@ -1034,15 +1010,32 @@ def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
     assert {shape.id for shape in shapes(curves(**series))} <= set(CATALOGUE)
 
 
-@pytest.mark.parametrize("has_steps", [True, False])
-def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None:
-    """Of a long curve on one line as few points are looked at as of one on many lines, and its spike is among them."""
-    curves = {}
-    for name in ("loss", "accuracy"):
-        curve = curves[name] = Series(name, "pytorch", 0, NOWHERE)
-        for step in range(60_000):
-            curve.append(step if has_steps else math.nan, 99 if step == 33_333 else 1 + step % 7, 1)
-        curve.settle()
-    thinned = Curves(curves.values())
-    assert all(len(thinned.points(name)) < 20_000 for name in curves)
-    assert max(point.value for point in thinned.points("loss")) == 99
+def test_what_depends_on_the_outcome_comes_last() -> None:
+    """What was found before stays, and counts where the same is found again."""
+    observed = Observed(series=curves(loss=falling(12)), records={0: 12}, last_records={0: 12})
+    known = registry.found(observed)
+    assert "no-failure-shown" not in known
+    assert registry.with_outcome(observed, known, "failed") == known
+    assert list(registry.with_outcome(observed, known, "running")) == [*known, "no-failure-shown"]
+    end = Shape("finished", quote("told before"), 0, NOWHERE, 5)
+    assert registry.with_outcome(observed, {"finished": end}, "completed") == {"finished": end}
+
+
+def test_every_detector_is_listed_once() -> None:
+    """A function that nobody lists finds nothing."""
+    listed = [*registry.OF_A_PROCESS, *registry.OF_THE_JOB, *registry.OF_THE_OUTCOME]
+    modules = [
+        importlib.import_module(f"postmortem.shapes.{module.name}")
+        for module in pkgutil.iter_modules(room.__path__)
+        if module.name not in {"observed", "registry"}
+    ]
+    written = [
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__
+        and not name.startswith("_")
+        and list(inspect.signature(function).parameters) == ["observed"]
+    ]
+    assert len(listed) == len(set(listed))
+    assert {*listed, ranks.first_gone_wrong} == set(written)

@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from postmortem.facts.silence import shape
 
 from postmortem.reading.prefixes import seconds
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.silence import standing, standstill
 
 
 def tail(*times: str) -> tuple[int, str]:
@@ -44,7 +45,7 @@ STEADY = [f"09:14:{second:02d}" for second in range(10, 40)]
 )
 def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: str | None) -> None:
     """Only a gap of many times the usual distance, with a line behind it, is a silence."""
-    one = shape(tail(*times), 0, last)
+    one = standstill(tail(*times), 0, last)
     assert (
         (one is not None and found in one.said.text("en") and one.line == last)
         if found
@@ -82,7 +83,7 @@ def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: st
 def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool) -> None:
     """Many times the usual distance of the records, and all lines name one step."""
     first, text = tail(*STEADY)
-    one = shape((first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129)
+    one = standstill((first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129)
     assert (
         (
             one is not None
@@ -114,3 +115,15 @@ def test_what_is_no_time() -> None:
     """An unreadable time is not a number."""
     assert math.isnan(seconds(None))
     assert math.isnan(seconds("T99:99:99"))
+
+
+def test_of_several_sources_the_last_counts() -> None:
+    """A source without a record, or without an end that was kept, is passed over."""
+    stopped = tail(*STEADY, "10:02:11")
+    observed = Observed(
+        last_records={0: 129, 1: 129, 3: 129}, tails={0: stopped, 1: stopped, 2: stopped}
+    )
+    assert [(shape.id, shape.source) for shape in standing(observed)] == [
+        ("silence", 1),
+        ("silence", 0),
+    ]
