@@ -45,8 +45,8 @@ def test_rules_are_typed_and_name_their_conditions() -> None:
     rule = knowledge.cause("numerics.fp16-overflow")
     first = rule.supporting[0]
     assert [one.id for one in first.asked.wanted] == [
-        "computes-in-fp16",
         "training-loss-not-finite",
+        "computes-in-fp16",
     ]
     assert all(one.predicate and set(one.meaning) == {"en", "zh"} for one in first.asked.wanted)
     assert (rule.whose, first.level, first.group) == ("user", "strong", "precision")
