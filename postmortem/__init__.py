@@ -7,6 +7,7 @@
 
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
 from postmortem.library import Report, analyze
+from postmortem.reading.sources import Stream
 
 __all__ = [
     "InputError",
@@ -14,6 +15,7 @@ __all__ = [
     "PatternError",
     "PostmortemError",
     "Report",
+    "Stream",
     "UsageError",
     "analyze",
 ]

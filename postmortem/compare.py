@@ -25,8 +25,9 @@ from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis, Environment, SeriesView
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
-from postmortem.reading.opener import STDIN, open_log
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import ANSI, clean
+from postmortem.reading.sources import STDIN
 
 _LONGEST: Final = 400
 _MOST_WORDINGS: Final = 200_000

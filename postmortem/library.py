@@ -14,10 +14,9 @@ from postmortem import pipeline, report
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
+from postmortem.reading.sources import LogSource
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.wire import to_wire
-
-Path_ = str | Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Report:
 
     diagnosis: Diagnosis
     job: pipeline.Job = field(repr=False, compare=False)
-    """What was read; keeps no log, only what was found in it."""
+    """What was read; keeps what was found in the log, and the bytes of a log that was given as such."""
 
     @property
     def verdict(self) -> Verdict:
@@ -110,18 +109,19 @@ class Report:
 
 
 def analyze(
-    paths: Path_ | Sequence[Path_],
+    paths: LogSource | Sequence[LogSource],
     *,
-    env: Sequence[Path_] = (),
+    env: Sequence[LogSource] = (),
     language: str = "en",
-    patterns: Sequence[Path_] = (),
+    patterns: Sequence[str | Path] = (),
     facts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
     Args:
-        paths: log files, folders, or `-` for standard input; all together are one job.
+        paths: log files, folders, or `-` for standard input; the bytes of a log, a binary stream,
+            or either with a name (`postmortem.Stream`); all together are one job.
         env: environment dumps that are not in the log.
         language: `en` or `zh`.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
@@ -139,7 +139,7 @@ def analyze(
     'numerics.loss-scale-exhausted'
     """
     _require_language(language)
-    if not isinstance(paths, (str, Path)) and not paths:
+    if isinstance(paths, (list, tuple)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
     job = pipeline.read(
         paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress

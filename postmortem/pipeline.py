@@ -42,8 +42,10 @@ from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
 from postmortem.reading.kinds import kind_of
-from postmortem.reading.opener import Counted, Readable, fill, lines_of, open_log
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.reading.readable import Counted, fill, lines_of
+from postmortem.reading.sources import LogSource, Origin, Readable, is_file, name_of, origins_of
 
 _ERROR_FILE_BYTES: Final = 16 << 20
 """An error file holds one message and its call stack, and is read whole."""
@@ -61,11 +63,13 @@ class Job(NamedTuple):
     notes: Mapping[int, Said]
     """What is to be said of a source, by its index."""
     given: Sequence[str] = ()
-    """The paths that were asked for."""
+    """The paths that were asked for, and the names of streams."""
+    origins: Sequence[Origin] = ()
+    """Where each source comes from; bytes can be read again."""
 
 
 def analyze(
-    paths: str | Path | Sequence[str | Path], *, language: str = "en", **given: Any
+    paths: LogSource | Sequence[LogSource], *, language: str = "en", **given: Any
 ) -> Diagnosis:
     """Read and diagnose one job.
 
@@ -75,9 +79,9 @@ def analyze(
 
 
 def read(
-    paths: str | Path | Sequence[str | Path],
+    paths: LogSource | Sequence[LogSource],
     *,
-    env_files: Sequence[str | Path] = (),
+    env_files: Sequence[LogSource] = (),
     patterns: Sequence[str | Path] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
     block_size: int = SIZE,
@@ -86,7 +90,8 @@ def read(
     """Read one job.
 
     Args:
-        paths: files, folders or `-` (standard input) that together are the log of one job.
+        paths: files, folders, `-` (standard input), bytes or streams that together are the log of
+            one job.
         env_files: environment dumps (collect_env, nvidia-smi, pip list ...) that are not in the
             log.
         patterns: further pattern folders, of the shape of the built-in one.
@@ -100,7 +105,7 @@ def read(
         InputError: nothing could be read.
         PatternError: a pattern folder is missing or invalid.
     """
-    given = [str(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    given = origins_of(paths)
     machine = machine_for(tuple(Path(folder) for folder in patterns))
     found = list(candidates(given))
     reader = _Reader(
@@ -111,16 +116,23 @@ def read(
     )
     for candidate in found:
         if candidate.skip:
-            reader.ignore(candidate.path, candidate.skip)
+            reader.ignore(candidate.origin, candidate.skip)
         else:
-            reader.read(candidate.path, is_alone=len(given) == 1 and candidate.path == given[0])
-    reader.require_something(given)
-    for path in env_files:
-        reader.read(str(path), is_alone=True, kind="environment")
+            reader.read(candidate.origin, is_alone=given == [candidate.origin])
+    names = [name_of(origin) for origin in given]
+    reader.require_something(names)
+    for origin in origins_of(env_files):
+        reader.read(origin, is_alone=True, kind="environment")
     for name, value in facts.items():
         reader.gathered.facts.add(name, value, env.TOLD, 0, 0)
     return Job(
-        reader.gathered, reader.sources, machine.knowledge, reader.warnings, reader.notes, given
+        reader.gathered,
+        reader.sources,
+        machine.knowledge,
+        reader.warnings,
+        reader.notes,
+        names,
+        reader.origins,
     )
 
 
@@ -151,23 +163,32 @@ class _Reader:
         """Kept points of all sources."""
         self.budget = Budget(A_JOB)
         self.sources: list[Source] = []
+        self.origins: list[Origin] = []
         self.warnings: list[Said] = []
         self.notes: dict[int, Said] = {}
 
-    def ignore(self, path: str, why: Said) -> None:
+    def ignore(self, origin: Origin, why: Said) -> None:
         """List a file that is no part of the job's log."""
         self.notes[len(self.sources)] = why
-        self.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored"))
+        self._list(
+            origin,
+            Source(name_of(origin), 0, 0, "", None, NOWHERE, "ignored", is_file=is_file(origin)),
+        )
 
-    def read(self, path: str, *, is_alone: bool, kind: str = "log") -> None:
+    def _list(self, origin: Origin, source: Source) -> None:
+        self.origins.append(origin)
+        self.sources.append(source)
+
+    def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:
         """Read one file; of several, one that cannot be read is listed with the reason, and so is one on which this program fails."""
+        path = name_of(origin)
         try:
-            self._read(path, kind)
+            self._read(origin, kind)
         except InputError as error:
             if is_alone:
                 raise
             self.ignore(
-                path, error.what if isinstance(error.what, Said) else quote(str(error.what))
+                origin, error.what if isinstance(error.what, Said) else quote(str(error.what))
             )
         except PatternError:
             raise
@@ -180,7 +201,7 @@ class _Reader:
                     why, path, "set POSTMORTEM_DEBUG=1 for the traceback and report it"
                 ) from error
             self.warnings.append(labelled(path, why))
-            self.ignore(path, why)
+            self.ignore(origin, why)
 
     def require_something(self, given: Sequence[str]) -> None:
         """Refuse a job none of whose files could be read.
@@ -194,8 +215,8 @@ class _Reader:
                 f"no log could be read: {why}", ", ".join(given), "name the text log of the run"
             )
 
-    def _read(self, path: str, kind: str) -> None:
-        opened = open_log(path)
+    def _read(self, origin: Origin, kind: str) -> None:
+        opened, path = open_log(origin), name_of(origin)
         try:
             text = Text(opened)
             head = text.head.decode("utf-8", "replace")
@@ -256,7 +277,8 @@ class _Reader:
             kind = "environment"
         elif kind == "log" and not part.records.get(index):
             kind = kind_of(head[:65536]) or kind
-        self.sources.append(
+        self._list(
+            origin,
             Source(
                 path,
                 opened.bytes_read,
@@ -265,7 +287,9 @@ class _Reader:
                 opened.compression,
                 where,
                 kind,
-            )
+                digest=opened.digest,
+                is_file=is_file(origin),
+            ),
         )
 
     def _merge(self, part: Gathered) -> None:
@@ -499,7 +523,7 @@ def _assemble(
     apart: Mapping[int, float],
     excerpt: Excerpt | None,
 ) -> Diagnosis:
-    gathered, sources, knowledge, warnings, notes, given = job
+    gathered, sources, knowledge, warnings, notes, given, _ = job
     series: list[Series] = sorted(
         gathered.series.values(),
         key=lambda one: (one.source, one.name, one.where.rank or 0, one.producer),
@@ -507,7 +531,7 @@ def _assemble(
     failure = views.first_failure(
         first, case, knowledge, language, is_numeric=ranked[0].id.startswith("numerics.")
     )
-    excerpt = excerpt or views.excerpt(gathered, sources, failure, case)
+    excerpt = excerpt or views.excerpt(gathered, job.origins, failure, case)
     logs = [
         index
         for index, source in enumerate(sources)

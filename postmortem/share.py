@@ -12,7 +12,6 @@ people look for. Nothing is believed: each text is analysed as whoever receives 
 """
 
 import copy
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from postmortem.errors import InputError
 from postmortem.library import Report, analyze
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.reading.excerpt import lines_in
+from postmortem.reading.sources import Stream
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.markdown import fence, prose
@@ -106,13 +106,13 @@ class _Maker:
 
     def is_same(self, windows: Sequence[Window]) -> bool:
         """Say whether the text of these windows is judged as the whole is."""
-        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
-            path = Path(folder) / "issue.md"
-            path.write_text(self.text(windows), encoding="utf-8")
-            verdict = analyze(
-                path, env=self.env, language=self.report.diagnosis.language, patterns=self.patterns
-            ).verdict
-        return verdict.cause == self.report.verdict.cause
+        judged = analyze(
+            Stream("issue.md", self.text(windows).encode("utf-8", "replace")),
+            env=self.env,
+            language=self.report.diagnosis.language,
+            patterns=self.patterns,
+        )
+        return judged.verdict.cause == self.report.verdict.cause
 
     def smallest(self, windows: Sequence[Window]) -> list[Window]:
         """Leave out windows, then halves of what is left, as long as the verdict stays."""

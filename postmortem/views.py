@@ -34,8 +34,8 @@ from postmortem.model.diagnosis import (
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, labelled, quote, say
 from postmortem.reading.excerpt import lines_around
-from postmortem.reading.opener import STDIN
 from postmortem.reading.prefixes import time_basis
+from postmortem.reading.sources import Origin
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
@@ -319,7 +319,7 @@ def known_numbers(gathered: Gathered, sources: Sequence[Source], done: Progress)
             (
                 source.path
                 for source in sources
-                if source.kind in {"log", "notebook"} and source.path != STDIN
+                if source.kind in {"log", "notebook"} and source.is_file
             ),
             "",
         ),
@@ -350,7 +350,7 @@ def captures_of(evidence: Sequence[Evidence], case: Case) -> dict[str, str]:
 
 
 def excerpt(
-    gathered: Gathered, sources: Sequence[Source], failure: FirstFailure | None, case: Case
+    gathered: Gathered, origins: Sequence[Origin], failure: FirstFailure | None, case: Case
 ) -> Excerpt | None:
     """Give the raw lines around the first failure: kept ones, or read again.
 
@@ -373,8 +373,8 @@ def excerpt(
                         _marked(case, failure, begin, len(lines)),
                     )
         again = (
-            lines_around(sources[failure.source].path, failure.line)
-            if failure.source < len(sources)
+            lines_around(origins[failure.source], failure.line)
+            if failure.source < len(origins)
             else None
         )
         if again is not None:

@@ -23,6 +23,10 @@ class Source:
     kind: str
     """log | metrics | environment | scheduler | kernel | notebook | ignored"""
     note: str = ""
+    digest: str | None = None
+    """Hash of the stored bytes, with its name before it, if all were read; not part of the JSON contract."""
+    is_file: bool = True
+    """Whether `path` leads to it: standard input and streams only bear a name."""
 
 
 @dataclass(frozen=True, slots=True)

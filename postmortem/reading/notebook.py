@@ -14,7 +14,7 @@ import json
 import re
 from typing import Final
 
-from postmortem.reading.opener import Readable
+from postmortem.reading.sources import Readable
 
 _PIECE: Final = 1 << 20
 _LONGEST: Final = 16 << 20

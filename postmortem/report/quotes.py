@@ -48,8 +48,11 @@ def quoted(diagnosis: Diagnosis) -> Diagnosis:
         wanted[stretch.source].append(stretch)
     found: list[Excerpt] = []
     for source, stretches in wanted.items():
-        lines = lines_again(
-            diagnosis.sources[source].path, [(one.first, one.last) for one in stretches]
+        place = diagnosis.sources[source]
+        lines = (
+            lines_again(place.path, [(one.first, one.last) for one in stretches])
+            if place.is_file
+            else {}
         )
         if lines:
             found += _stretches(source, stretches, lines, excerpt)

@@ -124,7 +124,10 @@ def _where(where: Where) -> dict[str, Any]:
 
 
 def _source(source: Source) -> dict[str, Any]:
-    return _fields(source) | {"where": _where(source.where)}
+    fields = _fields(source) | {"where": _where(source.where)}
+    for name in ("digest", "is_file"):  # for stores; the contract names a source by its path
+        del fields[name]
+    return fields
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from postmortem.model.watching import Ended, Event, Noted, Record, Sign, Warned
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
 from postmortem.reading.follow import Change, Followed
-from postmortem.reading.opener import STDIN
+from postmortem.reading.sources import STDIN
 from postmortem.watch.live import Live
 from postmortem.watch.pace import Pace
 from postmortem.watch.signs import Signs
