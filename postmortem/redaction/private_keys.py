@@ -3,7 +3,7 @@
 Whole ones, cut ones, and those whose every line a launcher or a logger has prefixed.
 
 In: text. Out: the places of their bodies, one group for each key. Not here: keys on one line behind
-a name (`credentials`), pseudonyms (`redactor`).
+a name (`assignments`), pseudonyms (`pseudonyms`).
 
 An excerpt may begin or end within a key, so neither of the two marks is needed: a body is told by
 its lines, which all have the same length.
