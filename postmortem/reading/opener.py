@@ -25,12 +25,15 @@ from postmortem.reading.sources import STDIN, Origin, Readable, Stream
 _FREE: Final = 64 << 20
 """Unpacked bytes up to which an archive may be as dense as it likes."""
 _DENSEST: Final = 1000
-"""Times its size that an archive of a log may unpack to: counters and times differ from line to line."""
+"""Times its size that an archive of a log may unpack to: its lines differ by counters and times."""
 _MOST_UNPACKED: Final = 64 << 30
 
 
 class Opened:
-    """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
+    """A log that is read.
+
+    `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off.
+    """
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class Opened:
         """
         self.path, self.compression = path, compression
         self.fault: Said | None = None
-        """Why less was read than there should be, or something else than now bears the name; None if all is well."""
+        """Why less was read than there should be, or what else now bears the name; or None."""
         self.bytes_read = 0
         self._stored, self._status = Stored(file), status
         self._read = unpacked(self._stored, compression) if compression else self._stored.read
@@ -219,7 +222,7 @@ def _lent(stream: Readable, name: str) -> io.BufferedReader:
 
 
 def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:
-    """Open a file or a pipe, with its status; a folder or a device is refused before it is opened."""
+    """Open a file or a pipe, with its status; a folder or a device is refused before."""
     status = Path(path).stat()
     if stat.S_ISDIR(status.st_mode):
         raise InputError(
@@ -256,7 +259,10 @@ def no_file(mode: int) -> Said | None:
 
 
 def _refuse_device(status: os.stat_result | None, path: str) -> None:
-    """Let through files and pipes, the terminal that is standard input, and the device that is always empty."""
+    """Let through files and pipes.
+
+    And the terminal that is standard input, and the device that is always empty.
+    """
     why = None if status is None or stat.S_ISFIFO(status.st_mode) else no_file(status.st_mode)
     if status is None or why is None or (path == STDIN and stat.S_ISSOCK(status.st_mode)):
         return

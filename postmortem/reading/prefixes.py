@@ -306,10 +306,11 @@ def seconds(time: str | None) -> float:
 
 
 def carries_srun_labels(sample: str) -> bool:
-    """Say whether most lines of the sample (a server's may be mixed in) begin with `srun --label`'s task number, be it behind a stamp or in colour.
+    """Say whether most lines of the sample begin with `srun --label`'s task number.
 
-    A single leading "12: " is data; only the same shape on many lines, with at least two task
-    numbers or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
+    Lines of a server may be mixed in, and the number may stand behind a stamp or in colour. A
+    single leading "12: " is data; only the same shape on many lines, with at least two task numbers
+    or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
     """
     lines = [line for line in sample.split("\n") if line.strip()][:400]
     if len(lines) < 8:

@@ -336,8 +336,8 @@ MACHINES: Final = (
         "host",
         "(?i:host|nodename|master_addr|rdzv|srun: error|CANCELLED|uname)",
         Pattern(
-            r"(?:(?i:\b(?:host[ _]?name|nodename|slurmd_nodename|master_addr(?:ess)?|rdzv_endpoint))"
-            r"['\"]?(?: {0,3}[:=] {0,3}| (?=[\w.-]{1,80}[.\d]))['\"]?"
+            r"(?:(?i:\b(?:host[ _]?name|nodename|slurmd_nodename|master_addr(?:ess)?"
+            r"|rdzv_endpoint))['\"]?(?: {0,3}[:=] {0,3}| (?=[\w.-]{1,80}[.\d]))['\"]?"
             r"|(?:^|\n)[ \t]{0,8}host[ \t]{0,10}: |srun: error: (?=[\w.-]{1,80}: )"
             rf"|\bON (?=[\w.-]{{1,80}} CANCELLED)|\buname: Linux ){_HOST}"
         ),

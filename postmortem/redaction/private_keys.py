@@ -67,7 +67,10 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _behind(lines: list[_Line], number: int, end: int, hidden: set[int]) -> Iterator[Span]:
-    """Give what follows the mark of a beginning, up to that of the end or where no more of it comes."""
+    """Give what follows the mark of a beginning.
+
+    Up to that of the end, or where no more of it comes.
+    """
     first = lines[number]
     close = _END.compiled.search(first.text, end)
     yield from _inside(first, end, close.start() if close else len(first.text))

@@ -86,7 +86,7 @@ class Pseudonyms:
         return f"{kind}-{self._numbers[kind]}"
 
     def patterns(self) -> dict[str, Any]:
-        """Give what finds every name known so far, by kind: group `v` of `re2`, the longest first."""
+        """Give what finds every name known so far, by kind: group `v`, the longest name first."""
         named = sorted(
             (key for key in self._names if not PSEUDONYM.fullmatch(key[1])),
             key=lambda key: (-len(key[1]), key),

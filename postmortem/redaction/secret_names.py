@@ -118,7 +118,7 @@ class Named(IntEnum):
     LONG = 1
     """A secret if it is long and of capitals, small letters and digits: a bare `key`."""
     ISSUED = 2
-    """A secret if it looks like one and is long: the name of a service, or of an account with it."""
+    """A secret if it looks like one and is long: named by a service, or an account with it."""
     PERHAPS = 3
     """A secret if it looks like one."""
     KEY = 4
@@ -199,7 +199,7 @@ _SECRET_WORD: Final = Pattern(r"(?i)token|key|secret|passw|pwd|passphrase|creden
 
 
 def is_placeholder(value: str) -> bool:
-    """Say whether a value is none: a word of prose, a variable, a placeholder, a number of stars."""
+    """Say whether a value is none: a word of prose, a variable, a placeholder, some stars."""
     return not any(map(str.isalnum, value)) or bool(_NO_SECRET.fullmatch(value))
 
 
@@ -270,11 +270,7 @@ def is_secret(strength: Named, value: str, *, is_quoted: bool, is_prose: bool) -
         return not (is_prose and _is_short_word(value)) and not _is_file(value)
     if strength is Named.KEY:
         return _is_key(value) and not (is_prose and _is_word_of_prose(value))
-    if strength is Named.LONG:
-        return _is_long(value)
-    if strength is Named.ISSUED:
-        return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
-    return is_random(value)
+    return _LOOKS[strength](value)
 
 
 def _is_short_word(value: str) -> bool:
@@ -296,6 +292,13 @@ def _is_long(value: str) -> bool:
     """Say whether a value is long and drawn from capitals, small letters and digits."""
     is_mixed = switches(value) * 3 >= len(value) and not value.islower() and not value.isupper()
     return len(value) >= _SHORTEST_LONG and is_mixed and is_random(value)
+
+
+def _is_issued(value: str) -> bool:
+    return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
+
+
+_LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: is_random}
 
 
 def _is_file(value: str) -> bool:
