@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
@@ -102,10 +103,7 @@ def _pump(
     child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals
 ) -> None:
     """Copy both streams as they come; those that have ended are taken out of `pipes`."""
-
-    def is_waiting() -> bool:
-        return child.poll() is None and not signals.unheard.is_set()
-
+    is_waiting = partial(_may_wait, child, signals)
     ended = None
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
@@ -123,6 +121,11 @@ def _pump(
                     selector.unregister(pipe)
                     del pipes[pipe]
                     pipe.close()
+
+
+def _may_wait(child: "subprocess.Popen[bytes]", signals: Signals) -> bool:
+    """Say whether a slow reader may hold the command up: not once it is to end."""
+    return child.poll() is None and not signals.unheard.is_set()
 
 
 def _copied(pipe: IO[bytes], outlet: Outlet, kept: Kept, is_waiting: Callable[[], bool]) -> bool:
