@@ -45,7 +45,7 @@ from postmortem.reading.kinds import kind_of
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.reading.readable import Counted, fill, lines_of
-from postmortem.reading.sources import LogSource, Origin, Readable, is_file, name_of, origins_of
+from postmortem.reading.sources import LogSource, Origin, is_file, name_of, origins_of
 
 _ERROR_FILE_BYTES: Final = 16 << 20
 """An error file holds one message and its call stack, and is read whole."""
@@ -152,12 +152,8 @@ class _Reader:
         processes: Mapping[str, Where],
         progress: Callable[[str, int, int], None] | None,
     ) -> None:
-        self.machine, self.block_size, self.processes, self.progress = (
-            machine,
-            block_size,
-            processes,
-            progress,
-        )
+        self.machine, self.block_size = machine, block_size
+        self.processes, self.progress = processes, progress
         self.gathered = Gathered()
         self.points = 0
         """Kept points of all sources."""
@@ -170,14 +166,10 @@ class _Reader:
     def ignore(self, origin: Origin, why: Said) -> None:
         """List a file that is no part of the job's log."""
         self.notes[len(self.sources)] = why
-        self._list(
-            origin,
-            Source(name_of(origin), 0, 0, "", None, NOWHERE, "ignored", is_file=is_file(origin)),
-        )
-
-    def _list(self, origin: Origin, source: Source) -> None:
         self.origins.append(origin)
-        self.sources.append(source)
+        self.sources.append(
+            Source(name_of(origin), 0, 0, "", None, NOWHERE, "ignored", is_file=is_file(origin))
+        )
 
     def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:
         """Read one file; of several, one that cannot be read is listed with the reason, and so is one on which this program fails."""
@@ -222,26 +214,15 @@ class _Reader:
             head = text.head.decode("utf-8", "replace")
             index, notes = len(self.sources), list[Said]()
             where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
+            counted = Counted(text)
             if trainer_state.claims(head):
-                kind, part = (
-                    "metrics",
-                    self._metrics_file(
-                        text,
-                        index,
-                        lambda source: trainer_state.records(blocks(source, self.block_size)),
-                        "transformers-trainer",
-                    ),
-                )
+                records = trainer_state.records(blocks(counted, self.block_size))
+                kind = "metrics"
+                part = self._metrics_file(counted, index, records, "transformers-trainer")
             elif csv_metrics.claims(head):
-                kind, part = (
-                    "metrics",
-                    self._metrics_file(
-                        text,
-                        index,
-                        lambda source: csv_metrics.records(lines_of(source, _ROW_BYTES)),
-                        csv_metrics.PRODUCER,
-                    ),
-                )
+                records = csv_metrics.records(lines_of(counted, _ROW_BYTES))
+                kind = "metrics"
+                part = self._metrics_file(counted, index, records, csv_metrics.PRODUCER)
             elif error_file.claims(head):
                 part = self._error_file(text, index, where)
                 notes += [error_file.NOTE, *([_CUT] if text.read(1) else [])]
@@ -277,8 +258,8 @@ class _Reader:
             kind = "environment"
         elif kind == "log" and not part.records.get(index):
             kind = kind_of(head[:65536]) or kind
-        self._list(
-            origin,
+        self.origins.append(origin)
+        self.sources.append(
             Source(
                 path,
                 opened.bytes_read,
@@ -289,7 +270,7 @@ class _Reader:
                 kind,
                 digest=opened.digest,
                 is_file=is_file(origin),
-            ),
+            )
         )
 
     def _merge(self, part: Gathered) -> None:
@@ -332,19 +313,14 @@ class _Reader:
         return result
 
     def _metrics_file(
-        self,
-        text: Text,
-        index: int,
-        records: Callable[[Readable], Iterable[tuple[Record, int]]],
-        producer: str,
+        self, text: Counted, index: int, records: Iterable[tuple[Record, int]], producer: str
     ) -> Gathered:
         """Read a trainer_state.json or a table."""
-        source = Counted(text)
         gathering = Gathering(self.machine, index)
-        gathering.take_state(records(source), producer)
+        gathering.take_state(records, producer)
         gathering.feed(Block(b"", 0, 0, 0))
         result = gathering.snapshot()
-        result.lines[index] = source.lines
+        result.lines[index] = text.lines
         return result
 
 
