@@ -71,7 +71,7 @@ class Wrapping:
         )
 
     def _line(self, line: str, time: float, rank: int) -> str:
-        when = dt.datetime.fromtimestamp(time, dt.UTC)
+        when = dt.datetime.fromtimestamp(time, dt.timezone.utc)
         stamp, comma = (
             f"{when:%Y-%m-%dT%H:%M:%S.%f}",
             f"{when:%Y-%m-%d %H:%M:%S},{when.microsecond // 1000:03d}",

@@ -8,6 +8,7 @@
 from postmortem.api import Report, analyze
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
 from postmortem.model.diagnosis import Analysis
+from postmortem.reading.sources import Stream
 
 __all__ = [
     "Analysis",
@@ -16,6 +17,7 @@ __all__ = [
     "PatternError",
     "PostmortemError",
     "Report",
+    "Stream",
     "UsageError",
     "analyze",
 ]

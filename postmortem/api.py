@@ -15,11 +15,10 @@ from postmortem import pipeline, report
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Analysis, Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
+from postmortem.reading.sources import LogSource
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.told import told
 from postmortem.report.wire import to_wire
-
-Path_ = str | Path
 
 
 @dataclass(frozen=True)
@@ -113,17 +112,18 @@ class Report:
 
 
 def analyze(
-    paths: Path_ | Sequence[Path_],
+    paths: LogSource | Sequence[LogSource],
     *,
-    env: Sequence[Path_] = (),
-    patterns: Sequence[Path_] = (),
+    env: Sequence[LogSource] = (),
+    patterns: Sequence[str | Path] = (),
     facts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
     Args:
-        paths: log files, folders, or `-` for standard input; all together are one job.
+        paths: log files, folders, or `-` for standard input; the bytes of a log, a binary stream,
+            or either with a name (`postmortem.Stream`); all together are one job.
         env: environment dumps that are not in the log.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
         facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`,
@@ -139,7 +139,7 @@ def analyze(
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
     'numerics.loss-scale-exhausted'
     """
-    if not isinstance(paths, (str, Path)) and not paths:
+    if isinstance(paths, (list, tuple)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
     analysis = pipeline.analyze(
         paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress

@@ -26,8 +26,9 @@ from postmortem.model.said import Said
 from postmortem.pipeline import analyze
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
-from postmortem.reading.opener import STDIN, open_log
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import ANSI, clean
+from postmortem.reading.sources import STDIN
 
 _LONGEST: Final = 400
 _MOST_WORDINGS: Final = 200_000

@@ -16,11 +16,12 @@ from postmortem.inference.verdict import rank
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.literals import Machine
 from postmortem.model.diagnosis import Analysis
+from postmortem.reading.sources import LogSource
 from postmortem.story.telling import tell
 
 
 def analyze(
-    paths: str | Path | Sequence[str | Path],
+    paths: LogSource | Sequence[LogSource],
     *,
     patterns: Sequence[str | Path] = (),
     **given: Any,

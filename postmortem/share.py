@@ -11,7 +11,6 @@ can be left out again is left out, but for the lines at the first failure and th
 people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
 from postmortem.reading.excerpt import lines_in
+from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
 
 Window = tuple[int, int, int]
@@ -69,10 +69,8 @@ def share(
     analysis = pipeline.analyze(paths, env_files=env, patterns=patterns)
 
     def judge(written: str) -> Analysis:
-        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
-            path = Path(folder) / "issue.md"
-            path.write_text(written, encoding="utf-8")
-            return pipeline.analyze(path, env_files=env, patterns=patterns)
+        issue = Stream("issue.md", written.encode("utf-8", "replace"))
+        return pipeline.analyze(issue, env_files=env, patterns=patterns)
 
     maker = _Maker(analysis, text(analysis).of, judge)
     windows: list[Window] = []

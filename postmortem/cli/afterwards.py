@@ -37,8 +37,11 @@ _START: Final = (
     "import json, sys; asked = json.load(sys.stdin); sys.path[:] = asked['modules']; from"
     " postmortem.cli import afterwards; afterwards.main(asked)"
 )
-"""The modules are found where this process finds them, not in the folder of the training, which may hold any name. No bytecode is written (-B): on a full disk
-it would be cut short, and read again."""
+"""The modules are found where this process finds them.
+
+Not in the folder of the training, which may hold any name. No bytecode is written (-B): on a full
+disk it would be cut short, and read again.
+"""
 
 
 class Wanted(NamedTuple):
@@ -51,6 +54,13 @@ class Wanted(NamedTuple):
     open_: bool
     redact: bool | None
     patterns: tuple[Path, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Give the fields as JSON takes them."""
+        return self._asdict() | {
+            "output": str(self.output) if self.output else None,
+            "patterns": list(map(str, self.patterns)),
+        }
 
 
 def analyse(
@@ -65,19 +75,13 @@ def analyse(
     Gives what went wrong with it as a whole, or an empty string. A signal that comes meanwhile ends
     the analysis.
     """
-    asked = (
-        {
-            "modules": sys.path,
-            "logs": list(map(str, logs)),
-            "command": list(command),
-            "facts": dict(facts),
-        }
-        | wanted._asdict()
-        | {
-            "output": str(wanted.output) if wanted.output else None,
-            "patterns": list(map(str, wanted.patterns)),
-        }
-    )
+    asked = {
+        "modules": sys.path,
+        "logs": list(map(str, logs)),
+        "command": list(command),
+        "facts": dict(facts),
+        **wanted.plain(),
+    }
     again = f"; postmortem analyze {logs[0]} does it again"
     try:
         process = signals.start([sys.executable, "-I", "-B", "-c", _START], stdin=subprocess.PIPE)

@@ -19,7 +19,7 @@ from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
 from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
-from postmortem.reading.opener import STDIN
+from postmortem.reading.sources import STDIN
 from postmortem.report import FORMS
 
 _SUFFIXES = {

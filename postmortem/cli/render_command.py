@@ -15,7 +15,8 @@ from postmortem.cli.options import (
     refuse_overwriting,
 )
 from postmortem.errors import InputError
-from postmortem.reading.opener import fill, open_log
+from postmortem.reading.opener import open_log
+from postmortem.reading.readable import fill
 from postmortem.report.lossless import from_json
 
 _LARGEST: Final = 1 << 30

@@ -11,7 +11,6 @@ from postmortem import names
 from postmortem.case.case import Case
 from postmortem.model.diagnosis import Evidence, Progress
 from postmortem.model.said import Said
-from postmortem.reading.opener import STDIN
 
 
 def known_numbers(case: Case, done: Progress) -> dict[str, str]:
@@ -29,7 +28,7 @@ def known_numbers(case: Case, done: Progress) -> dict[str, str]:
             (
                 source.path
                 for source in case.sources
-                if source.kind in {"log", "notebook"} and source.path != STDIN
+                if source.kind in {"log", "notebook"} and source.is_file
             ),
             "",
         ),

@@ -7,7 +7,6 @@ warnings. Not here: looking at lines, finding the files of a folder (`reading.di
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -28,8 +27,10 @@ from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
 from postmortem.reading.kinds import kind_of
-from postmortem.reading.opener import Counted, fill, lines_of, open_log
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.reading.readable import Counted, fill, lines_of
+from postmortem.reading.sources import LogSource, Origin, is_file, name_of, origins_of
 
 Progress = Callable[[str, int, int], None]
 """Told of a source's path, its bytes and its lines read so far, after each block."""
@@ -45,10 +46,10 @@ _FRAMES: Final = say(
 
 
 def read(
-    paths: str | Path | Sequence[str | Path],
+    paths: LogSource | Sequence[LogSource],
     machine: Machine,
     *,
-    env_files: Sequence[str | Path] = (),
+    env_files: Sequence[LogSource] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
     block_size: int = SIZE,
     progress: Progress | None = None,
@@ -56,7 +57,8 @@ def read(
     """Read one job.
 
     Args:
-        paths: files, folders or `-` (standard input) that together are the log of one job.
+        paths: files, folders, `-` (standard input), bytes or streams that together are the log of
+            one job.
         machine: what is looked for.
         env_files: environment dumps (collect_env, nvidia-smi, pip list ...) that are not in the
             log.
@@ -68,22 +70,23 @@ def read(
     Raises:
         InputError: nothing could be read.
     """
-    given = [str(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    given = origins_of(paths)
     found = list(candidates(given))
     processes = processes_of([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress)
     for candidate in found:
         if candidate.skip:
-            reader.ignore(candidate.path, candidate.skip)
+            reader.ignore(candidate.origin, candidate.skip)
         else:
-            reader.read(candidate.path, is_alone=len(given) == 1 and candidate.path == given[0])
-    reader.require_something(given)
-    for path in env_files:
-        reader.read(str(path), is_alone=True, kind="environment")
+            reader.read(candidate.origin, is_alone=given == [candidate.origin])
+    names = [name_of(origin) for origin in given]
+    reader.require_something(names)
+    for origin in origins_of(env_files):
+        reader.read(origin, is_alone=True, kind="environment")
     gathered = reader.gathered
     for name, value in facts.items():
         gathered.facts.add(name, value, env.TOLD, 0, 0)
-    gathered.given += given
+    gathered.given += names
     return gathered
 
 
@@ -104,23 +107,29 @@ class _Reader:
         """Kept points of all sources."""
         self.budget = Budget(A_JOB)
 
-    def ignore(self, path: str, why: Said) -> None:
+    def ignore(self, origin: Origin, why: Said) -> None:
         """List a file that is no part of the job's log."""
-        self.gathered.sources.append(Source(path, 0, 0, "", None, NOWHERE, "ignored", why))
+        self.gathered.origins.append(origin)
+        self.gathered.sources.append(
+            Source(
+                name_of(origin), 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_file(origin)
+            )
+        )
 
-    def read(self, path: str, *, is_alone: bool, kind: str = "log") -> None:
+    def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:
         """Read one file.
 
         Of several, one that cannot be read is listed with the reason, and so is one on which this
         program fails.
         """
+        path = name_of(origin)
         try:
-            self._read(path, kind)
+            self._read(origin, kind)
         except InputError as error:
             if is_alone:
                 raise
             what = error.what
-            self.ignore(path, what if isinstance(what, Said) else quote(str(what)))
+            self.ignore(origin, what if isinstance(what, Said) else quote(str(what)))
         except PatternError:
             raise
         except Exception as error:
@@ -132,7 +141,7 @@ class _Reader:
                     why, path, "set POSTMORTEM_DEBUG=1 for the traceback and report it"
                 ) from error
             self.gathered.warnings.append(labelled(path, why))
-            self.ignore(path, why)
+            self.ignore(origin, why)
 
     def require_something(self, given: Sequence[str]) -> None:
         """Refuse a job none of whose files could be read.
@@ -147,8 +156,8 @@ class _Reader:
                 f"no log could be read: {why}", ", ".join(given), "name the text log of the run"
             )
 
-    def _read(self, path: str, kind: str) -> None:
-        opened = open_log(path)
+    def _read(self, origin: Origin, kind: str) -> None:
+        opened, path = open_log(origin), name_of(origin)
         index = len(self.gathered.sources)
         where = self.processes.get(path, NOWHERE) if kind == "log" else NOWHERE
         try:
@@ -162,6 +171,7 @@ class _Reader:
         if opened.fault is not None:
             self.gathered.warnings.append(labelled(path, opened.fault))
             notes.append(opened.fault)
+        self.gathered.origins.append(origin)
         self.gathered.sources.append(
             Source(
                 path,
@@ -172,6 +182,8 @@ class _Reader:
                 where,
                 _kind(kind, text, head, part, index),
                 listed(notes, "; ", "；") if notes else NOTHING,
+                opened.digest,
+                is_file(origin),
             )
         )
 

@@ -1,4 +1,4 @@
-"""Goes on reading what a command has left behind, so that it is not killed by a pipe that nobody reads.
+"""Goes on reading what a command has left behind: a pipe that nobody reads would kill it.
 
 In: numbers of open files: the log's, the pipes'. Out: what still comes, in the log, as far as there
 is room and the log is wanted. Not here: anything else; it runs as a script.

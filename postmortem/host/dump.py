@@ -76,7 +76,10 @@ _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 _SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 _INTERPRETER_SECONDS: Final = 15.0
-"""Seconds after which the training's interpreter is not waited for: its disk may hang, and a report without packages beats none."""
+"""Seconds after which the training's interpreter is not waited for.
+
+Its disk may hang, and a report without packages beats none.
+"""
 _DRIVER_SECONDS: Final = 5.0
 """The same for nvidia-smi, which hangs where a card has fallen off the bus."""
 
@@ -88,7 +91,7 @@ class Dump(NamedTuple):
 
     text: str
     problem: str = ""
-    """Why the interpreter's own part is missing; empty if it is not, or if no interpreter could be told."""
+    """Why the interpreter's own part is missing; empty if it is there, or none could be told."""
 
 
 def environment_dump() -> str:
@@ -142,7 +145,7 @@ def interpreter_of(command: Sequence[str]) -> str | None:
 
 
 def _joined(*parts: str) -> str:
-    r"""Join the parts; of what steers a terminal or a runner, or cannot be seen, only `\n` is left."""
+    r"""Join the parts; of what steers a terminal or a runner, or cannot be seen, `\n` is left."""
     text = _RUNNER.sub("#", "\n".join(part for part in parts if part).expandtabs(4))
     return (
         "".join(

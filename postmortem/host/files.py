@@ -25,7 +25,7 @@ _MOST_LINKS: Final = 40
 _NO_ROOM_BESIDE: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
 )
-"""The folder takes no new file, or the file is a mount of its own; it may be writable all the same."""
+"""The folder takes no new file, or the file is a mount of its own; it may be writable though."""
 
 
 def replace(path: Path, data: bytes) -> None:

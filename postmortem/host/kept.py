@@ -55,7 +55,11 @@ class Kept:
             self._is_cut = True
 
     def close(self) -> None:
-        """Try once more; what still finds no room goes elsewhere, the end first, and is lost only if there is none either."""
+        """Try once more.
+
+        What still finds no room goes elsewhere, the end first, and is lost only if there is none
+        either.
+        """
         if self.number is not None:
             self._store(self.number)
             if not os.fstat(self.number).st_nlink:

@@ -15,8 +15,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
@@ -32,7 +33,7 @@ _LONGEST_GRACE: Final = 3.0
 """The same where something that it left behind goes on writing."""
 
 _PATIENCE: Final = 5.0
-"""Seconds for which a reader that takes nothing is waited for once somebody has told the run to end."""
+"""Seconds for which a reader that takes nothing is waited for once the run has been told to end."""
 
 
 class Done(NamedTuple):
@@ -102,31 +103,38 @@ def _pump(
     child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals
 ) -> None:
     """Copy both streams as they come; those that have ended are taken out of `pipes`."""
+    is_waiting = partial(_may_wait, child, signals)
     ended = None
     with selectors.DefaultSelector() as selector:
         for pipe in pipes:
             selector.register(pipe, selectors.EVENT_READ)
         while pipes:
-            if (
-                ended is None and child.poll() is not None
-            ):  # asked before looking: what it wrote last is there by then
+            # asked before looking: what it wrote last is there by then
+            if ended is None and child.poll() is not None:
                 ended = time.monotonic()
             ready = {key.fd for key, _ in selector.select(_GRACE)}
-            if ended is not None and (
-                not ready or time.monotonic() - ended > _LONGEST_GRACE
-            ):  # something it left behind holds the pipes open
+            # something it left behind holds the pipes open
+            if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):
                 return
             for pipe in [one for one in pipes if one.fileno() in ready]:
-                data = os.read(pipe.fileno(), _CHUNK)
-                if data:
-                    kept.write(data)
-                    pipes[pipe].put(
-                        data, lambda: child.poll() is None and not signals.unheard.is_set()
-                    )
-                    continue
-                selector.unregister(pipe)
-                del pipes[pipe]
-                pipe.close()
+                if not _copied(pipe, pipes[pipe], kept, is_waiting):
+                    selector.unregister(pipe)
+                    del pipes[pipe]
+                    pipe.close()
+
+
+def _may_wait(child: "subprocess.Popen[bytes]", signals: Signals) -> bool:
+    """Say whether a slow reader may hold the command up: not once it is to end."""
+    return child.poll() is None and not signals.unheard.is_set()
+
+
+def _copied(pipe: IO[bytes], outlet: Outlet, kept: Kept, is_waiting: Callable[[], bool]) -> bool:
+    """Copy what a stream holds; false at its end."""
+    data = os.read(pipe.fileno(), _CHUNK)
+    if data:
+        kept.write(data)
+        outlet.put(data, is_waiting)
+    return bool(data)
 
 
 def _leave(pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:

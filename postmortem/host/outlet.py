@@ -44,7 +44,12 @@ class Outlet:
                 self._changed.wait(_LOOK)
 
     def finish(self, is_waiting: Callable[[float], bool]) -> None:
-        """Stay until all is passed on, as long as `is_waiting` says, which is told for how many seconds the reader has taken nothing; what is left then is lost."""
+        """Stay until all is passed on; what is left when nobody waits any more is lost.
+
+        Args:
+            is_waiting: says whether to stay, told for how many seconds the reader has taken
+                nothing.
+        """
         with self._changed:
             held, since = self._held, time.monotonic()
             while self._held and is_waiting(time.monotonic() - since):

@@ -23,7 +23,10 @@ _MEANT: Final = tuple(
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
     if (number := getattr(signal, name, None)) is not None
 )
-"""The last two tell trainings to save a checkpoint; unhandled, each of them would end this process and with it the command's output."""
+"""The last two tell trainings to save a checkpoint.
+
+Unhandled, each of them would end this process and with it the command's output.
+"""
 
 
 class Signals:

@@ -45,7 +45,9 @@ class Source(Generic[Text]):
     """log | metrics | environment | scheduler | kernel | notebook | ignored"""
     note: Text = field(default_factory=_no_text)
     digest: str | None = None
-    """SHA-256 of the stored bytes in hexadecimal digits, if all were read; no part of the report."""
+    """Hash of the stored bytes, its name before it, if all were read; no part of the report."""
+    is_file: bool = True
+    """Whether `path` leads to it: standard input and streams only bear a name."""
 
 
 @dataclass(frozen=True, slots=True)

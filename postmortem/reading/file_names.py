@@ -44,23 +44,25 @@ _COPIES: Final = 2
 
 def process_of_file(path: str) -> Where:
     """Read rank, local rank and node off a file's name and folder."""
-    parts = Path(path).parts[-3:]
-    name = Path(path).name
-    stem = name.split(".")[0]
+    *folders, name = Path(path).parts[-3:] or ("",)
     local = _LOCAL.search(name)
-    rank = (
-        None
-        if local
-        else next((match for part in (name, *parts[:-1]) if (match := _RANK.search(part))), None)
-    )
-    node = next((match for part in (name, *parts[:-1]) if (match := _NODE.search(part))), None)
-    is_redirect = (
-        stem in {"stderr", "stdout", "error"} and len(parts) >= 2 and parts[-2].isdecimal()
-    )
-    local_rank = int(local[1]) if local else whole_number(parts[-2]) if is_redirect else None
+    rank = None if local else _first(_RANK, (name, *folders))
+    node = _first(_NODE, (name, *folders))
+    local_rank = int(local[1]) if local else _redirected(folders, name)
     if rank is None and local_rank is None and node is None:
         return NOWHERE
-    return Where(int(rank[1]) if rank else None, local_rank, node[1] if node else None, None)
+    return Where(None if rank is None else int(rank), local_rank, node, None)
+
+
+def _first(pattern: re.Pattern[str], parts: Iterable[str]) -> str | None:
+    """Give what a pattern finds in the first part in which it finds anything."""
+    return next((match[1] for part in parts if (match := pattern.search(part))), None)
+
+
+def _redirected(folders: Sequence[str], name: str) -> int | None:
+    """Read the local rank off the folder into which torchrun redirects."""
+    is_stream = name.split(".", maxsplit=1)[0] in {"stderr", "stdout", "error"}
+    return whole_number(folders[-1]) if is_stream and folders and folders[-1].isdecimal() else None
 
 
 def processes_of(paths: Sequence[str]) -> dict[str, Where]:

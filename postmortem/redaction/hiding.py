@@ -1,7 +1,7 @@
 """What a rule of redaction is: where something stands that gives people or machines away.
 
 In: a pattern of `re` or `re2`, and a check. Out: a `Rule`, which gives places in a text. Not here:
-the rules (`credentials`, `machines`, `people`), pseudonyms (`redactor`).
+the rules (`tokens`, `assignments`, `commands`, `machines`, `people`), pseudonyms (`pseudonyms`).
 
 Patterns are bounded (`re`) or linear by construction (`re2`). Each rule has a hint, a pattern of
 `re2` without which it finds nothing: all hints are looked for at once, and a text that holds none
@@ -22,6 +22,16 @@ PSEUDONYM: Final = re.compile(rf"(?:{'|'.join(KINDS)})-\d{{1,6}}(?![\w-])")
 
 Span = tuple[int, int]
 Check = Callable[[Any], bool]
+
+
+def words(text: str) -> frozenset[str]:
+    """Read a table of words, parted by blanks."""
+    return frozenset(text.split())
+
+
+def one_of(text: str) -> str:
+    """Make a pattern of a table of patterns, parted by blanks: any of them, the first one first."""
+    return "|".join(text.split())
 
 
 class Pattern:

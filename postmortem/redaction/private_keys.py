@@ -3,7 +3,7 @@
 Whole ones, cut ones, and those whose every line a launcher or a logger has prefixed.
 
 In: text. Out: the places of their bodies, one group for each key. Not here: keys on one line behind
-a name (`credentials`), pseudonyms (`redactor`).
+a name (`assignments`), pseudonyms (`pseudonyms`).
 
 An excerpt may begin or end within a key, so neither of the two marks is needed: a body is told by
 its lines, which all have the same length.
@@ -67,7 +67,10 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _behind(lines: list[_Line], number: int, end: int, hidden: set[int]) -> Iterator[Span]:
-    """Give what follows the mark of a beginning, up to that of the end or where no more of it comes."""
+    """Give what follows the mark of a beginning.
+
+    Up to that of the end, or where no more of it comes.
+    """
     first = lines[number]
     close = _END.compiled.search(first.text, end)
     yield from _inside(first, end, close.start() if close else len(first.text))

@@ -125,7 +125,8 @@ def _where(where: Where) -> dict[str, Any]:
 
 def _source(source: Source) -> dict[str, Any]:
     fields = _fields(source) | {"where": _where(source.where)}
-    del fields["digest"]  # for stores; the contract names a source by its path
+    for name in ("digest", "is_file"):  # for stores; the contract names a source by its path
+        del fields[name]
     return fields
 
 

@@ -15,13 +15,15 @@ from postmortem.facts.series import Point, Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit, Source
+from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
+_MOST_LAST: Final = 60
+"""Lines of the end of a log in which nothing failed."""
 _MOST_SAMPLES: Final = 400
 """Points of a series that the report shows."""
 _ALL_SAMPLES: Final = 500_000
@@ -130,49 +132,51 @@ def series_view(
     )
 
 
-def excerpt(
-    gathered: Gathered,
-    sources: Sequence[Source[Said]],
-    failure: FirstFailure[Said] | None,
-    case: Case,
-) -> Excerpt | None:
+def excerpt(case: Case, failure: FirstFailure[Said] | None) -> Excerpt | None:
     """Give the raw lines around the first failure: kept ones, or read again.
 
     Without a failure, the end of the log.
     """
+    gathered = case.gathered
+    around = None
     if failure is not None:
-        for kept in gathered.findings.values():
-            for one in kept.first:
-                lines = one.context[1].split("\n")
-                begin = one.context[0]
-                if (
-                    begin
-                    and one.finding.source == failure.source
-                    and begin <= failure.line < begin + len(lines)
-                ):
-                    return Excerpt(
-                        failure.source,
-                        begin,
-                        tuple(lines[:_MOST_LINES]),
-                        _marked(case, failure, begin, len(lines)),
-                    )
-        again = (
-            lines_around(sources[failure.source].path, failure.line)
-            if failure.source < len(sources)
-            else None
-        )
-        if again is not None:
-            return Excerpt(
-                failure.source,
-                again[0],
-                tuple(again[1]),
-                _marked(case, failure, again[0], len(again[1])),
-            )
+        around = _kept_around(gathered, failure) or _read_around(gathered, failure)
+    if failure is None or around is None:
+        return _end(gathered)
+    begin, lines = around
+    marked = _marked(case, failure, begin, len(lines))
+    return Excerpt(failure.source, begin, tuple(lines[:_MOST_LINES]), marked)
+
+
+def _kept_around(
+    gathered: Gathered, failure: FirstFailure[Said]
+) -> tuple[int, Sequence[str]] | None:
+    """Give the lines that were kept beside a finding, with the number of the first."""
+    for kept in gathered.findings.values():
+        for seen in kept.first:
+            begin, text = seen.context
+            lines = text.split("\n")
+            is_there = begin and begin <= failure.line < begin + len(lines)
+            if is_there and seen.finding.source == failure.source:
+                return begin, lines
+    return None
+
+
+def _read_around(
+    gathered: Gathered, failure: FirstFailure[Said]
+) -> tuple[int, Sequence[str]] | None:
+    if failure.source >= len(gathered.origins):
+        return None
+    return lines_around(gathered.origins[failure.source], failure.line)
+
+
+def _end(gathered: Gathered) -> Excerpt | None:
+    """Give the last lines of the first source that has any."""
     for source, (number, text) in gathered.tails.items():
         if text.strip():
-            lines = text.rstrip("\n").split("\n")[-60:]
-            begin = number + len(text.rstrip("\n").split("\n")) - len(lines)
-            return Excerpt(source, begin, tuple(lines), ())
+            lines = text.rstrip("\n").split("\n")
+            last = lines[-_MOST_LAST:]
+            return Excerpt(source, number + len(lines) - len(last), tuple(last), ())
     return None
 
 

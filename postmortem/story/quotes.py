@@ -8,7 +8,7 @@ what they give away.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from postmortem.model.diagnosis import Analysis, Cause, Excerpt
 from postmortem.model.said import Said
 from postmortem.reading.excerpt import RawLine, lines_again
+from postmortem.reading.sources import Origin
 
 _BEFORE, _BEHIND = 8, 3
 """Lines around a piece of evidence for the first cause; more before it, where the frames of a traceback stand."""
@@ -36,17 +37,19 @@ class _Stretch(NamedTuple):
     last: int
 
 
-def quoted(diagnosis: Analysis) -> Analysis:
-    """Fill `quotes`; a source that cannot be read again is quoted by the lines that were kept around the failure."""
+def quoted(diagnosis: Analysis, origins: Sequence[Origin]) -> Analysis:
+    """Fill `quotes`, from where the sources come from.
+
+    A source that cannot be read again is quoted by the lines that were kept around the failure.
+    """
     excerpt = diagnosis.excerpt
     wanted: defaultdict[int, list[_Stretch]] = defaultdict(list)
     for stretch in _joined(_chosen(diagnosis)):
         wanted[stretch.source].append(stretch)
     found: list[Excerpt] = []
     for source, stretches in wanted.items():
-        lines = lines_again(
-            diagnosis.sources[source].path, [(one.first, one.last) for one in stretches]
-        )
+        windows = [(stretch.first, stretch.last) for stretch in stretches]
+        lines = lines_again(origins[source], windows) if source < len(origins) else {}
         if lines:
             found += _stretches(source, stretches, lines, excerpt)
         elif excerpt is not None and excerpt.source == source:

@@ -30,7 +30,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     failure = places.first_failure(
         case.first, case, knowledge, is_numeric=best.startswith("numerics.")
     )
-    excerpt = places.excerpt(gathered, case.sources, failure, case)
+    excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
     done = progress.progress(gathered, case, failure, best, clocks, case.logs)
@@ -58,7 +58,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         events_left=left,
         given=tuple(gathered.given),
     )
-    settled: Analysis = worded(quotes.quoted(analysis), Said.settled)
+    settled: Analysis = worded(quotes.quoted(analysis, gathered.origins), Said.settled)
     return settled
 
 

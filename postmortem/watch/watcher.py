@@ -18,7 +18,7 @@ from postmortem.model.diagnosis import Analysis
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.watching import Ended, Event, MetricRecord, Noted, Sign, Warned
 from postmortem.reading.follow import Change
-from postmortem.reading.opener import STDIN
+from postmortem.reading.sources import STDIN
 from postmortem.watch.hearing import Hearing
 from postmortem.watch.job_files import JobFiles
 from postmortem.watch.run_end import RunEnd
