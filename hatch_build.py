@@ -36,7 +36,7 @@ class CompilePatterns(BuildHookInterface[Any]):
 
 
 def _compiler(root: Path) -> Callable[[Iterable[Path]], dict[str, Any]]:
-    """Import the compiler alone: the package itself needs libraries that a build environment lacks."""
+    """Import the compiler alone: the package needs libraries that a build environment lacks."""
     package = types.ModuleType("postmortem")
     package.__path__ = [str(root / "postmortem")]
     sys.modules["postmortem"] = package

@@ -25,7 +25,10 @@ BATCHES = 11
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_nothing_breaks(batch: int) -> None:
-    """No crash, no input that takes long, no text that its schema or parser refuses, no planted secret."""
+    """No crash, no input that takes long, no text that its schema or parser refuses.
+
+    No planted secret is shown.
+    """
     tried = {number: uses.tried(1, number) for number in range(batch, INPUTS, BATCHES)}
     assert {
         f"--seed 1 --first {number}": trial.findings
@@ -92,7 +95,10 @@ def test_an_input_is_made_small() -> None:
 def test_a_run_tells_its_rate_and_goes_on_behind_a_dead_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An input that ends the interpreter is a finding with its files, and the next child begins behind it."""
+    """An input that ends the interpreter is a finding with its files.
+
+    The next child begins behind it.
+    """
     child = tmp_path / "child.py"
     child.write_text(
         "import json, os, sys\nfirst = int(sys.argv[sys.argv.index('--first') + 1])\nprint(json.dumps({'begins': first}), flush=True)\nif first == 7: os.abort()\n"

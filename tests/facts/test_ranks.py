@@ -1,4 +1,4 @@
-"""The rank whose curve goes bad before the others', and the rank that has not come to a collective."""
+"""The rank whose curve goes bad first, and the rank that has not come to a collective."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Shapes of curves: each picture that separates causes in practice, with the shapes it must and must not have."""
+"""Shapes of curves: each picture that separates causes in practice.
+
+With it stand the shapes that it must and must not have.
+"""
 
 import math
 import random
@@ -18,7 +21,10 @@ NAN, INF = math.nan, math.inf
 
 
 def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]:
-    """Series of one process; the n-th record stands on line n, None where a record lacks the value."""
+    """Series of one process; the n-th record stands on line n.
+
+    None where a record lacks the value.
+    """
     found = []
     for name, figures in values.items():
         one = Series(name, "test", 0, where)
@@ -861,7 +867,10 @@ def test_a_shape_shows_where_it_is_seen(
 
 
 def test_processes_are_judged_apart() -> None:
-    """The NaN of one rank and the zeros of another are no hidden NaN; the shape names its process."""
+    """The NaN of one rank and the zeros of another are no hidden NaN.
+
+    The shape names its process.
+    """
     found = {
         shape.id: shape
         for shape in shapes(
@@ -887,7 +896,11 @@ def steps_of(where: Where, loss: list[float], every: int = 1, name: str = "loss"
 
 @pytest.mark.parametrize(("count", "noise"), [(300, 0.8), (100, 0.3), (30, 0.8), (12, 0.3)])
 def test_noise_is_no_divergence(count: int, noise: float) -> None:
-    """Losses of single samples leap by the factor of two or three all the time, around a level that does not change: of a hundred such curves next to none diverges, and none leaps hugely."""
+    """Losses of single samples leap by the factor of two or three all the time.
+
+    They do so around a level that does not change: of a hundred such curves next to none diverges,
+    and none leaps hugely.
+    """
     dice = random.Random(7)
     found = [
         {
@@ -1036,7 +1049,10 @@ def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
 
 @pytest.mark.parametrize("has_steps", [True, False])
 def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None:
-    """Of a long curve on one line as few points are looked at as of one on many lines, and its spike is among them."""
+    """Of a long curve on one line as few points are looked at as of one on many lines.
+
+    Its spike is among them.
+    """
     curves = {}
     for name in ("loss", "accuracy"):
         curve = curves[name] = Series(name, "pytorch", 0, NOWHERE)
