@@ -1,4 +1,7 @@
-"""No log hangs the program: work and memory grow with the length of a log, whatever stands in it."""
+"""No log hangs the program: work and memory grow with the length of a log.
+
+They do so whatever stands in it.
+"""
 
 import time
 from collections.abc import Callable
@@ -103,7 +106,10 @@ def test_a_traceback_behind_many_headers_is_read() -> None:
 
 
 def test_a_thousand_ranks_that_fail_together_are_all_read() -> None:
-    """Real tracebacks of a thousand processes, one line of each in turn, are within the allowance."""
+    """Real tracebacks of a thousand processes are within the allowance.
+
+    They come one line of each in turn.
+    """
     rows = (
         HEADER,
         '  File "train.py", line 3, in main',

@@ -546,7 +546,10 @@ def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) ->
 def test_patterns_check_refuses_what_is_slow_or_looks_at_ordinary_lines(
     tmp_path: Path, command: list[str]
 ) -> None:
-    """A pattern that backtracks and an anchor of mmengine's metric lines are faults of a user's rule; without the attack the second alone is."""
+    """A pattern that backtracks and an anchor of metric lines are faults of a user's rule.
+
+    Without the attack the second alone is.
+    """
     folder = tmp_path / "signatures" / "mine"
     folder.mkdir(parents=True)
     (folder / "one.yaml").write_text(
@@ -570,7 +573,10 @@ def test_the_schema_is_printed(command: list[str]) -> None:
 
 
 def test_compare_and_share_write_their_texts(command: list[str], tmp_path: Path) -> None:
-    """Both print to standard output or a file, and refuse what they cannot read with one line and status 2."""
+    """Both print to standard output or a file.
+
+    They refuse what they cannot read with one line and status 2.
+    """
     done = run(command, "compare", str(SAMPLE), str(SAMPLE), "--format", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["only_bad"] == []

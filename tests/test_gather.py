@@ -1,4 +1,7 @@
-"""One pass over a log: block borders change nothing, parts can be merged, and nothing but the log grows with the log."""
+"""One pass over a log: block borders change nothing, and parts can be merged.
+
+Nothing but the log grows with the log.
+"""
 
 import dataclasses
 import io
@@ -353,7 +356,7 @@ def test_a_signature_on_a_metric_line_is_seen_behind_a_thousand_others(
 
 
 # -- merging
-# ------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_folder_is_its_files(tmp_path: Path) -> None:
@@ -469,7 +472,7 @@ def test_snapshots_do_not_disturb() -> None:
 
 
 # -- bounds
-# -------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -513,7 +516,10 @@ CRASH = "RuntimeError: CUDA error: device-side assert triggered"
 def test_what_processes_keep_does_not_depend_on_how_many_there_are(
     processes: int, times: int, each: int
 ) -> None:
-    """As far as a job of a thousand ranks goes, each process keeps its findings, and every count is exact."""
+    """As far as a job of a thousand ranks goes, each process keeps its findings.
+
+    Every count is exact.
+    """
     result = gathered(
         "".join(
             f"[rank{rank}]: {CRASH}\n" for _ in range(times) for rank in range(processes)

@@ -151,7 +151,10 @@ def own() -> set[tuple[str, str]]:
 
 
 def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> None:
-    """Only our own elements and attributes, one script that runs, which the policy names, and links within the page or to references of the knowledge base."""
+    """Only our own elements and attributes, and one script that runs, which the policy names.
+
+    Links lead within the page or to references of the knowledge base.
+    """
     page = Elements(text)
     assert page.kinds - own == set()
     assert page.others == []
@@ -335,7 +338,11 @@ def name_of(text: str) -> str:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_hostile_log_is_text(name: str, own: set[tuple[str, str]], tmp_path: Path) -> None:
-    """In lines, exceptions, settings, versions, metrics, checkpoints, prefixes, and in the names of file and folder; no snippet holds what a shell would act on."""
+    """In every part of a log, and in the names of file and folder.
+
+    Lines, exceptions, settings, versions, metrics, checkpoints, prefixes; no snippet holds what a
+    shell would act on.
+    """
     text = TEXTS[name][:400]
     folder = tmp_path / f"d{name_of(text)}"
     folder.mkdir()
@@ -512,7 +519,10 @@ def test_what_is_drawn_while_reading_is_text(
 
 
 def test_an_environment_dump_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable moves no cursor, adds no line that another variable could have written, and brings no password."""
+    """A variable moves no cursor, and brings no password.
+
+    It adds no line that another variable could have written.
+    """
     for number, text in enumerate(TEXTS.values()):
         monkeypatch.setenv(
             f"NCCL_X{number}", text.replace("\0", "").encode("utf-8", "replace").decode()
@@ -547,7 +557,10 @@ def test_prose_never_turns_into_anything() -> None:
 
 
 def test_commands_for_a_path_of_any_kind_can_be_parsed(tmp_path: Path) -> None:
-    """A folder with a blank, a quote and a dollar sign in its name gives commands that a shell reads as words."""
+    """A folder with a blank, a quote and a dollar sign in its name breaks no command.
+
+    A shell reads as words what the commands name.
+    """
     for folder in ("a b", "it's", "$(id)", "-rf", "a\nb", 'x"y', "`id`"):
         log = tmp_path / folder / "train.log"
         log.parent.mkdir()

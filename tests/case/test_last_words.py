@@ -123,7 +123,10 @@ def test_an_exception_before_a_silent_exit_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_end_leaves_a_run_healthy(tmp_path: Path, text: str) -> None:
-    """Errors that were survived, and figures that are called errors, do not speak against a running log."""
+    """Errors that were survived do not speak against a running log.
+
+    Nor do figures that are called errors.
+    """
     report = judged(tmp_path, text)
     assert (report.causes[0].id, report.diagnosis.outcome) == (RUNNING, "running")
     assert report.diagnosis.first_failure is None

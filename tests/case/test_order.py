@@ -1,4 +1,7 @@
-"""The order of events: the first failure over files and attempts, what was survived, what is only an echo."""
+"""The order of events: the first failure over files and attempts.
+
+What was survived, what is only an echo.
+"""
 
 from pathlib import Path
 

@@ -227,7 +227,8 @@ OTHER_WORDS = re.compile(
 MARKS = re.compile(
     "[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff] ?[,;:!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff] [\u4e00-\u9fff]|[\u4e00-\u9fff]\\.(?: |$)| [，。；：！？、（）“”]|[，。；：！？、（）“] "
 )
-"""Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a full-width mark."""
+"""Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a
+full-width mark."""
 
 
 @pytest.mark.parametrize("kind", KINDS)

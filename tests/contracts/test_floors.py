@@ -35,7 +35,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def imported(module: Path) -> set[str]:
-    """Every module of ours that a module imports, also inside functions and under TYPE_CHECKING, by dotted name."""
+    """Every module of ours that a module imports, by dotted name.
+
+    Imports inside functions and under TYPE_CHECKING count too.
+    """
     nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
     dotted = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     dotted += [

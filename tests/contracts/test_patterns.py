@@ -1,4 +1,4 @@
-"""The built-in knowledge: well formed, proved on its own examples, complete, quiet on healthy logs."""
+"""The built-in knowledge: well formed, proved on its examples, complete, quiet on health."""
 
 import collections
 import json
@@ -38,7 +38,7 @@ def test_every_cause_of_the_taxonomy_is_explained() -> None:
 
 
 def test_every_cause_can_be_suggested() -> None:
-    """Each id is suggested by a signature, argued for in its file, or decided by the program itself."""
+    """Each id is suggested by a signature, argued for in its file, or decided by the program."""
     suggested = {cause for rule in COMPILED["signatures"] for cause in rule.get("suggests") or {}}
     argued = {entry["id"] for entry in COMPILED["causes"] if entry.get("for")}
     missing = set(COMPILED["taxonomy"]["causes"]) - suggested - argued
@@ -46,7 +46,10 @@ def test_every_cause_can_be_suggested() -> None:
 
 
 def test_every_failure_has_a_check_and_a_change() -> None:
-    """Each cause but the healthy and unknown ones has a fix that checks it and one that mends it."""
+    """Each cause has a fix that checks it and one that mends it.
+
+    The healthy and unknown ones have none.
+    """
     kinds = collections.defaultdict(set)
     for fix in COMPILED["fixes"]:
         for cause in fix["causes"]:

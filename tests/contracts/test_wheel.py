@@ -53,7 +53,10 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
 
 @pytest.mark.wheel
 def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    """Installed into a fresh environment, it analyses a log from another folder, and its rules prove themselves."""
+    """Installed into a fresh environment, it analyses a log from another folder.
+
+    Its rules prove themselves.
+    """
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     subprocess.run(

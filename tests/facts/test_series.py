@@ -71,7 +71,7 @@ def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
     ],
 )
 def test_what_is_counted(values: list[float], expected: tuple[object, ...]) -> None:
-    """Points, non-finite points, extremes over the finite ones, ends, and the first non-finite point."""
+    """Points, ends, extremes over the finite ones, those that are not, and the first of these."""
     assert counted(series_of(values)) == repr(expected)
 
 
@@ -176,7 +176,10 @@ def test_many_at_once_equals_one_by_one(values: list[float], cuts: list[int], ex
 def test_long_series_are_thinned_like_short_ones(
     monkeypatch: pytest.MonkeyPatch, values: list[float]
 ) -> None:
-    """The way of long series (by NumPy) gives the same envelope and the same counts as that of short ones."""
+    """The way of long series (by NumPy) gives the same as that of short ones.
+
+    The envelope is the same, and so are the counts.
+    """
     long, quick = envelope(values, 500), counted(series_of(values))
     for module in (series_module, thinning_module):
         monkeypatch.setattr(module, "LARGE", 1 << 60)
@@ -191,7 +194,10 @@ def test_a_short_series_is_kept_whole() -> None:
 
 
 def test_a_flickering_curve_is_bounded() -> None:
-    """A loss that is NaN at every second record does not defeat the thinning, neither in memory nor in time."""
+    """A loss that is NaN at every second record does not defeat the thinning.
+
+    Neither in memory nor in time.
+    """
     chosen = envelope([NAN if index % 2 else 1.0 for index in range(200_000)], 1000)
     assert len(chosen) < 5000
     one, began = Series("loss", "test", 0, NOWHERE), time.process_time()
@@ -281,7 +287,10 @@ def test_a_failure_behind_the_last_record_keeps_the_end() -> None:
 def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What was thinned long ago has its share beside a tail of which all points are kept, also after parts were joined."""
+    """What was thinned long ago has its share beside a tail of which all points are kept.
+
+    So it is also after parts were joined.
+    """
     thinning(monkeypatch, 5000, 500)
     one, other = series_of(noisy(8000)), series_of(noisy(8000))
     one.extend(other)

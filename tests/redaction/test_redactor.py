@@ -354,7 +354,7 @@ def test_a_secret_known_by_its_name_is_hidden_where_it_stands_alone() -> None:
 @pytest.mark.parametrize("stamp", ["", "[rank3]: ", "2026-01-01 12:00:00,123 INFO "])
 @pytest.mark.parametrize("name", ["planted.txt", "named.txt"])
 def test_no_planted_line_keeps_what_gives_away(name: str, stamp: str) -> None:
-    """Secrets of the kinds that scanners know, and names, in the positions that they take in logs."""
+    """Secrets of the kinds that scanners know, and names, where they stand in logs."""
     assert [
         one.line
         for one in planted(name)
@@ -385,7 +385,10 @@ def test_look_alikes_are_left_alone() -> None:
 
 
 def test_no_rule_finds_anything_without_its_hint() -> None:
-    """Where no hint stands, no rule is tried: so each must hold wherever its rule finds something."""
+    """Where no hint stands, no rule is tried.
+
+    Each must hold wherever its rule finds something.
+    """
     lines = [
         *look_alikes(),
         *(one.line for name in ("planted.txt", "named.txt") for one in planted(name)),

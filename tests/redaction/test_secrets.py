@@ -147,7 +147,7 @@ ROWS = [*planted(), *planted("named.txt")]
 
 @pytest.mark.parametrize("part", range(6))
 def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: int) -> None:
-    """Each line by itself, in the words of a failure, in the source line of a traceback, and at the end of the log."""
+    """Each line by itself, in the words of a failure, in a traceback's source line, at the end."""
     rows = ROWS[part::6]
     told = [one.line for one in rows]
     failures = [
@@ -205,7 +205,10 @@ def test_the_names_of_settings_decide_in_a_comparison(tmp_path: Path) -> None:
     ids=lambda path: f"{path.parent.name}/{path.stem}",
 )
 def test_hiding_changes_no_figure_and_no_verdict(tmp_path: Path, label: Path) -> None:
-    """The curves are the same, metric lines keep their numbers, and the hidden log is judged like the log."""
+    """The curves are the same, and metric lines keep their numbers.
+
+    The hidden log is judged like the log.
+    """
     log = samples.input_of(label)
     if log.is_dir():
         log = next(

@@ -230,7 +230,10 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
 
 
 def series() -> tuple[SeriesView, ...]:
-    """Make a loss, a gradient norm and a loss scale that break at step 412, and a learning rate that does not."""
+    """Make a loss, a gradient norm and a loss scale that break at step 412.
+
+    The learning rate does not.
+    """
     steps = [float(step) for step in range(10, 440, 10)]
     loss = [2.9 * 0.9972**step + 0.35 * ((step * 7) % 11) / 11 for step in steps[:-2]]
     norms = [1.1 + 0.4 * ((step * 5) % 13) / 13 for step in steps[:-4]] + [48.0, 3100.0, nan, inf]

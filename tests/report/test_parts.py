@@ -15,7 +15,10 @@ FAILED = FirstFailure(0, NOWHERE, 9, None, "x")
 
 
 def test_the_turning_points() -> None:
-    """Of many events the first, the last, and those around the first failure, in order and each once."""
+    """Of many events the first, the last, and those around the first failure.
+
+    They stand in order, and each once.
+    """
     events = tuple(
         Event(0, NOWHERE, line, None, None, "context", str(line)) for line in range(1, 41)
     )
@@ -66,7 +69,10 @@ def test_a_harmless_line_is_listed_once() -> None:
     ],
 )
 def test_one_reason_for_a_notice(tmp_path: Path, line: str, title: str) -> None:
-    """What programs print about their defaults is known to one rule, which gives the reason that holds."""
+    """What programs print about their defaults is known to one rule.
+
+    It gives the reason that holds.
+    """
     log = tmp_path / "run.log"
     log.write_text(
         f"{line}\n{{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}}\n", encoding="utf-8"

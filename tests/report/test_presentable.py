@@ -116,7 +116,10 @@ def test_a_log_without_an_answer_still_asks() -> None:
     ],
 )
 def test_a_failure_does_not_read_as_running(outcome: str, cause: str | None, word: str) -> None:
-    """The headline of a cause of failure never says that the run goes on; the JSON outcome stays."""
+    """The headline of a cause of failure never says that the run goes on.
+
+    The JSON outcome stays.
+    """
     one = replace(rich(), outcome=outcome, verdict=replace(rich().verdict, cause=cause))
     assert render(one, "terminal").startswith(word.upper() + "  ")
     assert render(one, "markdown").startswith(f"### {word.capitalize()}: ")

@@ -25,7 +25,10 @@ from tests.report.samples import TOKEN, abstaining, hostile, lifted, rich
     ],
 )
 def test_every_form_renders_everything(form: str, one: Diagnosis) -> None:
-    """Each form gives text that ends in a line break, can be written as UTF-8, and is the same each time."""
+    """Each form gives text that ends in a line break and can be written as UTF-8.
+
+    It is the same each time.
+    """
     text = render(lifted(one), form, language=one.language)
     assert text.endswith("\n")
     assert text.encode("utf-8")

@@ -11,7 +11,10 @@ from postmortem.report.words import WORDS, Words
 
 
 def test_both_languages_have_the_same_phrases() -> None:
-    """No phrase exists in one language only, none is empty, and the languages are those of the program."""
+    """No phrase exists in one language only, and none is empty.
+
+    The languages are those of the program.
+    """
     assert set(WORDS) == set(LANGUAGES)
     assert set(WORDS["en"]) == set(WORDS["zh"])
     assert all(

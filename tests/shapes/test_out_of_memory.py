@@ -276,7 +276,10 @@ def test_a_shape_shows_its_account() -> None:
 
 
 def test_another_rank_decides() -> None:
-    """One rank whose figures show fragmentation outweighs the others, which only say that they do not."""
+    """One rank whose figures show fragmentation outweighs the others.
+
+    They only say that theirs do not.
+    """
     plain, broken = (
         legacy("2.00 GiB", "15.78 GiB", "13.01 GiB", "1.20 GiB", "13.30 GiB"),
         legacy("512.00 MiB", "15.78 GiB", "9.01 GiB", "300.00 MiB", "14.30 GiB"),
@@ -287,7 +290,10 @@ def test_another_rank_decides() -> None:
 
 
 def test_the_card_may_be_named_elsewhere() -> None:
-    """A request is compared with the GPU that the log or a dump names, where the line itself does not say."""
+    """A request is compared with the GPU that the log or a dump names.
+
+    So it is where the line itself does not say.
+    """
     finding = oom(
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 21474836480 bytes."
     )

@@ -27,7 +27,10 @@ NAN, INF = math.nan, math.inf
 
 
 def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]:
-    """Series of one process; the n-th record stands on line n, None where a record lacks the value."""
+    """Series of one process; the n-th record stands on line n.
+
+    None where a record lacks the value.
+    """
     found = []
     for name, figures in values.items():
         one = Series(name, "test", 0, where)
@@ -882,7 +885,10 @@ def test_a_shape_shows_where_it_is_seen(
 
 
 def test_processes_are_judged_apart() -> None:
-    """The NaN of one rank and the zeros of another are no hidden NaN; the shape names its process."""
+    """The NaN of one rank and the zeros of another are no hidden NaN.
+
+    The shape names its process.
+    """
     found = {
         shape.id: shape
         for shape in shapes(
@@ -908,7 +914,11 @@ def steps_of(where: Where, loss: list[float], every: int = 1, name: str = "loss"
 
 @pytest.mark.parametrize(("count", "noise"), [(300, 0.8), (100, 0.3), (30, 0.8), (12, 0.3)])
 def test_noise_is_no_divergence(count: int, noise: float) -> None:
-    """Losses of single samples leap by the factor of two or three all the time, around a level that does not change: of a hundred such curves next to none diverges, and none leaps hugely."""
+    """Losses of single samples leap by the factor of two or three all the time.
+
+    They do so around a level that does not change: of a hundred such curves next to none diverges,
+    and none leaps hugely.
+    """
     dice = random.Random(7)
     found = [
         {

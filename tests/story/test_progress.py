@@ -130,7 +130,10 @@ def test_a_saving_that_broke_off_is_no_checkpoint(tmp_path: Path) -> None:
 
 
 def test_the_course_of_a_run(tmp_path: Path) -> None:
-    """Records, checkpoints, the first bad value and the end, in order, with the steps that are printed."""
+    """Records, checkpoints, the first bad value and the end, in order.
+
+    They have the steps that are printed.
+    """
     diagnosis = diagnosed(
         tmp_path,
         run(
@@ -149,7 +152,10 @@ def test_the_course_of_a_run(tmp_path: Path) -> None:
 
 
 def test_two_files_go_by_the_clock(tmp_path: Path) -> None:
-    """Where all files print full times, what happened earlier stands earlier, whatever file it is in."""
+    """Where all files print full times, what happened earlier stands earlier.
+
+    It does so whatever file it is in.
+    """
     stamp = "[2024-05-01 12:{:02d}:00,000] [INFO] [{}.py:1:x] "
     worker = [
         stamp.format(minute, "engine")

@@ -36,7 +36,10 @@ def test_a_source_that_is_gone_is_quoted_by_what_was_kept(tmp_path: Path) -> Non
 
 
 def test_quotes_have_a_limit(tmp_path: Path) -> None:
-    """However many places the report names, the page quotes some hundred lines, the failure among them."""
+    """However many places the report names, the page quotes some hundred lines.
+
+    The failure is among them.
+    """
     log = tmp_path / "run.log"
     log.write_text("".join(f"line {number}\n" for number in range(1, 20_001)), encoding="utf-8")
     one = lifted(rich())

@@ -37,7 +37,10 @@ def _report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_the_odd_one_out_is_the_first_failure(report: Report) -> None:
-    """A process that failed by itself comes before those that waited for it, whose watchdogs fire long after the last printed time."""
+    """A process that failed by itself comes before those that waited for it.
+
+    Their watchdogs fire long after the last printed time.
+    """
     first = report.diagnosis.first_failure
     assert first is not None
     assert (report.diagnosis.sources[first.source].path.rpartition("/")[2], first.line) == (

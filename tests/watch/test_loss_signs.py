@@ -179,7 +179,10 @@ def test_a_program_that_counts_nan_iterations_is_believed() -> None:
 
 
 def sound_curve(rng: random.Random) -> list[float]:
-    """A sound curve: it falls with noise, warms up, spikes for a record or two, and starts anew at times."""
+    """A sound curve: it falls with noise, warms up, spikes for a record or two.
+
+    At times it starts anew.
+    """
     start, floor, pace, noise = (
         rng.uniform(0.5, 12),
         rng.uniform(0.02, 0.4),
@@ -202,7 +205,10 @@ def sound_curve(rng: random.Random) -> list[float]:
 
 
 def test_no_sound_curve_is_warned_of() -> None:
-    """A thousand of them, with noise of up to a third and spikes of up to thirty times the level."""
+    """A thousand of them, with noise of up to a third.
+
+    Spikes are of up to thirty times the level.
+    """
     rng = random.Random(7)
     assert [index for index in range(1000) if signs(sound_curve(rng))] == []
 

@@ -89,7 +89,10 @@ def test_of_several_processes_the_marks_of_the_own_are_taken() -> None:
 
 
 def test_what_has_no_step_is_placed_by_its_line() -> None:
-    """Lines 1425 ... stand between the records of the steps 0, 10 ... in the lines 1420, 1430 ..."""
+    """Lines 1425 ... stand between the records of the steps 0, 10 ...
+
+    These stand in the lines 1420, 1430 ...
+    """
     (panel,) = made(LOSS, SCALE)
     assert panel.tracks[1].xs == (5.0, 15.0, 25.0, 35.0)
     assert panel.has_right_axis
@@ -139,7 +142,10 @@ def test_records_of_one_line_stand_apart(*, with_steps: bool) -> None:
 def test_marks_stand_where_their_step_agrees_with_the_records_around_them_else_by_their_line() -> (
     None
 ):
-    """A checkpoint's step is taken if it lies between its neighbours; one of another count is not."""
+    """A checkpoint's step is taken if it lies between its neighbours.
+
+    One of another count is not.
+    """
     marks = (
         Marks("checkpoint", 0, NOWHERE, 2, ((1431, 10.0), (1455, 4000.0))),
         Marks("evaluation", 1, NOWHERE, 1, ((1440, 20.0),)),
@@ -185,7 +191,10 @@ def test_the_first_non_finite_value_is_marked_on_all_panels_of_its_process() -> 
 
 
 def test_a_second_attempt_is_marked_where_it_begins() -> None:
-    """Steps that begin again make an axis of records; the new attempt stands between its records."""
+    """Steps that begin again make an axis of records.
+
+    The new attempt stands between its records.
+    """
     again = a_series("loss", STEPS, STEPS)
     again = replace(
         again, samples=tuple((step % 50, value, line) for step, value, line in again.samples)

@@ -72,7 +72,10 @@ PAGES = [
 
 @pytest.mark.parametrize("one", PAGES)
 def test_a_page_is_whole_and_needs_nothing_else(one: Diagnosis) -> None:
-    """Every tag is closed, ids are unique, links within the page arrive, nothing is loaded, and nothing runs but the script that the policy names by its hash."""
+    """Every tag is closed, ids are unique, links within the page arrive, nothing is loaded.
+
+    Nothing runs but the script that the policy names by its hash.
+    """
     text = render_html(one, translations=[rich("zh")] if one.language == "en" else [])
     page = Page(text)
     ids = page.of("id")
@@ -250,7 +253,10 @@ def test_one_point_is_a_line_of_text_and_an_edge_gets_a_detail() -> None:
 
 
 def test_an_abstaining_page_asks_for_what_it_needs() -> None:
-    """Need comes before the candidates, and there is neither evidence nor a fix for a cause that was not named."""
+    """Need comes before the candidates.
+
+    There is neither evidence nor a fix for a cause that was not named.
+    """
     text = Page(render_html(abstaining())).text
     assert text.index("What would decide") < text.index("What it could be")
     assert "What to do" not in text
@@ -264,7 +270,10 @@ def test_a_page_is_redacted_by_default() -> None:
 
 
 def test_hostile_text_is_shown_as_text() -> None:
-    """Tags and templates of a log are text, control characters are pictures, a script address is no link."""
+    """Tags and templates of a log are text, control characters are pictures.
+
+    A script address is no link.
+    """
     text = render_html(hostile(), redact=False)
     page = Page(text)
     assert "<script>alert(1)</script> [red]x[/red] red" in page.text

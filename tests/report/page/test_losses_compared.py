@@ -158,7 +158,10 @@ def test_of_many_processes_eight_have_a_name() -> None:
 
 
 def test_a_figure_of_processes_names_them_everywhere() -> None:
-    """Title, legend, text, table and the label above the drawing say which rank, in the reader's language."""
+    """Title, legend, text, table and the label above the drawing say which rank.
+
+    They do so in the reader's language.
+    """
     (panel,) = arranged(loss(0, 6), loss(1, 5))
     diagnosis = replace(abstaining(), series=(loss(0, 6), loss(1, 5)))
     (figure,) = figures(diagnosis, [panel], Words("en"))

@@ -31,7 +31,10 @@ def diagnoses() -> list[Diagnosis]:
 
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 def test_it_fits_one_screen(diagnoses: list[Diagnosis], width: int) -> None:
-    """Twenty-four lines hold it with prompt and summary, no line is wider than the screen (Chinese counted double) or ends in blanks, and the verdict is on it."""
+    """Twenty-four lines hold it with prompt and summary, and the verdict is on it.
+
+    No line is wider than the screen (Chinese counted double) or ends in blanks.
+    """
     for one in diagnoses:
         lines = render_screen(one, width=width, color=False).removesuffix("\n").split("\n")
         assert len(lines) <= ROOM == 24 - 2

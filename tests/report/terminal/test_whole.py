@@ -153,7 +153,10 @@ def test_a_snippet_can_be_copied() -> None:
 
 
 def test_abstaining_says_what_is_needed_before_the_candidates() -> None:
-    """The report that cannot tell names what would decide, with its command, then what it could be."""
+    """The report that cannot tell names what would decide, then what it could be.
+
+    What would decide has its command.
+    """
     text = render_terminal(abstaining(), width=80, color=False)
     assert text.startswith(
         "FAILED  The cause cannot be told from this log\nunknown (nothing here decides)\n"

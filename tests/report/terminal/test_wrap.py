@@ -40,7 +40,10 @@ def test_a_paragraph_is_broken(text: str, width: int, broken: list[str]) -> None
 
 @pytest.mark.parametrize("width", [10, 17, 40, 80])
 def test_no_chinese_paragraph_offends(width: int) -> None:
-    """In the sample texts no line is too long, none begins with a closing mark, and nothing but blanks is lost."""
+    """In the sample texts no line is too long, and none begins with a closing mark.
+
+    Nothing but blanks is lost.
+    """
     one = rich("zh")
     for text in (
         one.verdict.summary,
