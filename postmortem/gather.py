@@ -127,12 +127,19 @@ class Gathering:
             self._open,
             self._covered - base,
         )  # a line may go on behind a block's border
-        for number, start in self.machine.hits(data, block.lo, block.hi):
+        scan = self.machine.scan(data, block.lo, block.hi)
+        if view is not None and view.is_spent:
+            scan.until = covered
+        for number, start in scan:
             if start < covered:
+                if start < scan.until:
+                    continue
                 if view is None and is_more[number]:
                     view, view_base = self._claimed_view(data, start), base
                 if view is not None:
                     self._dispatch(number, view, view_base)
+                    if view.is_spent:
+                        scan.until = covered
                 continue
             if self._points.is_crowded and not self._may_begin(number, base + start):
                 continue
@@ -152,6 +159,8 @@ class Gathering:
             view_base = base
             if view is not None:
                 self._dispatch(number, view, base)
+                if view.is_spent:
+                    scan.until = covered
         self._open, self._covered = (view, view_base), covered + base
         if covered <= block.hi:
             self._generic_line()
@@ -248,9 +257,6 @@ class Gathering:
         ):
             self.result.crowded_out += 1
             return
-        if view.is_spent:
-            self.result.passed_over += len(wanted)
-            return
         for kind, index in wanted:
             key = hash((kind, index))
             if key in view.claimed:
@@ -260,6 +266,8 @@ class Gathering:
                 view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until
             ):
                 self.result.passed_over += 1
+                if view.is_spent:
+                    return
                 continue
             try:
                 self._takers[kind](index, view, base)

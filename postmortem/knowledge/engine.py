@@ -44,8 +44,9 @@ _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
 _TOKEN: Final = re.compile(
-    r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL
+    r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
+"""What re2 may read otherwise; every other character means the same to it."""
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
@@ -293,6 +294,8 @@ def _stand_ins(own: str) -> _StandIns:
 
 def _own(pattern: str) -> str:
     """Give the characters beyond ASCII in a pattern, each of which has a stand-in of its own."""
+    if pattern.isascii():
+        return ""
     own = "".join(sorted({char for char in pattern if not char.isascii()}))
     if len(own) > _LAST + 1 - _OWN:
         raise _UnfitError
@@ -304,18 +307,20 @@ def _for_re2(pattern: str, own: str) -> bytes:
     names = _NAME.findall(pattern)
     if len(names) > len(set(names)):
         raise _UnfitError  # re2 gives the first group of a name only
-    parts: list[str] = []
-    for token in _TOKEN.findall(pattern):
-        if len(token) > 1 and token[0] == "[":
-            parts.append(_class(token, own))
-        elif token[0] == "\\":
-            parts.append(f"[{members}]" if (members := _members(token[1], own)) else _escape(token))
-        elif token.startswith("(?") and parts:
-            # such a flag holds from here on in re2, for the whole pattern in `regex`
-            raise _UnfitError
-        else:
-            parts.append(token.replace("{,", "{0,"))
-    return "".join(parts).translate(_stand_ins(own)).encode("latin-1")
+    written = _TOKEN.sub(lambda found: _token(found[0], own, is_first=found.start() == 0), pattern)
+    return _stand_ins(own).of(written)
+
+
+def _token(token: str, own: str, *, is_first: bool) -> str:
+    """Write a part of a pattern as re2 reads it."""
+    if len(token) > 1 and token[0] == "[":
+        return _class(token, own)
+    if token[0] == "\\":
+        return f"[{members}]" if (members := _members(token[1], own)) else _escape(token)
+    if token.startswith("(?") and not is_first:
+        # such a flag holds from here on in re2, for the whole pattern in `regex`
+        raise _UnfitError
+    return token.replace("{,", "{0,")
 
 
 def _class(token: str, own: str) -> str:
