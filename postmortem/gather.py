@@ -284,7 +284,6 @@ class Gathering:
         match = next(iter(self._search(rule, text)), None)
         if match is None:
             return
-        self._points.flush()
         where = self._points.process(cleaned.where)
         kept = self.result.kept(rule.id, self.source, where)
         if kept.count > FIRST + LAST and kept.last_line == view.number:
@@ -298,7 +297,7 @@ class Gathering:
                 view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
             )
             self._contexts += 1
-        before = self.result.records_beside(self.source, where)
+        before = self._points.beside(where)
         make = functools.partial(
             _seen,
             rule,
@@ -348,7 +347,6 @@ class Gathering:
             self._keep(found, view, base)
 
     def _keep(self, found: Traceback, view: View, base: int) -> None:
-        self._points.flush()
         self._sight.stamp(view, base)
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
@@ -356,7 +354,7 @@ class Gathering:
         where = self._points.process(found.where)
         if where != found.where:
             found = dataclasses.replace(found, where=where)
-        self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
+        self.result.tracebacks.append((found, self._points.beside(where)))
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))

@@ -41,7 +41,7 @@ _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _MOST_SAMPLES: Final = 400
 """Points of a series that the report shows, and of all of them together: of thousands of processes each shows fewer."""
-_ALL_SAMPLES: Final = 500_000
+_ALL_SAMPLES: Final = 200_000
 _SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"

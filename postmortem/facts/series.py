@@ -31,6 +31,8 @@ _BESIDE: Final = 8
 _LEAST: Final = 20
 _AROUND: Final = 10
 """Points on either side of what matters that a sample keeps."""
+_AROUND_PART: Final = 30
+"""It keeps at most this part of its own size there: a small one shows less of each."""
 _TURNS: Final = 4
 _CANDIDATES: Final = 64
 _PARTS_APART: Final = 50
@@ -168,7 +170,8 @@ class Series:
         count = len(self.values)
         if count <= most:
             return list(self.kept())
-        chosen = set(self._spread(most - (_TURNS + 2) * (2 * _AROUND + 1)))
+        around = min(_AROUND, most // _AROUND_PART)
+        chosen = set(self._spread(most - (_TURNS + 2) * (2 * around + 1)))
         centres = turns(self.values, _TURNS)
         centres += [
             index
@@ -188,7 +191,7 @@ class Series:
             for index in sorted(
                 chosen.union(
                     *(
-                        range(max(0, centre - _AROUND), min(count, centre + _AROUND + 1))
+                        range(max(0, centre - around), min(count, centre + around + 1))
                         for centre in centres
                     )
                 )

@@ -47,6 +47,10 @@ _TOKEN: Final = re.compile(
     r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
 """What re2 may read otherwise; every other character means the same to it."""
+_BEYOND: Final = re.compile(r"[^\x00-\x7f]+")
+_RARE: Final = 0.1
+"""Part of a text up to which what is beyond ASCII is looked for, in the place of looking at every character."""
+_MOST_RUNS: Final = 256
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
@@ -253,6 +257,20 @@ class _Match:
         return {name: self[number] for name, number in self._numbers.items()}
 
 
+class _Runs(dict[str, str]):
+    """What stands for a run of characters beyond ASCII: few come over and over."""
+
+    def __init__(self, stand_ins: "_StandIns") -> None:
+        super().__init__()
+        self._stand_ins = stand_ins
+
+    def __missing__(self, run: str) -> str:
+        if len(self) >= _MOST_RUNS:
+            self.clear()
+        told = self[run] = run.translate(self._stand_ins)
+        return told
+
+
 class _StandIns(dict[int, int]):
     """The byte that each character is to re2; filled as characters are met."""
 
@@ -261,6 +279,7 @@ class _StandIns(dict[int, int]):
             {code: code for code in range(0x80)}
             | {ord(char): _OWN + index for index, char in enumerate(own)}
         )
+        self._runs = _Runs(self)
         self._last = ("", b"")
         """What was read last: many patterns are searched in one text, one behind the other."""
 
@@ -282,7 +301,13 @@ class _StandIns(dict[int, int]):
     def of(self, text: str) -> bytes:
         """Give one byte a character."""
         if text is not self._last[0]:
-            self._last = (text, text.translate(self).encode("latin-1"))
+            is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)
+            told = (
+                _BEYOND.sub(lambda run: self._runs[run[0]], text)
+                if is_rare
+                else text.translate(self)
+            )
+            self._last = (text, told.encode("latin-1"))
         return self._last[1]
 
 
