@@ -123,6 +123,7 @@ class Gathering:
             self.machine.only_followed,
             self._quick.take,
         )
+        points = self._points
         (view, view_base), covered = (
             self._open,
             self._covered - base,
@@ -141,12 +142,15 @@ class Gathering:
                     if view.is_spent:
                         scan.until = covered
                 continue
-            if self._points.is_crowded and not self._may_begin(number, base + start):
+            if points.is_crowded and not self._may_begin(number, base + start):
                 continue
             self.line += count(self._break, position, start)
             position = max(position, start)
             self._generic_line()
             if end := take(number, data, start, base, self.line):
+                if points.left_out:
+                    self._crowd.leave_out(number)
+                    points.left_out = 0
                 view, covered, self._opening = (
                     self._claimed_view(data, start) if is_more[number] else None,
                     end,
@@ -155,7 +159,10 @@ class Gathering:
             elif number in followed and self._is_too_many(base + start):
                 continue
             else:
-                view, covered = self._slow_view(number, data, start, base)
+                slow = self._slow_view(number, data, start, base)
+                if slow is None:
+                    continue
+                view, covered = slow
             view_base = base
             if view is not None:
                 self._dispatch(number, view, base)
@@ -234,15 +241,15 @@ class Gathering:
 
     def _slow_view(
         self, number: int, data: bytes, start: int, base: int
-    ) -> tuple[View | None, int]:
+    ) -> tuple[View, int] | None:
         """Look at the line around a literal that no template takes, and give where it ends.
 
-        Of a crowded source it may be passed over.
+        Of a crowded source it may be passed over: None.
         """
         if self._points.is_crowded and not self._crowd.may_look(number, base + start):
             self.result.crowded_out += 1
             self._refused_until = base + max(start + 1, data.find(b"\n", start, start + LONG))
-            return None, start
+            return None
         view, self._opening = self._sight.view(data, start, self.line), number
         return view, max(view.end, start + 1)
 
