@@ -36,11 +36,14 @@ from postmortem.reading.windows import LONG, Sight, View
 from postmortem.signatures import traceback
 
 _MOST_TEXT: Final = 1000
+_MOST_LONG: Final = 1000
+"""Findings on long lines of a source whose text is kept at this length; that of later ones is cut shorter."""
+_LEAST_TEXT: Final = 200
 _CONTEXT: Final = 3000
 _MOST_SEARCHED: Final = 1024
 """Lines that are known not to need another search: a thousand processes print the same one."""
-_MOST_CONTEXTS: Final = 2000
-"""Findings of a source whose surroundings are kept; those of later ones are read again from the file."""
+_MOST_CONTEXTS: Final = 4_000_000
+"""Characters of surroundings that are kept of a source; those of later findings are read again from the file."""
 
 
 class _Drawn(NamedTuple):
@@ -97,7 +100,7 @@ class Gathering:
         self._crowd = Crowd()
         self._refused_until = 0
         """Offset up to which the figures of a line of a crowded source are passed over."""
-        self._contexts = 0
+        self._contexts = self._long = 0
         self._searched: dict[tuple[str, str], tuple[Match, ...]] = {}
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
@@ -303,7 +306,7 @@ class Gathering:
             context = (
                 view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
             )
-            self._contexts += 1
+            self._contexts += len(context[1])
         before = self._points.beside(where)
         make = functools.partial(
             _seen,
@@ -319,7 +322,9 @@ class Gathering:
             context,
         )
         if len(text) > LONG:
-            kept.add(make())  # what waits would hold all of the line
+            self._long += 1
+            kept.add(make(_MOST_TEXT if self._long <= _MOST_LONG else _LEAST_TEXT))
+            # what waits would hold all of the line
         else:
             kept.add_later(make, view.number)
 
@@ -479,15 +484,14 @@ def _seen(
     cleaned: Cleaned,
     before: int,
     context: tuple[int, str],
+    most: int = _MOST_TEXT,
 ) -> Seen:
     """Make the finding of a match; holds no part of a block."""
     end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line
     captures = tuple(
         (name, value) for name, value in match.groupdict().items() if value is not None
     )
-    shown = cut(
-        text if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200) :], _MOST_TEXT
-    )
+    shown = cut(text if len(text) <= most else text[max(0, match.start() - most // 5) :], most)
     return Seen(
         Finding(
             rule.id,

@@ -47,7 +47,7 @@ _TOKEN: Final = re.compile(
     r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
 """What re2 may read otherwise; every other character means the same to it."""
-_BEYOND: Final = re.compile(r"[^\x00-\x7f]+")
+_BEYOND: Final = re.compile(r"([^\x00-\x7f]+)")
 _RARE: Final = 0.1
 """Part of a text up to which what is beyond ASCII is looked for, in the place of looking at every character."""
 _MOST_RUNS: Final = 256
@@ -302,13 +302,17 @@ class _StandIns(dict[int, int]):
         """Give one byte a character."""
         if text is not self._last[0]:
             is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)
-            told = (
-                _BEYOND.sub(lambda run: self._runs[run[0]], text)
-                if is_rare
-                else text.translate(self)
+            self._last = (
+                text,
+                (self._pieced(text) if is_rare else text.translate(self)).encode("latin-1"),
             )
-            self._last = (text, told.encode("latin-1"))
         return self._last[1]
+
+    def _pieced(self, text: str) -> str:
+        """Translate a text of which little is beyond ASCII."""
+        pieces = _BEYOND.split(text)
+        pieces[1::2] = map(self._runs.__getitem__, pieces[1::2])
+        return "".join(pieces)
 
 
 @functools.lru_cache(maxsize=128)
