@@ -36,11 +36,14 @@ from postmortem.reading.windows import LONG, Sight, View
 from postmortem.signatures import traceback
 
 _MOST_TEXT: Final = 1000
+_MOST_LONG: Final = 1000
+"""Findings on long lines of a source whose text is kept at this length; that of later ones is cut shorter."""
+_LEAST_TEXT: Final = 200
 _CONTEXT: Final = 3000
 _MOST_SEARCHED: Final = 1024
 """Lines that are known not to need another search: a thousand processes print the same one."""
-_MOST_CONTEXTS: Final = 2000
-"""Findings of a source whose surroundings are kept; those of later ones are read again from the file."""
+_MOST_CONTEXTS: Final = 4_000_000
+"""Characters of surroundings that are kept of a source; those of later findings are read again from the file."""
 
 
 class _Drawn(NamedTuple):
@@ -97,7 +100,7 @@ class Gathering:
         self._crowd = Crowd()
         self._refused_until = 0
         """Offset up to which the figures of a line of a crowded source are passed over."""
-        self._contexts = 0
+        self._contexts = self._long = 0
         self._searched: dict[tuple[str, str], tuple[Match, ...]] = {}
         self.result.stamps[source] = self._sight.stamps
         self._takers: dict[str, Callable[[int, View, int], None]] = {
@@ -123,23 +126,34 @@ class Gathering:
             self.machine.only_followed,
             self._quick.take,
         )
+        points = self._points
         (view, view_base), covered = (
             self._open,
             self._covered - base,
         )  # a line may go on behind a block's border
-        for number, start in self.machine.hits(data, block.lo, block.hi):
+        scan = self.machine.scan(data, block.lo, block.hi)
+        if view is not None and view.is_spent:
+            scan.until = covered
+        for number, start in scan:
             if start < covered:
+                if start < scan.until:
+                    continue
                 if view is None and is_more[number]:
                     view, view_base = self._claimed_view(data, start), base
                 if view is not None:
                     self._dispatch(number, view, view_base)
+                    if view.is_spent:
+                        scan.until = covered
                 continue
-            if self._points.is_crowded and not self._may_begin(number, base + start):
+            if points.is_crowded and not self._may_begin(number, base + start):
                 continue
             self.line += count(self._break, position, start)
             position = max(position, start)
             self._generic_line()
             if end := take(number, data, start, base, self.line):
+                if points.left_out:
+                    self._crowd.leave_out(number)
+                    points.left_out = 0
                 view, covered, self._opening = (
                     self._claimed_view(data, start) if is_more[number] else None,
                     end,
@@ -148,10 +162,15 @@ class Gathering:
             elif number in followed and self._is_too_many(base + start):
                 continue
             else:
-                view, covered = self._slow_view(number, data, start, base)
+                slow = self._slow_view(number, data, start, base)
+                if slow is None:
+                    continue
+                view, covered = slow
             view_base = base
             if view is not None:
                 self._dispatch(number, view, base)
+                if view.is_spent:
+                    scan.until = covered
         self._open, self._covered = (view, view_base), covered + base
         if covered <= block.hi:
             self._generic_line()
@@ -225,15 +244,15 @@ class Gathering:
 
     def _slow_view(
         self, number: int, data: bytes, start: int, base: int
-    ) -> tuple[View | None, int]:
+    ) -> tuple[View, int] | None:
         """Look at the line around a literal that no template takes, and give where it ends.
 
-        Of a crowded source it may be passed over.
+        Of a crowded source it may be passed over: None.
         """
         if self._points.is_crowded and not self._crowd.may_look(number, base + start):
             self.result.crowded_out += 1
             self._refused_until = base + max(start + 1, data.find(b"\n", start, start + LONG))
-            return None, start
+            return None
         view, self._opening = self._sight.view(data, start, self.line), number
         return view, max(view.end, start + 1)
 
@@ -248,9 +267,6 @@ class Gathering:
         ):
             self.result.crowded_out += 1
             return
-        if view.is_spent:
-            self.result.passed_over += len(wanted)
-            return
         for kind, index in wanted:
             key = hash((kind, index))
             if key in view.claimed:
@@ -260,6 +276,8 @@ class Gathering:
                 view, base, follows=kind in FOLLOWED and base + view.start >= self._framed_until
             ):
                 self.result.passed_over += 1
+                if view.is_spent:
+                    return
                 continue
             try:
                 self._takers[kind](index, view, base)
@@ -276,7 +294,6 @@ class Gathering:
         match = next(iter(self._search(rule, text)), None)
         if match is None:
             return
-        self._points.flush()
         where = self._points.process(cleaned.where)
         kept = self.result.kept(rule.id, self.source, where)
         if kept.count > FIRST + LAST and kept.last_line == view.number:
@@ -289,8 +306,8 @@ class Gathering:
             context = (
                 view.around(_CONTEXT, self._break) if self._contexts < _MOST_CONTEXTS else context
             )
-            self._contexts += 1
-        before = self.result.records_beside(self.source, where)
+            self._contexts += len(context[1])
+        before = self._points.beside(where)
         make = functools.partial(
             _seen,
             rule,
@@ -305,7 +322,9 @@ class Gathering:
             context,
         )
         if len(text) > LONG:
-            kept.add(make())  # what waits would hold all of the line
+            self._long += 1
+            kept.add(make(_MOST_TEXT if self._long <= _MOST_LONG else _LEAST_TEXT))
+            # what waits would hold all of the line
         else:
             kept.add_later(make, view.number)
 
@@ -340,7 +359,6 @@ class Gathering:
             self._keep(found, view, base)
 
     def _keep(self, found: Traceback, view: View, base: int) -> None:
-        self._points.flush()
         self._sight.stamp(view, base)
         self.result.traceback_count += 1
         if len(self.result.tracebacks) >= 10 * (FIRST + LAST):
@@ -348,7 +366,7 @@ class Gathering:
         where = self._points.process(found.where)
         if where != found.where:
             found = dataclasses.replace(found, where=where)
-        self.result.tracebacks.append((found, self.result.records_beside(self.source, where)))
+        self.result.tracebacks.append((found, self._points.beside(where)))
 
     def _fact(self, rule: Format, view: View) -> None:
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
@@ -466,15 +484,14 @@ def _seen(
     cleaned: Cleaned,
     before: int,
     context: tuple[int, str],
+    most: int = _MOST_TEXT,
 ) -> Seen:
     """Make the finding of a match; holds no part of a block."""
     end_line = line + text.count("\n", 0, match.end()) if rule.lines > 1 else line
     captures = tuple(
         (name, value) for name, value in match.groupdict().items() if value is not None
     )
-    shown = cut(
-        text if len(text) <= _MOST_TEXT else text[max(0, match.start() - 200) :], _MOST_TEXT
-    )
+    shown = cut(text if len(text) <= most else text[max(0, match.start() - most // 5) :], most)
     return Seen(
         Finding(
             rule.id,

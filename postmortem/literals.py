@@ -12,10 +12,12 @@ from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
 from postmortem.signatures import traceback
-from postmortem.signatures.prefilter import Prefilter, prefilter
+from postmortem.signatures.prefilter import Hit, Prefilter, prefilter
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
+_LEAST_STRIDE: Final = 1 << 10
+"""The same, behind a stretch that was passed over: the next one may be passed over as soon."""
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 
@@ -64,10 +66,29 @@ class Machine:
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)
 
-    def hits(self, data: bytes, lo: int, hi: int) -> Iterator[tuple[int, int]]:
-        """Yield every literal that starts in data[lo:hi].
+    def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
+        """Give every literal that starts in data[lo:hi]."""
+        return Scan(self.filter, data, lo, hi)
 
-        Of a log that is full of them few are held at once.
-        """
-        for start in range(lo, hi, _STRIDE):
-            yield from self.filter.hits(data, start, min(start + _STRIDE, hi))
+
+class Scan:
+    """The literals that start in a region of a block, in the order in which they are read.
+
+    Of a log that is full of them few are held at once, and whoever reads them may pass over those
+    that nobody will look at: most of them are not even found then.
+    """
+
+    def __init__(self, literals: Prefilter, data: bytes, lo: int, hi: int) -> None:
+        """Begin at `lo`."""
+        self._filter, self._data, self._lo, self._hi = literals, data, lo, hi
+        self.until = lo
+        """Where the next literal is wanted; what is found already may stand before it."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield (number of the literal, where it starts)."""
+        start, stride = max(self._lo, self.until), _STRIDE
+        while start < self._hi:
+            end = min(start + stride, self._hi)
+            yield from self._filter.hits(self._data, start, end)
+            stride = min(2 * stride, _STRIDE) if self.until <= end else _LEAST_STRIDE
+            start = max(end, self.until)

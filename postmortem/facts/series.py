@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.thinning import LARGE, NEIGHBOURHOODS, envelope, neighbourhoods
+from postmortem.facts.thinning import LARGE, envelope, neighbourhoods, reach
 from postmortem.model.lines import Where
 
 EXACT: Final = 1_000_000
@@ -157,8 +157,9 @@ class Series(Exact):
         count = len(self.values)
         if count <= most:
             return list(self.kept())
-        chosen = set(self._spread(most - NEIGHBOURHOODS))
-        chosen |= neighbourhoods(self.values, self.lines, chosen, line)
+        around, room = reach(most)
+        chosen = set(self._spread(most - room))
+        chosen |= neighbourhoods(self.values, self.lines, chosen, line, around)
         return [self._at(index) for index in sorted(chosen)]
 
     def _spread(self, most: int) -> list[int]:

@@ -14,16 +14,29 @@ LARGE: Final = 20_000
 """Points from which NumPy is worth its import."""
 _AROUND: Final = 10
 """Points on either side of what matters that a sample keeps."""
+_AROUND_PART: Final = 30
+"""It keeps at most this part of its own size there: a small one shows less of each."""
 _TURNS: Final = 4
 _CANDIDATES: Final = 64
 _PARTS_APART: Final = 50
 """Of two turns that are kept, one is this part of the series away from the other."""
-NEIGHBOURHOODS: Final = (_TURNS + 2) * (2 * _AROUND + 1)
-"""Points that `neighbourhoods` adds at most."""
+
+
+def reach(most: int) -> tuple[int, int]:
+    """Say how much of a sample of `most` points goes to what matters most.
+
+    Points on either side of each such place, and points of all of them together.
+    """
+    around = min(_AROUND, most // _AROUND_PART)
+    return around, (_TURNS + 2) * (2 * around + 1)
 
 
 def neighbourhoods(
-    values: Sequence[float], lines: Sequence[int], chosen: Iterable[int], line: int | None
+    values: Sequence[float],
+    lines: Sequence[int],
+    chosen: Iterable[int],
+    line: int | None,
+    around: int,
 ) -> set[int]:
     """Choose all points around what matters most of a curve.
 
@@ -34,6 +47,7 @@ def neighbourhoods(
         lines: raw lines of all points, ascending.
         chosen: indexes that are kept anyhow.
         line: raw line that is asked for, or None.
+        around: points on either side of each place.
     """
     last = len(values) - 1
     centres = turns(values, _TURNS)
@@ -45,7 +59,7 @@ def neighbourhoods(
     return {
         index
         for centre in centres
-        for index in range(max(0, centre - _AROUND), min(last, centre + _AROUND) + 1)
+        for index in range(max(0, centre - around), min(last, centre + around) + 1)
     }
 
 

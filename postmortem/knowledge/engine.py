@@ -44,8 +44,13 @@ _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
 _TOKEN: Final = re.compile(
-    r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)|.", re.DOTALL
+    r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
+"""What re2 may read otherwise; every other character means the same to it."""
+_BEYOND: Final = re.compile(r"([^\x00-\x7f]+)")
+_RARE: Final = 0.1
+"""Part of a text up to which what is beyond ASCII is looked for, in the place of looking at every character."""
+_MOST_RUNS: Final = 256
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
@@ -252,6 +257,20 @@ class _Match:
         return {name: self[number] for name, number in self._numbers.items()}
 
 
+class _Runs(dict[str, str]):
+    """What stands for a run of characters beyond ASCII: few come over and over."""
+
+    def __init__(self, stand_ins: "_StandIns") -> None:
+        super().__init__()
+        self._stand_ins = stand_ins
+
+    def __missing__(self, run: str) -> str:
+        if len(self) >= _MOST_RUNS:
+            self.clear()
+        told = self[run] = run.translate(self._stand_ins)
+        return told
+
+
 class _StandIns(dict[int, int]):
     """The byte that each character is to re2; filled as characters are met."""
 
@@ -260,6 +279,7 @@ class _StandIns(dict[int, int]):
             {code: code for code in range(0x80)}
             | {ord(char): _OWN + index for index, char in enumerate(own)}
         )
+        self._runs = _Runs(self)
         self._last = ("", b"")
         """What was read last: many patterns are searched in one text, one behind the other."""
 
@@ -281,8 +301,18 @@ class _StandIns(dict[int, int]):
     def of(self, text: str) -> bytes:
         """Give one byte a character."""
         if text is not self._last[0]:
-            self._last = (text, text.translate(self).encode("latin-1"))
+            is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)
+            self._last = (
+                text,
+                (self._pieced(text) if is_rare else text.translate(self)).encode("latin-1"),
+            )
         return self._last[1]
+
+    def _pieced(self, text: str) -> str:
+        """Translate a text of which little is beyond ASCII."""
+        pieces = _BEYOND.split(text)
+        pieces[1::2] = map(self._runs.__getitem__, pieces[1::2])
+        return "".join(pieces)
 
 
 @functools.lru_cache(maxsize=128)
@@ -293,6 +323,8 @@ def _stand_ins(own: str) -> _StandIns:
 
 def _own(pattern: str) -> str:
     """Give the characters beyond ASCII in a pattern, each of which has a stand-in of its own."""
+    if pattern.isascii():
+        return ""
     own = "".join(sorted({char for char in pattern if not char.isascii()}))
     if len(own) > _LAST + 1 - _OWN:
         raise _UnfitError
@@ -304,18 +336,20 @@ def _for_re2(pattern: str, own: str) -> bytes:
     names = _NAME.findall(pattern)
     if len(names) > len(set(names)):
         raise _UnfitError  # re2 gives the first group of a name only
-    parts: list[str] = []
-    for token in _TOKEN.findall(pattern):
-        if len(token) > 1 and token[0] == "[":
-            parts.append(_class(token, own))
-        elif token[0] == "\\":
-            parts.append(f"[{members}]" if (members := _members(token[1], own)) else _escape(token))
-        elif token.startswith("(?") and parts:
-            # such a flag holds from here on in re2, for the whole pattern in `regex`
-            raise _UnfitError
-        else:
-            parts.append(token.replace("{,", "{0,"))
-    return "".join(parts).translate(_stand_ins(own)).encode("latin-1")
+    written = _TOKEN.sub(lambda found: _token(found[0], own, is_first=found.start() == 0), pattern)
+    return _stand_ins(own).of(written)
+
+
+def _token(token: str, own: str, *, is_first: bool) -> str:
+    """Write a part of a pattern as re2 reads it."""
+    if len(token) > 1 and token[0] == "[":
+        return _class(token, own)
+    if token[0] == "\\":
+        return f"[{members}]" if (members := _members(token[1], own)) else _escape(token)
+    if token.startswith("(?") and not is_first:
+        # such a flag holds from here on in re2, for the whole pattern in `regex`
+        raise _UnfitError
+    return token.replace("{,", "{0,")
 
 
 def _class(token: str, own: str) -> str:

@@ -15,7 +15,8 @@ from postmortem.formats.records import Record
 from postmortem.gathered import Gathered, bounded
 from postmortem.model.lines import NOWHERE, Where
 
-_MOST_PROCESSES: Final = 4096
+MOST_PROCESSES: Final = 4096
+"""Processes of a source that are told apart; what the others print is of none."""
 _MOST_SERIES: Final = 5000
 MOST_POINTS: Final = 2_000_000
 """Kept points of all series together (24 bytes each); beyond, the longest are thinned before they reach EXACT."""
@@ -29,12 +30,17 @@ class Points:
         self.result, self.source, self.where = result, source, where
         result.records[source] = 0
         self._processes: set[Where] = set()
-        self._waiting: list[Columns] = []
+        self._waiting: dict[Where, dict[int, Columns]] = {}
+        """Rows that are not yet in their series, by process."""
+        self._pending = 0
+        """How many they are."""
         self._writers: dict[int, Columns] = {}
         """The rows that wait for each series."""
         self._count = 0
         self.is_crowded = False
         """Whether the source names more processes or metrics than are kept."""
+        self.left_out = 0
+        """Records since the source is crowded of which not all is kept."""
 
     def process(self, where: Where) -> Where:
         """Fill in what the file's name tells.
@@ -44,11 +50,16 @@ class Points:
         if self.where != NOWHERE:
             where = where.filled(self.where)
         if where not in self._processes:
-            if len(self._processes) >= _MOST_PROCESSES:
-                self.is_crowded = True
-                return self.where
+            if len(self._processes) >= MOST_PROCESSES:
+                return self.stranger()
             self._processes.add(where)
         return where
+
+    def stranger(self) -> Where:
+        """Give the process of a line whose own is one too many to be told apart."""
+        self.is_crowded = True
+        self.left_out += 1
+        return self.where
 
     def columns(
         self,
@@ -80,6 +91,9 @@ class Points:
         if not rows.is_waiting:
             self._let_wait(rows)
         rows.add(step, values, line, offset)
+        if rows.unkept:
+            self.left_out += 1
+        self._pending += 1
         self._count += len(values)
         if self._count > MOST_POINTS:
             self._thin()
@@ -105,6 +119,7 @@ class Points:
             series = self._series(name, producer, where, units)
             if series is None:
                 self.result.unkept += 1
+                self.left_out += 1
             else:
                 series.append(step, value, place[0])
         self._count += len(record.values)
@@ -120,10 +135,19 @@ class Points:
     def flush(self) -> None:
         """Put all waiting rows into their series."""
         if self._waiting:
-            for rows in self._waiting:
-                self._flush(rows)
+            for of_process in self._waiting.values():
+                for rows in of_process.values():
+                    self._flush(rows)
             self._waiting.clear()
             self._writers.clear()
+
+    def beside(self, where: Where) -> int:
+        """Count the records that tell how a process fares, those that wait included."""
+        known = self.result.records_beside(self.source, where)
+        if where == NOWHERE:  # all of them do
+            return known + self._pending
+        waiting = [self._waiting.get(one, {}).values() for one in (where, NOWHERE)]
+        return known + sum(len(rows) for of_process in waiting for rows in of_process)
 
     def recognise(self, framework: str, count: int = 1) -> None:
         """Count lines of a framework."""
@@ -138,13 +162,14 @@ class Points:
                 if other is not None and other is not rows:
                     self._flush(other)
                 self._writers[id(series)] = rows
-        self._waiting.append(rows)
+        self._waiting.setdefault(rows.where, {})[id(rows)] = rows
         rows.is_waiting = True
 
     def _flush(self, rows: Columns) -> None:
         if rows.is_waiting:
             self._noted(rows.framework, rows.where, len(rows), rows.first, rows.last)
             self.result.unkept += rows.unkept * len(rows)
+            self._pending -= len(rows)
             rows.flush()
 
     def _noted(

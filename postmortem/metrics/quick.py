@@ -21,7 +21,7 @@ from postmortem.formats.records import EPOCHS, MetricReader, Record
 from postmortem.formats.templates import LONGEST, PLACES, Template, skeleton, told
 from postmortem.formats.unknown import GenericReader, Late, Layout
 from postmortem.knowledge.engine import Budget
-from postmortem.metrics.points import Points
+from postmortem.metrics.points import MOST_PROCESSES, Points
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
 
@@ -34,7 +34,6 @@ _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
 _MOST_SEEN: Final = 4096
-_MOST_PROCESSES: Final = 4096
 _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS, *PLACES})
 
 
@@ -59,12 +58,12 @@ class _Path(NamedTuple):
         numbers = tuple([groups[index] for index, _ in self.places])
         where = self.wheres.get(numbers)
         if where is None:
+            if len(self.wheres) >= MOST_PROCESSES:
+                return points.stranger()
             where = self.template.where
             for index, name in self.places:
                 where = told(where, name, int(groups[index]))
-            where = points.process(where)
-            if len(self.wheres) < _MOST_PROCESSES:
-                self.wheres[numbers] = where
+            where = self.wheres[numbers] = points.process(where)
         return where
 
 
@@ -219,8 +218,7 @@ class Quick:
             rows = self._points.columns(
                 names, reader.producer, reader.framework or reader.producer, where, reader.units
             )
-            if len(path.rows) < _MOST_PROCESSES:
-                path.rows[where] = rows
+            path.rows[where] = rows
         step = values[path.step] if path.step is not None else bar_step
         if path.epochs is not None:
             epoch, length, first = path.epochs
@@ -249,7 +247,7 @@ class Quick:
                     else None
                 ),
             )
-            if len(self._late) >= _MOST_PROCESSES:
+            if len(self._late) >= MOST_PROCESSES:
                 self._late.clear()
             self._late[id(late.layout), late.where, self._generic.owners] = known
         return known[1]

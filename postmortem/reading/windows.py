@@ -32,7 +32,7 @@ _MOST_BEHIND: Final = 256
 """Lines that are read to find those that follow in the same process."""
 LONG: Final = 1024
 """Bytes of a line above which a look at it counts."""
-_TEXT, _TEXT_PER_BYTE = 64 << 20, 8
+_TEXT, _TEXT_PER_BYTE = 64 << 20, 3
 """Bytes of long lines that rules may look at, each counted for itself.
 
 At once, and for each byte of the log.

@@ -26,7 +26,7 @@ _MOST_LAST: Final = 60
 """Lines of the end of a log in which nothing failed."""
 _MOST_SAMPLES: Final = 400
 """Points of a series that the report shows."""
-_ALL_SAMPLES: Final = 500_000
+_ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
 
