@@ -145,21 +145,16 @@ def _is_unfinished(
 
 
 def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
+    """Give the last step whose training loss is finite, before the curves go wrong."""
     losses = [series for series in gathered.series.values() if series.name == names.LOSS]
-    loss = next(
-        (series for series in losses if bad is not None and series.source == bad.source),
-        losses[0] if losses else None,
-    )
-    limit = bad.line if bad is not None and loss is not None and loss.source == bad.source else None
-    good = (
-        [
-            point.step
-            for point in loss.kept()
-            if math.isfinite(point.value) and (limit is None or point.line < limit)
-        ]
-        if loss
-        else []
-    )
+    beside = [series for series in losses if bad and series.source == bad.source]
+    limit = bad.line if bad and beside else math.inf
+    good = [
+        point.step
+        for loss in (beside or losses)[:1]
+        for point in loss.kept()
+        if math.isfinite(point.value) and point.line < limit
+    ]
     return whole(good[-1]) if good else None
 
 

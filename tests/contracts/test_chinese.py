@@ -153,16 +153,20 @@ def test_no_report_in_chinese_holds_english() -> None:
 
 
 def wordings() -> Iterator[tuple[str, str, str]]:
-    """Every sentence that the program words itself, with its place."""
+    """Every sentence that the program words itself, with its place.
+
+    In a call of `say`, or as the two wordings that one takes from a table.
+    """
     for path in sorted((ROOT / "postmortem").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == "say"
-            ):
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if is_call and node.func.id == "say" and not isinstance(node.args[0], ast.Starred):
                 en, zh = (ast.literal_eval(argument) for argument in node.args)
                 yield f"{path.stem}:{node.lineno}", en, zh
+            elif isinstance(node, ast.Tuple):
+                last = [getattr(part, "value", None) for part in node.elts[-2:]]
+                if all(isinstance(text, str) for text in last) and CHINESE.search(last[-1]):
+                    yield f"{path.stem}:{node.lineno}", last[0], last[1]
 
 
 def parts(template: str) -> tuple[str, list[tuple[str, str, str]]]:
