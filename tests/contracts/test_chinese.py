@@ -165,7 +165,7 @@ def wordings() -> Iterator[tuple[str, str, str]]:
                 yield f"{path.stem}:{node.lineno}", en, zh
             elif isinstance(node, ast.Tuple):
                 last = [getattr(part, "value", None) for part in node.elts[-2:]]
-                if all(isinstance(text, str) for text in last) and CHINESE.search(last[-1]):
+                if len(last) == 2 and {*map(type, last)} == {str} and CHINESE.search(last[1]):
                     yield f"{path.stem}:{node.lineno}", last[0], last[1]
 
 

@@ -61,7 +61,11 @@ LINES = (
     ("AccountKey=" + ALPHABET + "ABCDEFGH==", ALPHABET + "ABCDEFGH"),
     ("mongodb+srv://root:Tr0ub4dor@cluster0.secretlab.edu", "Tr0ub4dor"),
     (
-        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n-----END OPENSSH PRIVATE KEY-----",
+        (
+            "-----BEGIN OPENSSH PRIVATE"
+            " KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n-----END OPENSSH PRIVATE"
+            " KEY-----"
+        ),
         "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
     ),
     ("COMET_API_KEY=Q1w2E3r4T5y6U7i8O9p0", "Q1w2E3r4T5y6U7i8O9p0"),
@@ -94,7 +98,10 @@ TOLD = (
     f"wandb_api_key: {HEX[::-1]}",
     f"run_name: {PAT}",
     f"output_dir: /home/dexplorer/{HF}",
-    f"python train.py --hub_token {HF} --output_dir /home/dexplorer/out --run_name x --learning_rate 1e-4",
+    (
+        f"python train.py --hub_token {HF} --output_dir /home/dexplorer/out --run_name x"
+        " --learning_rate 1e-4"
+    ),
     f"Saving model checkpoint to /home/dexplorer/{HF}/checkpoint-5",
     "export MASTER_ADDR=10.77.31.9",
     f"{{'loss': 1.5, '{HF}': 2.5, 'learning_rate': 1e-4, 'epoch': 0.2}}",
@@ -147,7 +154,10 @@ ROWS = [*planted(), *planted("named.txt")]
 
 @pytest.mark.parametrize("part", range(6))
 def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: int) -> None:
-    """Each line by itself, in the words of a failure, in a traceback's source line, at the end."""
+    """Each line by itself, in the words of a failure, in the source line of a traceback.
+
+    And at the end of the log.
+    """
     rows = ROWS[part::6]
     told = [one.line for one in rows]
     failures = [
