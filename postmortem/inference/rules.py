@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.case import Case, Event
-from postmortem.inference.comparison import version_matches
+from postmortem.inference.matching import version_matches
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Argument
