@@ -17,7 +17,7 @@ from postmortem.model.diagnosis import Analysis, Cause, Diagnosis, Verdict
 from postmortem.names import LANGUAGES
 from postmortem.reading.sources import LogSource
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.told import told
+from postmortem.report.one_language import told
 from postmortem.report.wire import to_wire
 
 

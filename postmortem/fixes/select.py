@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from postmortem.case.case import Case
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.inference.predicates import holds
 from postmortem.knowledge import snippets as texts
 from postmortem.knowledge.base import KnowledgeBase

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from postmortem.errors import InputError, PatternError
-from postmortem.facts.environment import TOLD
+from postmortem.facts.fact_store import TOLD
 from postmortem.gathered import Gathered, bounded
 from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_source
 from postmortem.knowledge.engine import A_JOB, Budget
@@ -19,7 +19,7 @@ from postmortem.metrics.points import MOST_POINTS
 from postmortem.model.diagnosis import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, say
-from postmortem.reading.blocks import SIZE
+from postmortem.reading.block_reader import SIZE
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of

@@ -16,7 +16,7 @@ from postmortem.knowledge.engine import Budget
 from postmortem.literals import Machine
 from postmortem.model.lines import Where
 from postmortem.model.said import Said, say
-from postmortem.reading.blocks import Block, blocks
+from postmortem.reading.block_reader import Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.kinds import kind_of
 from postmortem.reading.prefixes import carries_srun_labels

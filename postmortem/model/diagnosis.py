@@ -5,7 +5,7 @@ Secrets are still in them (rendering redacts).
 
 The values stand twice, in one form: with texts in every language (`Analysis`, the one value of a
 job, which is stored and sent), and with texts in one of them (`Diagnosis`, which the report's forms
-are made of; `report.told` makes it).
+are made of; `report.one_language` makes it).
 """
 
 import dataclasses

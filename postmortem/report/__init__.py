@@ -12,7 +12,7 @@ from typing import Any, Final
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Analysis
 from postmortem.names import LANGUAGES
-from postmortem.report.told import told
+from postmortem.report.one_language import told
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),

@@ -18,8 +18,8 @@ from postmortem.model.diagnosis import (
     SignatureHit,
 )
 from postmortem.redaction.redactor import KINDS, Redactor
+from postmortem.report.for_people import input_kind, logs_of
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
-from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
 _PATHS_NAMED: Final = 4

@@ -14,7 +14,7 @@ from typing import Final
 from postmortem import names
 from postmortem.case.case import Case
 from postmortem.facts import checkpoints
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import FirstFailure, Marks
@@ -30,7 +30,9 @@ _EVALUATED: Final = ("eval_", "val_", "valid_", "validation_")
 _Place = tuple[int, float | None]
 
 
-def marks(case: Case, gathered: Gathered, failure: FirstFailure[Said] | None) -> tuple[Marks, ...]:
+def marks_of(
+    case: Case, gathered: Gathered, failure: FirstFailure[Said] | None
+) -> tuple[Marks, ...]:
     """List the places to mark, at most MOST of a kind and process."""
     found: dict[tuple[str, int, Where], dict[int, float | None]] = {}
     for series in gathered.series.values():

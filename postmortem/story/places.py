@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem.case.case import Case
 from postmortem.case.order import Failure
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point, Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase

@@ -15,7 +15,7 @@ from typing import Final
 from postmortem import names
 from postmortem.case.case import Case
 from postmortem.facts import checkpoints, clock
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
@@ -64,7 +64,7 @@ def _end_of(gathered: Gathered, source: int) -> list[clock.Stamp]:
     return clock.stamps(first, text.split("\n"))
 
 
-def progress(
+def progress_of(
     gathered: Gathered,
     case: Case,
     failure: FirstFailure[Said] | None,

@@ -31,8 +31,8 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
-    done = progress.progress(gathered, case, failure, best, clocks, case.logs)
-    happened, left = timeline.timeline(
+    done = progress.progress_of(gathered, case, failure, best, clocks, case.logs)
+    happened, left = timeline.timeline_of(
         case, failure, done, lambda name: knowledge.by_id[name].title, _told(ranking)
     )
     analysis = Diagnosis(
@@ -52,7 +52,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         progress=done,
         warnings=(*gathered.warnings, *remarks.reading_remarks(case)),
         excerpt=excerpt,
-        marks=marks.marks(case, gathered, failure),
+        marks=marks.marks_of(case, gathered, failure),
         events_left=left,
         given=tuple(gathered.given),
     )

@@ -17,7 +17,7 @@ from postmortem.case.clock import Clock
 from postmortem.facts import clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.said import Said, quote, say
-from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, happenings
+from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, what_happened
 
 _MOST: Final = 60
 _MOST_HEAD: Final = 40
@@ -27,7 +27,7 @@ _FOLDED: Final = 3
 _PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
 
 
-def timeline(
+def timeline_of(
     case: Case,
     failure: FirstFailure[Said] | None,
     done: Progress,
@@ -46,7 +46,7 @@ def timeline(
     """
     gathered, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
-    found = happenings(case, failure, done, titles, main)
+    found = what_happened(case, failure, done, titles, main)
     weighed = [_weighed(entry, evidence) for entry in found if entry.event.source in logs]
     entries = _folded(_once(weighed))
     taken = {_place(entry.event) for entry in entries}

@@ -28,9 +28,9 @@ from postmortem.pipeline import analyze
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.report import render
+from postmortem.report.one_language import told
 from postmortem.report.page.html import render_html
 from postmortem.report.plain import safe
-from postmortem.report.told import told
 from postmortem.report.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]

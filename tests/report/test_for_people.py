@@ -7,7 +7,7 @@ import pytest
 from postmortem.model.diagnosis import Diagnosis, Event, Excerpt, FirstFailure, Source, Verdict
 from postmortem.model.lines import NOWHERE
 from postmortem.report import FORMS, render
-from postmortem.report.presentable import input_kind, presentable
+from postmortem.report.for_people import input_kind, presentable
 from tests.report.samples import abstaining, lifted, rich
 
 NO_CAUSE = Verdict(
