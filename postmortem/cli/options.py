@@ -20,7 +20,7 @@ from postmortem.errors import UsageError
 from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.sources import STDIN
-from postmortem.report import FORMS
+from postmortem.report import FORMS, STORED
 
 _SUFFIXES = {
     ".html": "html",
@@ -217,8 +217,14 @@ def deliver(
     """Print the report, or write it to a file; open the page if asked.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written, or redaction is asked for where nothing is hidden.
     """
+    if form == STORED and redact:
+        raise UsageError(
+            "an analysis is kept whole, as the log is",
+            "--redact",
+            "redact what is rendered of it: postmortem render ANALYSIS.json",
+        )
     stream = sys.stderr if to_stderr else sys.stdout
     is_screen = output is None and stream.isatty()
     text = report.render(
@@ -237,5 +243,7 @@ def deliver(
     write(text, output, "report")
     if output is None:
         return
+    if form == STORED:
+        tell("it holds lines of the log as they are; what is rendered of it is redacted")
     if open_ and not webbrowser.open(output.resolve().as_uri()):
         tell("no browser could be started; open the file yourself")

@@ -100,7 +100,10 @@ def _outlets() -> list[Outlet]:
 
 
 def _pump(
-    child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: KeptLog, signals: Signals
+    child: "subprocess.Popen[bytes]",
+    pipes: dict[IO[bytes], Outlet],
+    kept: KeptLog,
+    signals: Signals,
 ) -> None:
     """Copy both streams as they come; those that have ended are taken out of `pipes`."""
     is_waiting = partial(_may_wait, child, signals)

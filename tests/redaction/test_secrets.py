@@ -17,7 +17,7 @@ import postmortem
 from postmortem.compare import compare
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import FORMS, side_by_side
+from postmortem.report import SHOWN_FORMS, side_by_side
 from postmortem.share import share
 from tests.planted import planted
 
@@ -132,7 +132,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "form", ["terminal whole", *FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)]
+    "form",
+    ["terminal whole", *SHOWN_FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)],
 )
 def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     """In no form, wherever it stood."""
@@ -179,7 +180,7 @@ def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: 
     )
     good.write_text("ok\n")
     report = postmortem.analyze(log)
-    shown = {form: report.render(form, redact=True) for form in FORMS} | {
+    shown = {form: report.render(form, redact=True) for form in SHOWN_FORMS} | {
         "terminal whole": report.render("terminal", full=True, redact=True)
     }
     shown |= {
