@@ -225,8 +225,7 @@ def deliver(
             "--redact",
             "redact what is rendered of it: postmortem render ANALYSIS.json",
         )
-    stream = sys.stderr if to_stderr else sys.stdout
-    is_screen = output is None and stream.isatty()
+    is_screen = output is None and (sys.stderr if to_stderr else sys.stdout).isatty()
     text = report.render(
         form,
         width=max(40, shutil.get_terminal_size((80, 24)).columns),
@@ -241,8 +240,11 @@ def deliver(
         note(text)
         return
     write(text, output, "report")
-    if output is None:
-        return
+    if output is not None:
+        _after_writing(output, form, open_=open_)
+
+
+def _after_writing(output: Path, form: str, *, open_: bool) -> None:
     if form == STORED:
         tell("it holds lines of the log as they are; what is rendered of it is redacted")
     if open_ and not webbrowser.open(output.resolve().as_uri()):

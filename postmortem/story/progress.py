@@ -8,7 +8,7 @@ checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +16,7 @@ from postmortem import names
 from postmortem.case.case import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.number_texts import whole
+from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
@@ -147,11 +148,17 @@ def _is_unfinished(
 def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
     """Give the last step whose training loss is finite, before the curves go wrong."""
     losses = [series for series in gathered.series.values() if series.name == names.LOSS]
-    beside = [series for series in losses if bad and series.source == bad.source]
-    limit = bad.line if bad and beside else math.inf
+    if bad is None:
+        return _last_finite(losses, math.inf)
+    beside = [series for series in losses if series.source == bad.source]
+    return _last_finite(beside, bad.line) if beside else _last_finite(losses, math.inf)
+
+
+def _last_finite(losses: Sequence[Series], limit: float) -> float | None:
+    """Give the last step of the first series that is finite, before a raw line."""
     good = [
         point.step
-        for loss in (beside or losses)[:1]
+        for loss in losses[:1]
         for point in loss.kept()
         if math.isfinite(point.value) and point.line < limit
     ]
