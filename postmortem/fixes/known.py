@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from postmortem import names
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.model.diagnosis import Evidence, Progress
 from postmortem.model.said import Said
 

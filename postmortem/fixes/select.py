@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.facts.numbers import number
 from postmortem.inference.predicates import holds
 from postmortem.knowledge import snippets as texts

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from postmortem.case.case import Case, Event
+from postmortem.case.values import Case, Occurrence
 from postmortem.inference.comparison import version_matches
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase
@@ -67,7 +67,7 @@ def score(
 def _from_signatures(
     case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
 ) -> None:
-    best: dict[str, Event] = {}
+    best: dict[str, Occurrence] = {}
     for event in case.events:
         known = best.get(event.finding.signature)
         if known is None or event.factor > known.factor:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored, score
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import Evidence, Need, Verdict

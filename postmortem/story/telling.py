@@ -4,7 +4,7 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.select import fixes
 from postmortem.inference.verdict import Ranked, Ranking, separated

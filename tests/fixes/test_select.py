@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.fixes.select import fill, fixes, numbers
 from postmortem.knowledge.base import load
 from postmortem.knowledge.causes import FixRule, fix_rule

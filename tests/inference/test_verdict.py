@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.inference.verdict import Ranked, answer
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Environment, Evidence, worded
