@@ -23,11 +23,12 @@ from postmortem.errors import InputError
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Analysis, Environment, SeriesView
 from postmortem.model.said import Said
+from postmortem.model.visible import ANSI
 from postmortem.pipeline import analyze
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
-from postmortem.reading.prefixes import ANSI, clean
+from postmortem.reading.prefixes import clean
 from postmortem.reading.sources import STDIN
 
 _LONGEST: Final = 400

@@ -6,7 +6,7 @@ a report quotes. Not here: judging (`inference`), the language and the layout (`
 
 from postmortem.case.values import Case
 from postmortem.fixes.known import captures_of, known_numbers
-from postmortem.fixes.select import fixes
+from postmortem.fixes.select import fixes_for
 from postmortem.inference.verdict import Ranked, Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import (
@@ -108,7 +108,7 @@ def _cause(
         ranked.probability,
         both(explanation) if explanation else NOTHING,
         ranked.evidence,
-        fixes(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
+        fixes_for(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
         ranked.score,
         separated(best.id, ranked.id, knowledge),
     )

@@ -10,7 +10,8 @@ from itertools import groupby
 from typing import Any, Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt
-from postmortem.report.plain import file_name, place, safe
+from postmortem.model.visible import safe
+from postmortem.report.plain import file_name, place
 from postmortem.report.presentable import input_kind
 from postmortem.report.words import Words
 
