@@ -7,7 +7,8 @@ a report quotes. Not here: judging (`inference`), the language and the layout (`
 from postmortem.case.values import Case
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.select import fixes_for
-from postmortem.inference.verdict import Ranked, Ranking, separated
+from postmortem.inference.ranking import Ranked
+from postmortem.inference.verdict import Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import (
     Analysis,

@@ -10,7 +10,8 @@ import pytest
 
 import postmortem
 from postmortem.case.values import Case
-from postmortem.inference.verdict import Ranked, answer
+from postmortem.inference.ranking import Ranked
+from postmortem.inference.verdict import answer
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Environment, Evidence, worded
 from postmortem.model.said import Said, quote
