@@ -13,7 +13,7 @@ numbers, addresses and paths are taken out.
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Final
@@ -23,11 +23,12 @@ from postmortem.errors import InputError
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Analysis, Environment, SeriesView
 from postmortem.model.said import Said
+from postmortem.model.visible import ANSI
 from postmortem.pipeline import analyze
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
-from postmortem.reading.prefixes import ANSI, clean
+from postmortem.reading.prefixes import clean
 from postmortem.reading.sources import STDIN
 
 _LONGEST: Final = 400
@@ -45,7 +46,7 @@ _BAR: Final = re.compile(r"\d%\||it/s|s/it")
 _SPACE: Final = re.compile(r"\s+")
 
 
-def compare(
+def compare_runs(
     good: Sequence[str | Path],
     bad: Sequence[str | Path],
     *,
@@ -73,17 +74,28 @@ def compare(
     )
 
 
-def compared(one: Analysis, other: Analysis) -> Comparison[Said]:
-    """Compare two analyses, a good run's first, whose sources can be read again."""
-    known, told = _wordings(one), _wordings(other)
+def compared(good: Analysis, bad: Analysis) -> Comparison[Said]:
+    """Compare two analyses whose sources can be read again."""
+    known, told = _wordings(good), _wordings(bad)
     return Comparison(
-        one, other,
-        settings=tuple(_differing({name: str(setting.value) for name, setting in one.settings.items()}, {name: str(setting.value) for name, setting in other.settings.items()})),
-        environment=tuple(_differing(_facts(one.environment), _facts(other.environment))),
-        curves=tuple(_curves(one.series, other.series)),
-        only_good=tuple(sorted((wording for key, wording in known.items() if key not in told), key=lambda wording: (wording.source, wording.line))),
-        only_bad=tuple(sorted((wording for key, wording in told.items() if key not in known), key=lambda wording: (wording.source, wording.line))),
-    )  # fmt: skip
+        good,
+        bad,
+        settings=tuple(_differing(_settings(good), _settings(bad))),
+        environment=tuple(_differing(_facts(good.environment), _facts(bad.environment))),
+        curves=tuple(_curves(good.series, bad.series)),
+        only_good=_only(known, told),
+        only_bad=_only(told, known),
+    )
+
+
+def _only(wordings: Mapping[str, Wording], others: Container[str]) -> tuple[Wording, ...]:
+    """Give the wordings that the other run does not have, in the order of their first places."""
+    own = (wording for key, wording in wordings.items() if key not in others)
+    return tuple(sorted(own, key=lambda wording: (wording.source, wording.line)))
+
+
+def _settings(analysis: Analysis) -> dict[str, str]:
+    return {name: str(setting.value) for name, setting in analysis.settings.items()}
 
 
 def _differing(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
@@ -108,9 +120,8 @@ def _facts(environment: Environment) -> dict[str, str]:
 
 def _curves(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
     """Yield the series that both have, the training loss first."""
-    known = _longest(good)
-    told = _longest(bad)
-    order = [names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE]
+    known, told = _longest(good), _longest(bad)
+    order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
     for name in sorted(
         known.keys() & told.keys(),
         key=lambda name: (order.index(name) if name in order else len(order), name),
@@ -123,9 +134,9 @@ def _curves(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[P
 def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
     """Give one series of each name: the longest, of the first process that has it."""
     found: dict[str, SeriesView] = {}
-    for one in series:
-        if one.name not in found or one.points > found[one.name].points:
-            found[one.name] = one
+    for curve in series:
+        if curve.name not in found or curve.points > found[curve.name].points:
+            found[curve.name] = curve
     return found
 
 
@@ -134,16 +145,30 @@ def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
 
     Their distance leaves what it was before and stays away, or one of them stops being finite.
     """
-    one, other = _by_step(good), _by_step(bad)
-    steps = sorted(one.keys() & other.keys())
+    mine, its = _by_step(good), _by_step(bad)
+    steps = sorted(mine.keys() & its.keys())
     if not steps:
         return None
+    begin = _beginning([(mine[step][0], its[step][0]) for step in steps])
+    step = steps[-1 if begin is None else begin]
+    return Parting(
+        good.name,
+        len(steps),
+        None if begin is None else step,
+        mine[step][0],
+        its[step][0],
+        mine[step][1],
+        its[step][1],
+    )
+
+
+def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
+    """Give the number of the first pair of values that are apart for good; None if none are."""
     distances: list[float] = []
     away = 0
-    for index, step in enumerate(steps):
-        mine, its = one[step][0], other[step][0]
+    for number, (mine, its) in enumerate(pairs):
         if math.isfinite(mine) != math.isfinite(its):
-            return Parting(good.name, len(steps), step, mine, its, one[step][1], other[step][1])
+            return number
         if not math.isfinite(mine):
             continue
         distance = abs(mine - its)
@@ -151,22 +176,10 @@ def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
         is_away = distance > _TIMES * usual and distance > _SHARE * max(abs(mine), abs(its))
         away = away + 1 if is_away else 0
         if away == _STAYS:
-            begin = steps[index - _STAYS + 1]
-            return Parting(
-                good.name,
-                len(steps),
-                begin,
-                one[begin][0],
-                other[begin][0],
-                one[begin][1],
-                other[begin][1],
-            )
+            return number - _STAYS + 1
         if not is_away:
             distances.append(distance)
-    last = steps[-1]
-    return Parting(
-        good.name, len(steps), None, one[last][0], other[last][0], one[last][1], other[last][1]
-    )
+    return None
 
 
 def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
@@ -181,26 +194,28 @@ def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
     return {float(step): (value, line) for step, value, line in series.samples if step is not None}
 
 
-def _wordings(diagnosis: Analysis) -> dict[str, Wording]:
-    """Give every wording of the logs with its first place and how often it comes.
-
-    Metric records and bars are left out.
-    """
+def _wordings(analysis: Analysis) -> dict[str, Wording]:
+    """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
-    metrics = {(one.source, line) for one in diagnosis.series for _, _, line in one.samples}
-    for index, source in enumerate(diagnosis.sources):
+    for path, line, text in _told(analysis):
+        key = _SPACE.sub(" ", _VARIABLE.sub("#", text))
+        if key in found:
+            found[key] = found[key]._replace(times=found[key].times + 1)
+        elif len(found) < _MOST_WORDINGS and any(letter.isalpha() for letter in key):
+            found[key] = Wording(ANSI.sub("", text), path, line, 1)
+    return found
+
+
+def _told(analysis: Analysis) -> Iterator[tuple[str, int, str]]:
+    """Yield path, raw line and text of what the logs say; metric records and bars are left out."""
+    metrics = {(curve.source, line) for curve in analysis.series for _, _, line in curve.samples}
+    for index, source in enumerate(analysis.sources):
         if source.kind in {"ignored", "environment", "metrics"}:
             continue
-        for number, raw in enumerate(_lines(source.path), 1):
+        for line, raw in enumerate(_lines(source.path), 1):
             text = clean(raw[:_LONGEST]).text.strip() if raw.strip() else ""
-            if not text or (index, number) in metrics or _BAR.search(text):
-                continue
-            key = _SPACE.sub(" ", _VARIABLE.sub("#", text))
-            if key in found:
-                found[key] = found[key]._replace(times=found[key].times + 1)
-            elif len(found) < _MOST_WORDINGS and any(letter.isalpha() for letter in key):
-                found[key] = Wording(ANSI.sub("", text), source.path, number, 1)
-    return found
+            if text and (index, line) not in metrics and not _BAR.search(text):
+                yield source.path, line, text
 
 
 def _lines(path: str) -> Iterator[str]:

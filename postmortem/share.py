@@ -11,7 +11,7 @@ can be left out again is left out, but for the lines at the first failure and th
 people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,15 +19,19 @@ from typing import Final
 from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
+from postmortem.model.passages import Passage, joined
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
 
-Window = tuple[int, int, int]
-"""Source, first and last raw line."""
 GAP: Final = "[...]"
 _TRIES: Final = 60
 _ENDS: Final = (0, 40, 150, 1500)
+"""First and last lines of each log, by level."""
+_WITH_FINDINGS, _WITH_CURVES = 1, 2
+"""The levels from which a text holds what was recognised, and both ends of the curves."""
+_AT_AN_END: Final = 40
+"""Points of a curve that count as its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Shared:
     """Whether it is judged as the whole job was."""
 
 
-def share(
+def smallest_text(
     paths: Sequence[str | Path],
     *,
     env: Sequence[str | Path] = (),
@@ -73,18 +77,16 @@ def share(
         return pipeline.analyze(issue, env_files=env, patterns=patterns)
 
     maker = _Maker(analysis, text(analysis).of, judge)
-    windows: list[Window] = []
+    passages: list[Passage] = []
     for level in range(len(_ENDS)):
-        windows = merged(_windows(analysis, level), analysis)
-        if maker.is_same(windows):
-            break
-    else:
-        return maker.made(windows, is_same=False)
-    return maker.made(maker.smallest(windows), is_same=True)
+        passages = maker.joined(_passages(analysis, level))
+        if maker.is_same(passages):
+            return maker.made(maker.smallest(passages), is_same=True)
+    return maker.made(passages, is_same=False)
 
 
 class _Maker:
-    """Writes texts of windows and judges them."""
+    """Writes texts of passages and judges them."""
 
     def __init__(
         self,
@@ -93,65 +95,52 @@ class _Maker:
         judge: Callable[[str], Analysis],
     ) -> None:
         self.analysis, self._write, self._judge = analysis, write, judge
+        self._counts = {index: analysis.sources[index].lines for index in _logs(analysis)}
         self._lines: dict[tuple[int, int], str] = {}
 
-    def is_same(self, windows: Sequence[Window]) -> bool:
-        """Say whether the text of these windows is judged as the whole is."""
-        return self._judge(self.text(windows)).verdict.cause == self.analysis.verdict.cause
+    def joined(self, passages: Iterable[Passage]) -> list[Passage]:
+        """Bring passages into order, within the logs of the job."""
+        return joined(passages, self._counts)
 
-    def smallest(self, windows: Sequence[Window]) -> list[Window]:
-        """Leave out windows, then halves of what is left, as long as the verdict stays."""
-        must = merged(_must(self.analysis), self.analysis)
-        kept, tries = [piece for window in windows for piece in _without(window, must)], 0
-        for halves in (False, True):
-            for window in sorted(kept, key=lambda one: one[1] - one[2]):
-                for smaller in _less(window, halves=halves):
+    def is_same(self, passages: Sequence[Passage]) -> bool:
+        """Say whether the text of these passages is judged as the whole is."""
+        return self._judge(self.text(passages)).verdict.cause == self.analysis.verdict.cause
+
+    def smallest(self, passages: Sequence[Passage]) -> list[Passage]:
+        """Leave out passages, then halves of what is left, as long as the verdict stays."""
+        must = self.joined(_must(self.analysis))
+        kept, tries = [piece for passage in passages for piece in passage.without(must)], 0
+        for is_halving in (False, True):
+            for passage in sorted(kept, key=lambda passage: -passage.lines):
+                for left in [[half] for half in passage.halves()] if is_halving else [[]]:
                     tries += 1
-                    tried = [one for one in kept if one != window] + smaller
-                    if tries <= _TRIES and self.is_same(
-                        merged(iter([*tried, *must]), self.analysis)
-                    ):
+                    tried = [other for other in kept if other != passage] + left
+                    if tries <= _TRIES and self.is_same(self.joined([*tried, *must])):
                         kept = tried
                         break
-        return merged(iter([*kept, *must]), self.analysis)
+        return self.joined([*kept, *must])
 
-    def made(self, windows: Sequence[Window], *, is_same: bool) -> Shared:
+    def made(self, passages: Sequence[Passage], *, is_same: bool) -> Shared:
         """Give the text with its counts."""
         return Shared(
-            self.text(windows),
-            sum(last - first + 1 for _, first, last in windows),
-            sum(_logs(self.analysis).values()),
+            self.text(passages),
+            sum(passage.lines for passage in passages),
+            sum(self._counts.values()),
             is_same,
         )
 
-    def text(self, windows: Sequence[Window]) -> str:
-        """Write verdict and windows."""
-        sources = sorted({source for source, _, _ in windows})
-        return self._write(
-            {
-                source: self._body([one for one in sorted(windows) if one[0] == source])
-                for source in sources
-            }
-        )
+    def text(self, passages: Sequence[Passage]) -> str:
+        """Write verdict and passages."""
+        by_source: dict[int, list[Passage]] = {}
+        for passage in sorted(passages):
+            by_source.setdefault(passage.source, []).append(passage)
+        return self._write({source: self._body(source, own) for source, own in by_source.items()})
 
-    def _body(self, windows: Sequence[Window]) -> list[str]:
+    def _body(self, source: int, passages: Sequence[Passage]) -> list[str]:
+        """Give the lines of passages of one source, with a mark for each gap."""
+        self._read(source, passages)
         body: list[str] = []
-        missing = [
-            (first, last)
-            for source, first, last in windows
-            if any((source, number) not in self._lines for number in range(first, last + 1))
-        ]
-        if missing:
-            source = windows[0][0]
-            self._lines.update(
-                {
-                    (source, number): line.text
-                    for number, line in lines_in(
-                        self.analysis.sources[source].path, missing
-                    ).items()
-                }
-            )
-        for source, first, last in windows:
+        for _, first, last in passages:
             if body or first > 1:
                 body.append(GAP)
             body += [
@@ -161,97 +150,74 @@ class _Maker:
             ]
         return body
 
-
-def _must(analysis: Analysis) -> Iterator[Window]:
-    """Yield what people look for: the lines at the first failure, and the last ones of its source."""
-    first = analysis.first_failure
-    source = (
-        first.source
-        if first is not None
-        else next(
-            (
-                index
-                for index, one in enumerate(analysis.sources)
-                if one.kind not in {"ignored", "environment"}
-            ),
-            0,
-        )
-    )
-    if first is not None:
-        yield source, first.line - 6, first.line + 2
-    yield source, analysis.sources[source].lines - 2, analysis.sources[source].lines
+    def _read(self, source: int, passages: Iterable[Passage]) -> None:
+        """Read the lines that have not been read yet."""
+        missing = [
+            (first, last)
+            for _, first, last in passages
+            if any((source, number) not in self._lines for number in range(first, last + 1))
+        ]
+        if missing:
+            read = lines_in(self.analysis.sources[source].path, missing)
+            self._lines.update({(source, number): line.text for number, line in read.items()})
 
 
-def _without(window: Window, must: Sequence[Window]) -> list[Window]:
-    """Cut out of a window what must stay anyway."""
-    source, first, last = window
-    for other, begin, end in must:
-        if other == source and begin <= last and end >= first:
-            pieces = [(source, first, begin - 1), (source, end + 1, last)]
-            return [
-                part for piece in pieces if piece[1] <= piece[2] for part in _without(piece, must)
-            ]
-    return [window]
-
-
-def _windows(analysis: Analysis, level: int) -> Iterator[Window]:
-    """Yield what a text of this level holds, from what the verdict rests on outwards."""
-    for item in analysis.causes[0].evidence:
-        if item.source is not None and item.line is not None:
-            yield item.source, item.line - 1, (item.end_line or item.line) + 1
-    first = analysis.first_failure
-    if first is not None:
-        yield first.source, first.line - 25, first.line + 10
-    if level >= 1:
-        yield from ((hit.source, hit.line, hit.end_line) for hit in analysis.signatures)
-        yield from (
-            (one.source, one.line, one.line)
-            for one in analysis.settings.values()
-            if one.source is not None and one.line
-        )
-    if level >= 2:
-        yield from (
-            (one.source, line, line)
-            for one in analysis.series
-            for _, _, line in (*one.samples[:40], *one.samples[-40:])
-        )
-    for index, source in enumerate(analysis.sources):
-        if source.kind not in {"ignored", "environment"} and source.lines and _ENDS[level]:
-            yield index, 1, _ENDS[level]
-            yield index, source.lines - _ENDS[level] + 1, source.lines
-
-
-def _logs(analysis: Analysis) -> Mapping[int, int]:
-    """Count the lines of each source that is a log."""
-    return {
-        index: source.lines
+def _logs(analysis: Analysis) -> list[int]:
+    """Give the indexes of the sources that are logs."""
+    return [
+        index
         for index, source in enumerate(analysis.sources)
         if source.kind not in {"ignored", "environment"}
-    }
+    ]
 
 
-def merged(windows: Iterator[Window], analysis: Analysis) -> list[Window]:
-    """Bring windows into order, within their sources, without overlaps."""
-    found: list[Window] = []
-    counts = _logs(analysis)
-    for source, first, last in sorted(window for window in windows if window[0] in counts):
-        begin, end = max(1, first), min(last, counts[source])
-        if begin > end:
-            continue
-        if found and found[-1][0] == source and begin <= found[-1][2] + 2:
-            found[-1] = (source, found[-1][1], max(found[-1][2], end))
-        else:
-            found.append((source, begin, end))
-    return found
+def _must(analysis: Analysis) -> Iterator[Passage]:
+    """Yield what people look for: the first failure, and the last lines of its source."""
+    first = analysis.first_failure
+    source = first.source if first is not None else next(iter(_logs(analysis)), 0)
+    if first is not None:
+        yield Passage(source, first.line - 6, first.line + 2)
+    lines = analysis.sources[source].lines
+    yield Passage(source, lines - 2, lines)
 
 
-def _less(window: Window, *, halves: bool) -> Iterator[list[Window]]:
-    """Yield less than a window: nothing, or one of its halves."""
-    if not halves:
-        yield []
-        return
-    source, first, last = window
-    middle = (first + last) // 2
-    if last - first >= 7:
-        yield [(source, middle + 1, last)]
-        yield [(source, first, middle)]
+def _passages(analysis: Analysis, level: int) -> Iterator[Passage]:
+    """Yield what a text of this level holds, from what the verdict rests on outwards."""
+    yield from _of_the_verdict(analysis)
+    if level >= _WITH_FINDINGS:
+        yield from _of_the_findings(analysis)
+    if level >= _WITH_CURVES:
+        yield from _of_the_curves(analysis)
+    yield from _of_the_ends(analysis, _ENDS[level])
+
+
+def _of_the_verdict(analysis: Analysis) -> Iterator[Passage]:
+    for item in analysis.causes[0].evidence:
+        if item.source is not None and item.line is not None:
+            yield Passage(item.source, item.line - 1, (item.end_line or item.line) + 1)
+    first = analysis.first_failure
+    if first is not None:
+        yield Passage(first.source, first.line - 25, first.line + 10)
+
+
+def _of_the_findings(analysis: Analysis) -> Iterator[Passage]:
+    for hit in analysis.signatures:
+        yield Passage(hit.source, hit.line, hit.end_line)
+    for setting in analysis.settings.values():
+        if setting.source is not None and setting.line:
+            yield Passage(setting.source, setting.line, setting.line)
+
+
+def _of_the_curves(analysis: Analysis) -> Iterator[Passage]:
+    for curve in analysis.series:
+        for _, _, line in (*curve.samples[:_AT_AN_END], *curve.samples[-_AT_AN_END:]):
+            yield Passage(curve.source, line, line)
+
+
+def _of_the_ends(analysis: Analysis, lines: int) -> Iterator[Passage]:
+    """Yield so many first and last lines of each log."""
+    for index in _logs(analysis):
+        last = analysis.sources[index].lines
+        if last and lines:
+            yield Passage(index, 1, lines)
+            yield Passage(index, last - lines + 1, last)

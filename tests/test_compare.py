@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.compare import compare, parted
+from postmortem.compare import compare_runs, parted
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE
@@ -97,7 +97,7 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_what_differs_is_found(runs: tuple[Path, Path]) -> None:
     """Settings and versions by name, the curve's step, the lines of one run only."""
-    found = compare([runs[0]], [runs[1]])
+    found = compare_runs([runs[0]], [runs[1]])
     assert ("learning_rate", "2e-05", "0.02") in found.settings or (
         "learning_rate",
         "2e-5",
@@ -114,7 +114,7 @@ def test_what_differs_is_found(runs: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_form_hides_names(runs: tuple[Path, Path], form: str, language: str) -> None:
     """Unless asked not to."""
-    found = compare([runs[0]], [runs[1]])
+    found = compare_runs([runs[0]], [runs[1]])
     assert "dave" not in render(found, form, language=language)
     assert "dave" in render(found, form, language=language, redact=False)
 
@@ -122,7 +122,9 @@ def test_every_form_hides_names(runs: tuple[Path, Path], form: str, language: st
 def test_json_is_strict(runs: tuple[Path, Path]) -> None:
     """A NaN is a string."""
     runs[1].write_text(runs[1].read_text().replace("loss 9.0000", "loss nan"))
-    told = json.loads(render(compare([runs[0]], [runs[1]]), "json"), parse_constant=pytest.fail)
+    told = json.loads(
+        render(compare_runs([runs[0]], [runs[1]]), "json"), parse_constant=pytest.fail
+    )
     assert told["schema"] == "postmortem.comparison/1"
     assert told["curves"][0]["bad"] == "NaN"
 
@@ -131,11 +133,11 @@ def test_a_line_cannot_steer(runs: tuple[Path, Path]) -> None:
     """Escapes of a log reach no form."""
     runs[1].write_text(runs[1].read_text() + "evil \x1b]0;title\x07 \u202egnp\n```\n")
     for form in FORMS:
-        text = render(compare([runs[0]], [runs[1]]), form)
+        text = render(compare_runs([runs[0]], [runs[1]]), form)
         assert not {"\x1b", "\x07", "\u202e"} & set(text)
 
 
 def test_standard_input_is_refused(runs: tuple[Path, Path]) -> None:
     """It cannot be read twice."""
     with pytest.raises(InputError, match="standard input"):
-        compare(["-"], [runs[1]])
+        compare_runs(["-"], [runs[1]])

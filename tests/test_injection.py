@@ -27,13 +27,13 @@ from cmarkgfm.cmark import Options
 import postmortem
 from postmortem import cli
 from postmortem.cli.progress_line import ProgressLine
-from postmortem.compare import compare
+from postmortem.compare import compare_runs
 from postmortem.host.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report import SHOWN_FORMS, render, side_by_side
 from postmortem.report.markdown_text import prose
 from postmortem.report.wire import to_wire
-from postmortem.share import share
+from postmortem.share import smallest_text
 from tests.hostile_texts import TEXTS
 from tests.report.samples import hostile, rich
 
@@ -394,7 +394,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("form", side_by_side.FORMS)
 def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> None:
     """Names, settings, packages and lines of either run."""
-    for one in (compare([pair[0]], [pair[1]]), compare([pair[1]], [pair[0]])):
+    for one in (compare_runs([pair[0]], [pair[1]]), compare_runs([pair[1]], [pair[0]])):
         for redact in (True, False):
             text = side_by_side.render(one, form, redact=redact)
             {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
@@ -420,7 +420,7 @@ def test_what_is_shared_is_text(name: str, tmp_path: Path) -> None:
     """The log's lines stand in fences that they cannot leave."""
     log = tmp_path / f"r{name_of(TEXTS[name])}.log"
     log.write_bytes(bytes_of(planted(TEXTS[name])))
-    check_comment(share([log]).text)
+    check_comment(smallest_text([log]).text)
 
 
 def arguments(text: str, folder: Path) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ import samples
 import postmortem
 from postmortem.errors import InputError
 from postmortem.report.sharing import IssueText
-from postmortem.share import share
+from postmortem.share import smallest_text
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
 OOM = (
@@ -26,7 +26,7 @@ def test_the_text_is_judged_as_the_job_was(tmp_path: Path, label: Path) -> None:
     Where it does not, it says so.
     """
     dump = [path for path in [label.with_suffix(".env")] if path.exists()]
-    made = share([samples.input_of(label)], env=dump)
+    made = smallest_text([samples.input_of(label)], env=dump)
     (tmp_path / "issue.md").write_text(made.text, encoding="utf-8")
     again = postmortem.analyze(tmp_path / "issue.md", env=dump).verdict.cause
     assert made.is_same
@@ -38,7 +38,7 @@ def test_a_long_log_becomes_short(tmp_path: Path) -> None:
     """Of ten thousand lines the failure stays, with its traceback and the last lines."""
     log = tmp_path / "run.log"
     log.write_text("".join(f"loading shard {number}\n" for number in range(10_000)) + OOM + "bye\n")
-    made = share([log])
+    made = smallest_text([log])
     assert made.is_same
     assert made.lines < 15
     assert "CUDA out of memory" in made.text
@@ -50,11 +50,11 @@ def test_names_are_hidden_unless_asked_for(tmp_path: Path) -> None:
     """A home directory names a person."""
     log = tmp_path / "run.log"
     log.write_text(OOM)
-    assert "carol" not in share([log]).text
-    assert "carol" in share([log], text=partial(IssueText, redact=False)).text
+    assert "carol" not in smallest_text([log]).text
+    assert "carol" in smallest_text([log], text=partial(IssueText, redact=False)).text
 
 
 def test_standard_input_is_refused() -> None:
     """It cannot be read a second time; the message says what to do."""
     with pytest.raises(InputError, match="second time"):
-        share(["-"])
+        smallest_text(["-"])

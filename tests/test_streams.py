@@ -17,7 +17,7 @@ from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.reading.excerpt import lines_again
 from postmortem.reading.sources import Stream
-from postmortem.share import share
+from postmortem.share import smallest_text
 
 GIVEN: dict[str, Callable[[str, bytes], Any]] = {
     "bytes": Stream,
@@ -150,6 +150,6 @@ def test_sharing_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     for name in ("TemporaryDirectory", "NamedTemporaryFile", "TemporaryFile", "mkdtemp", "mkstemp"):
         monkeypatch.setattr(tempfile, name, refuse)
-    made = share([path])
+    made = smallest_text([path])
     assert made.is_same
     assert made.lines < made.of

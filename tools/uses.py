@@ -18,13 +18,13 @@ from mutations import Input, make
 from trials import Trial
 
 import postmortem
-from postmortem.compare import compare
+from postmortem.compare import compare_runs
 from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import FORMS, side_by_side, watch_events
 from postmortem.report.sharing import IssueText
-from postmortem.share import share
+from postmortem.share import smallest_text
 from postmortem.watch.watcher import Settings, Watcher
 
 SHARE: Final = 0.3
@@ -93,7 +93,7 @@ def _rendered(trial: Trial, report: postmortem.Report, language: str) -> None:
 def _shared(trial: Trial) -> None:
     """Make the text to paste."""
     text = functools.partial(IssueText, language=trial.chance.choice(LANGUAGES))
-    shared = trial.timed("share", lambda: share([trial.paths], env=trial.dumps, text=text))
+    shared = trial.timed("share", lambda: smallest_text([trial.paths], env=trial.dumps, text=text))
     if shared is not None:
         trial.checked("share", lambda: encodable(shared.text))
         trial.hidden("share", shared.text)
@@ -104,7 +104,7 @@ def _compared(trial: Trial) -> None:
     good = ROOT / "sample_logs" / "transformers-trainer" / "healthy-resumed-0.log"
     found = trial.timed(
         "compare",
-        lambda: compare([good], [trial.paths], bad_env=trial.dumps),
+        lambda: compare_runs([good], [trial.paths], bad_env=trial.dumps),
     )
     checks = {"json": json_report, "terminal": terminal}
     language = trial.chance.choice(LANGUAGES)

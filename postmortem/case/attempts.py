@@ -1,10 +1,10 @@
 """Which attempt counts: of several the last, in one file or over the folders of a launcher.
 
 In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the
-last attempt begins. Not here: what happened in it (`inference.order`).
+last attempt begins. Not here: what happened in it (`case.order`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.gathered import Gathered
@@ -17,35 +17,57 @@ START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 
 
-def last_attempts(
+def begin_of_the_last(
     gathered: Gathered,
-    starts: Sequence[Finding],
+    starts: Iterable[Finding],
     fatal_lines: Mapping[int, Sequence[int]],
     sources: Sequence[Source[Said]] = (),
 ) -> dict[int, int]:
-    """Find where the last attempt of each source begins.
+    """Give the line at which the last attempt of each source begins; absent: at its first.
 
-    In a file: at a start marker that stands behind a failure and has something behind it; a command
-    of the shell is one from its second time on. Over folders (attempt_0, attempt_1, ...): files of
-    an earlier attempt have no part in the last one, which begins behind their end.
+    Args:
+        gathered: tells how many lines each source has.
+        starts: start markers and commands of the shell.
+        fatal_lines: by source, where something failed.
+        sources: the files of the job.
     """
+    return _within_files(gathered, starts, fatal_lines) | _over_folders(gathered, sources)
+
+
+def _within_files(
+    gathered: Gathered, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
+) -> dict[int, int]:
+    """Begin at a start marker that stands behind a failure and has something behind it."""
     begins: dict[int, int] = {}
-    started: set[tuple[int, str | None]] = set()
-    for finding in starts:
-        if (
-            finding.signature == COMMAND
-            and (finding.source, finding.capture("script")) not in started
-        ):
-            started.add((finding.source, finding.capture("script")))
-            continue
+    for finding in _that_start_again(starts):
         earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]
         has_more = gathered.lines.get(finding.source, 0) > finding.line + 1
         if earlier and has_more:
             begins[finding.source] = max(begins.get(finding.source, 0), finding.line)
+    return begins
+
+
+def _that_start_again(starts: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the start markers; a command of the shell is one from its second time on."""
+    started: set[tuple[int, str | None]] = set()
+    for finding in starts:
+        script = (finding.source, finding.capture("script"))
+        if finding.signature == COMMAND and script not in started:
+            started.add(script)
+        else:
+            yield finding
+
+
+def _over_folders(gathered: Gathered, sources: Sequence[Source[Said]]) -> dict[int, int]:
+    """Let the last attempt begin behind the end of the files of an earlier one.
+
+    They stand in folders of their own (attempt_0, attempt_1, ...).
+    """
     read = {source.path: index for index, source in enumerate(sources) if source.kind != "ignored"}
     numbers = attempts_of(read)
     last = max(numbers.values(), default=0)
-    for path, number in numbers.items():
-        if number < last:
-            begins[read[path]] = gathered.lines.get(read[path], 0) + 1
-    return begins
+    return {
+        read[path]: gathered.lines.get(read[path], 0) + 1
+        for path, number in numbers.items()
+        if number < last
+    }

@@ -10,10 +10,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from postmortem.case import attempts, events, order, outcomes
-from postmortem.case.case import Case
-from postmortem.case.clock import Clock, skews
-from postmortem.case.last_words import LastWords, last_words
+from postmortem.case import attempts, failures, order, outcomes, standing
+from postmortem.case.last_words import LastWords, final_error
+from postmortem.case.order_of_time import Clock, skews
+from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
 from postmortem.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase
@@ -39,30 +39,28 @@ class _Attempt(NamedTuple):
 
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    rules = knowledge.by_id
     seen = sorted(gathered.seen(), key=lambda found: (found.finding.source, found.finding.offset))
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
-    needed = order.candidates_in(attempt.seen, attempt.tracebacks, rules)
-    clock = _clock(gathered, seen, needed, apart)
-    failures = _failures(attempt, knowledge, clock)
-    spoken = None if failures else _last_words(attempt)
-    failures = failures or ([order.of_traceback(spoken.said)] if spoken is not None else [])
-    first = failures[0] if failures else None
+    clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
+    ended_by = _failures(attempt, knowledge, clock)
+    spoken = None if ended_by else _last_words(attempt)
+    ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
+    first = ended_by[0] if ended_by else None
     observed = observe(gathered, attempt.seen, gathered.sources, attempt.begins)
     known = registry.found(observed)
     is_over = spoken is None or spoken.is_end
-    outcome = outcomes.outcome(gathered, attempt.seen, failures, known) if is_over else "unknown"
+    outcome = (
+        outcomes.how_it_ended(gathered, attempt.seen, ended_by, known) if is_over else "unknown"
+    )
+    dumps = _dumps(gathered)
     return Case(
         events=tuple(
-            events.events(seen, rules, first, gathered, attempt.begins, clock, _dumps(gathered))
+            standing.occurrences(
+                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps
+            )
         ),
-        tracebacks=tuple(
-            traceback
-            for traceback, before in attempt.tracebacks
-            if gathered.records_beside(traceback.source, traceback.where) - before
-            < order.BUFFERED_RECORDS
-        ),
+        tracebacks=_unsurvived(attempt),
         shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
@@ -72,6 +70,16 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         begins=attempt.begins,
         skews=apart,
         gathered=gathered,
+    )
+
+
+def _unsurvived(attempt: _Attempt) -> tuple[Traceback, ...]:
+    """Give the tracebacks of the attempt but those that many records follow."""
+    return tuple(
+        traceback
+        for traceback, before in attempt.tracebacks
+        if attempt.gathered.records_beside(traceback.source, traceback.where) - before
+        < failures.BUFFERED_RECORDS
     )
 
 
@@ -88,7 +96,7 @@ def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _Attempt:
             fatal.setdefault(finding.source, []).append(finding.line)
     for traceback, _ in gathered.tracebacks:
         fatal.setdefault(traceback.source, []).append(traceback.line)
-    begins = attempts.last_attempts(gathered, starts, fatal, gathered.sources)
+    begins = attempts.begin_of_the_last(gathered, starts, fatal, gathered.sources)
     return _Attempt(
         gathered,
         begins,
@@ -108,13 +116,18 @@ def _dumps(gathered: Gathered) -> frozenset[int]:
     )
 
 
-def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list[order.Failure]:
+def _needed(attempt: _Attempt, knowledge: KnowledgeBase) -> set[int]:
+    """Name the sources that must have times for the clock to be of use."""
+    return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
+
+
+def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list[failures.Failure]:
     """List what could have ended the run: what the logs tell of, else what a dump does."""
     gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
     in_logs = [found for found in attempt.seen if found.finding.source not in dumps]
 
-    def among(seen: Sequence[Seen]) -> list[order.Failure]:
-        return order.failures(
+    def among(seen: Sequence[Seen]) -> list[failures.Failure]:
+        return order.first_to_last(
             seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
         )
 
@@ -149,7 +162,7 @@ def _last_words(attempt: _Attempt) -> LastWords | None:
             continue
         last_record = gathered.last_record.get(source, (0, 0))[0]
         srun = carries_srun_labels(gathered.heads.get(source, ""))
-        found = last_words(tail, source, last_record, known.get(source, ()), srun=srun)
+        found = final_error(tail, source, last_record, known.get(source, ()), srun=srun)
         if found is not None:
             where = found.said.where.filled(file.where)
             return found._replace(said=dataclasses.replace(found.said, where=where))

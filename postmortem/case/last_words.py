@@ -57,7 +57,7 @@ class LastWords(NamedTuple):
     have been survived."""
 
 
-def last_words(
+def final_error(
     tail: tuple[int, str],
     source: int,
     last_record: int,
@@ -88,25 +88,23 @@ def last_words(
             found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
             found += _read(clean(line.rsplit("\r", 1)[-1][:_MOST_TEXT], srun=srun), source, number)
-    return next((one for one in found if one.said.exception), next(iter(found), None))
+    return next((words for words in found if words.said.exception), next(iter(found), None))
 
 
-def _read(one: Cleaned, source: int, line: int) -> Iterator[LastWords]:
-    text = one.text.strip()
-    if not text or one.level in _QUIET or _GOES_ON.search(text):
+def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
+    text = peeled.text.strip()
+    if not text or peeled.level in _QUIET or _GOES_ON.search(text):
         return
     exception, said = _EXCEPTION.match(text), _SAID.match(text)
     if exception is not None and not _is_figure(exception["message"]):
-        yield LastWords(
-            _as_exception(
-                one, source, line, exception["name"], (exception["message"] or "").strip()
-            ),
-            is_end=True,
-        )
+        message = (exception["message"] or "").strip()
+        named = _as_exception(peeled, source, line, exception["name"], message)
+        yield LastWords(named, is_end=True)
     elif said is not None and not _is_figure(said["message"]):
-        yield LastWords(_as_exception(one, source, line, "", text), is_end=True)
-    elif one.level in _LOUD and not _is_figure(text):
-        yield LastWords(_as_exception(one, source, line, "", text), is_end=one.level != "ERROR")
+        yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
+    elif peeled.level in _LOUD and not _is_figure(text):
+        unnamed = _as_exception(peeled, source, line, "", text)
+        yield LastWords(unnamed, is_end=peeled.level != "ERROR")
 
 
 def _is_figure(text: str | None) -> bool:
@@ -114,18 +112,18 @@ def _is_figure(text: str | None) -> bool:
     return text is not None and _FIGURE.match(text.strip()) is not None
 
 
-def _as_exception(one: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
+def _as_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
     return Traceback(
         exception=name,
         message=message,
         frames=(),
         source=source,
-        where=one.where,
+        where=peeled.where,
         line=line,
         end_line=line,
         exception_line=line,
         offset=_END,
         end_offset=_END,
-        time=one.time,
-        level=one.level,
+        time=peeled.time,
+        level=peeled.level,
     )

@@ -1,18 +1,18 @@
 """How a run ended, and in which framework it ran.
 
-In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed first (`case.order`).
+In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed
+first (`case.order`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.case.events import ECHOES
-from postmortem.case.order import SURVIVED_RECORDS, Failure
+from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
+from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
-_SUCCESS: Final = "healthy."
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
@@ -36,7 +36,7 @@ def frameworks(gathered: Gathered) -> dict[str, str | None]:
     }
 
 
-def outcome(
+def how_it_ended(
     gathered: Gathered,
     seen: Sequence[Seen],
     failures: Sequence[Failure],
@@ -48,20 +48,20 @@ def outcome(
     """
     if _told_of_failure(gathered):
         return "failed"
-    successes = [found for found in seen if found.finding.signature.startswith(_SUCCESS)]
+    successes = [found for found in seen if found.finding.signature.startswith(SUCCESS)]
     if successes and not any(_behind_or_real(failures, successes)):
         return "completed"
     if failures or any(_ends_it(found, gathered) for found in seen):
         return "failed"
     if "same-step" in known or any(_stands_still(found, gathered) for found in seen):
         return "stalled"
+    return _without_end(gathered, seen, known)
+
+
+def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:
+    """Say what an input is that tells of no end."""
     if any(gathered.records.values()):
         return "completed" if "last-step" in known else "running"
-    return _without_records(gathered, seen)
-
-
-def _without_records(gathered: Gathered, seen: Sequence[Seen]) -> str:
-    """Say what an input is that neither trains nor fails."""
     if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
         return "unknown"
     return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"

@@ -13,7 +13,7 @@ from postmortem.cli.options import (
     require_folder,
     write,
 )
-from postmortem.compare import compare
+from postmortem.compare import compare_runs
 from postmortem.names import LANGUAGES
 from postmortem.report.side_by_side import FORMS, render
 
@@ -79,7 +79,7 @@ def command(
     require_folder(output, "comparison")
     check_sources(good, bad, *good_env, *bad_env)
     refuse_overwriting(output, (good, bad, *good_env, *bad_env))
-    found = compare([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
+    found = compare_runs([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
     is_hiding = form != "terminal" if redact is None else redact
     text = render(found, form, language=language, redact=is_hiding)
     write(text, output, "comparison")

@@ -16,7 +16,7 @@ from postmortem.knowledge import check as checking
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.schema import json_schema
-from postmortem.report.plain import safe
+from postmortem.model.visible import safe
 from postmortem.signatures import frequency, proof
 
 

@@ -18,7 +18,7 @@ from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown_text import LONGEST, units
 from postmortem.report.sharing import IssueText
-from postmortem.share import share
+from postmortem.share import smallest_text
 
 
 @click.command(
@@ -73,7 +73,7 @@ def command(
     check_sources(*paths, *env_files)
     refuse_overwriting(output, (*paths, *env_files))
     text = functools.partial(IssueText, language=language, redact=redact)
-    made = share(list(paths), env=env_files, patterns=patterns, text=text)
+    made = smallest_text(list(paths), env=env_files, patterns=patterns, text=text)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     long = (

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from postmortem import names
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.model.diagnosis import Evidence, Progress
 from postmortem.model.said import Said
 
@@ -18,26 +18,35 @@ def known_numbers(case: Case, done: Progress) -> dict[str, str]:
 
     The log, checkpoints, the largest printed rate.
     """
+    found = {
+        "log": _log(case),
+        "last_checkpoint": done.last_checkpoint or "",
+        "good_checkpoint": done.resume_from or "",
+        "checkpoint_before_first_bad": done.checkpoint_before_first_bad,
+        "learning_rate": _largest_rate(case),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _log(case: Case) -> str:
+    """Give the path of the first log that is a file, or nothing."""
+    logs = (
+        source.path
+        for source in case.sources
+        if source.kind in {"log", "notebook"} and source.is_file
+    )
+    return next(logs, "")
+
+
+def _largest_rate(case: Case) -> str:
+    """Give the largest learning rate that was printed, or nothing."""
     rates = [
         series.max
         for series in case.gathered.series.values()
         if series.name == names.LEARNING_RATE and math.isfinite(series.max)
     ]
-    found = {
-        "log": next(
-            (
-                source.path
-                for source in case.sources
-                if source.kind in {"log", "notebook"} and source.is_file
-            ),
-            "",
-        ),
-        "last_checkpoint": done.last_checkpoint or "",
-        "good_checkpoint": done.resume_from or "",
-        "checkpoint_before_first_bad": done.checkpoint_before_first_bad,
-        "learning_rate": f"{max(rates):g}" if rates and max(rates) > 0 else "",
-    }
-    return {name: value for name, value in found.items() if value}
+    largest = max(rates, default=0.0)
+    return f"{largest:g}" if largest > 0 else ""
 
 
 def captures_of(evidence: Sequence[Evidence[Said]], case: Case) -> dict[str, str]:
@@ -45,14 +54,12 @@ def captures_of(evidence: Sequence[Evidence[Said]], case: Case) -> dict[str, str
     strongest = next(
         (item for item in evidence if item.kind == "signature" and item.weight > 0), None
     )
-    event = next(
-        (
-            event
-            for event in case.events
-            if strongest
-            and event.finding.signature == strongest.id
-            and event.finding.line == strongest.line
-        ),
-        None,
+    if strongest is None:
+        return {}
+    findings = (
+        event.finding
+        for event in case.events
+        if (event.finding.signature, event.finding.line) == (strongest.id, strongest.line)
     )
-    return {f"capture_{name}": value for name, value in event.finding.captures} if event else {}
+    captures = next((finding.captures for finding in findings), ())
+    return {f"capture_{name}": value for name, value in captures}

@@ -8,7 +8,7 @@ is not known makes a predicate false, never true.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.inference.matching import matches, version_matches
 from postmortem.knowledge.conditions import Asked
 from postmortem.model.findings import Frame, Traceback

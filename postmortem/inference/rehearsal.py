@@ -7,7 +7,7 @@ whether a log gives such a case (`signatures.proof`, the formats).
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from postmortem.case.case import Case, Event
+from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
 from postmortem.inference.predicates import answer
 from postmortem.model.diagnosis import Environment, Gpu, Setting
@@ -36,7 +36,8 @@ def made_up(example: Mapping[str, Any]) -> Case:
     """Give the case that an example describes: what it does not name was not seen."""
     return Case(
         events=tuple(
-            Event(_finding(name), 1.0, "", is_fatal=True) for name in example.get("signatures", ())
+            Occurrence(_finding(name), 1.0, "", is_fatal=True)
+            for name in example.get("signatures", ())
         ),
         tracebacks=tuple(_traceback(one) for one in example.get("tracebacks", ())),
         shapes={

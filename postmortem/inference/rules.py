@@ -3,7 +3,7 @@
 Of one group only the strongest counts.
 
 In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
-Not here: the order of events (`inference.events`), the verdict (`inference.verdict`).
+Not here: the order of events (`case.standing`), the verdict (`inference.verdict`).
 
 The figures are log-odds, in one place, and may be fitted later.
 """
@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from postmortem.case.case import Case, Event
+from postmortem.case.values import Case, Occurrence
 from postmortem.inference.matching import version_matches
 from postmortem.inference.predicates import Hit, holds
-from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.knowledge.causes import Argument
 from postmortem.model.diagnosis import Evidence
 from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
@@ -24,10 +24,17 @@ from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
 PRIOR: Final = -1.5
 LATER_SIGNATURES: Final = 0.25
-"""Share of the weight of a second, different signature for the same cause in the same group: agreement, counted cautiously."""
+"""Share of the weight of a second, different signature for the same cause in the same group.
+
+Agreement, counted cautiously.
+"""
 
 _ENDS: Final = frozenset({"signal", "exit_status"})
 """Facts that tell how a process ended."""
+
+
+_Items = defaultdict[str, list[Evidence[Said]]]
+"""Evidence by cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,55 +53,58 @@ def score(
 
     `extra` is evidence that no rule has found, with the id of the cause that it is for or against.
     """
-    items: defaultdict[str, list[Evidence[Said]]] = defaultdict(list)
+    items: _Items = defaultdict(list)
     _from_signatures(case, knowledge, items)
     _from_advisories(case, knowledge, items)
     for cause, item in extra:
         items[cause].append(item)
+    _from_arguments(case, knowledge, items)
+    scored = [_total(cause, evidence) for cause, evidence in items.items()]
+    return sorted(
+        (cause for cause in scored if any(item.weight > 0 for item in cause.evidence)),
+        key=lambda cause: (-cause.score, cause.id),
+    )
+
+
+def _from_signatures(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+    """Take what each signature suggests, where it counts most."""
+    best: dict[str, Occurrence] = {}
+    for event in case.events:
+        known = best.get(event.finding.signature)
+        if known is None or event.factor > known.factor:
+            best[event.finding.signature] = event
+    for event in best.values():
+        rule = knowledge.by_id[event.finding.signature]
+        for cause, level in rule.suggests.items():
+            items[cause].append(_suggested(event, rule, level))
+
+
+def _suggested(event: Occurrence, rule: Signature, level: str) -> Evidence[Said]:
+    finding = event.finding
+    return Evidence(
+        "signature",
+        rule.id,
+        rule.group,
+        labelled(rule.title, cut(finding.text.splitlines()[0], 300)),
+        round(WEIGHTS[level] * event.factor, 3),
+        finding.source,
+        finding.where,
+        finding.line,
+        finding.end_line,
+    )
+
+
+def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+    """Take what each cause's own file says for and against it, where it holds."""
     for cause, rule in knowledge.causes.items():
         for sign, arguments in ((1, rule.supporting), (-1, rule.opposing)):
             for argument in arguments:
                 hits = holds(argument.asked, case)
                 if hits is not None:
                     items[cause].append(_weighed(argument, hits, sign))
-    scored = [_total(cause, evidence) for cause, evidence in items.items()]
-    return sorted(
-        (one for one in scored if any(item.weight > 0 for item in one.evidence)),
-        key=lambda one: (-one.score, one.id),
-    )
 
 
-def _from_signatures(
-    case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
-) -> None:
-    best: dict[str, Event] = {}
-    for event in case.events:
-        known = best.get(event.finding.signature)
-        if known is None or event.factor > known.factor:
-            best[event.finding.signature] = event
-    for event in best.values():
-        finding, rule = event.finding, knowledge.by_id[event.finding.signature]
-        text = labelled(rule.title, cut(finding.text.splitlines()[0], 300))
-        for cause, level in rule.suggests.items():
-            weight = round(WEIGHTS[level] * event.factor, 3)
-            items[cause].append(
-                Evidence(
-                    "signature",
-                    rule.id,
-                    rule.group,
-                    text,
-                    weight,
-                    finding.source,
-                    finding.where,
-                    finding.line,
-                    finding.end_line,
-                )
-            )
-
-
-def _from_advisories(
-    case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
-) -> None:
+def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     for entry in knowledge.advisories:
         version = case.environment.packages.get(entry.package)
         if version is None or not version_matches(version, entry.range):
@@ -118,14 +128,12 @@ def _fixed(fixed: Mapping[str, str] | str) -> Said:
 
 
 def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:
-    hit = next(
-        (one for one in hits if one.line is not None),
-        hits[0] if hits else Hit("setting", "absent", NOTHING),
-    )
+    absent = Hit("setting", "absent", NOTHING)
+    hit = next((hit for hit in hits if hit.line is not None), hits[0] if hits else absent)
     text, shown = both(item.text), hit.said.settled()
     if shown:
         text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
-    factor = min((one.factor for one in hits), default=1.0)
+    factor = min((hit.factor for hit in hits), default=1.0)
     return Evidence(
         hit.kind,
         hit.id,

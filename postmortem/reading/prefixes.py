@@ -16,10 +16,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
-
-ANSI: Final = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
-)
+from postmortem.model.visible import ANSI
 
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
 _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"

@@ -15,7 +15,8 @@ is linear in its length.
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.prefixes import ANSI, Cleaned, clean
+from postmortem.model.visible import ANSI
+from postmortem.reading.prefixes import Cleaned, clean
 
 REACH: Final = 8 << 10
 _LINES_BACK: Final = 120

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.reading.prefixes import ANSI
+from postmortem.model.visible import ANSI
 from postmortem.redaction import private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
 from postmortem.redaction.commands import COMMANDS

@@ -11,7 +11,8 @@ from html import escape
 from typing import Final
 
 from postmortem.model.said import cut
-from postmortem.report.plain import one_line, safe
+from postmortem.model.visible import safe
+from postmortem.report.plain import one_line
 
 LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of

@@ -1,65 +1,17 @@
-"""Text and numbers made fit to be shown.
+"""Text, numbers and places as people read them.
 
-Nothing in a log may steer a terminal, a page or a comment.
-
-In: text from a log, numbers, places. Out: short plain text. Not here: escaping for HTML or
-Markdown, which each form does last.
+In: text from a log, numbers, places. Out: short plain text. Not here: making a text harmless
+(`model.visible`), escaping for HTML or Markdown, which each form does last.
 """
 
 import math
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from postmortem.model.diagnosis import Diagnosis, Source
 from postmortem.model.lines import Where
 from postmortem.model.said import cut
-from postmortem.reading.prefixes import ANSI
+from postmortem.model.visible import safe
 from postmortem.report.words import Words
-
-# Bidirectional controls reorder what a reader sees (CVE-2021-42574); U+2028 and U+2029 break lines
-# in some viewers; what cannot be seen at all hides the rest. A joiner is
-# kept where it joins emoji.
-_UNSEEN: Final = (
-    "\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\ud800-\udfff"
-    "\U000e0000-\U000e0fff"
-    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
-)
-UNSEEN: Final = re.compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
-_STEERING: Final = re.compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
-# A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others
-# anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
-_COMMANDS: Final = (
-    "add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice"
-    "|remove-matcher|save-state|set-env|set-output|stop-commands|warning"
-)
-RUNNER: Final = re.compile(
-    rf":(?=:(?:{_COMMANDS})(?: |::))|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE
-)
-_CR_BEFORE_BREAK: Final = re.compile(r"\r+(?=\n|$)")
-
-
-def safe(text: str) -> str:
-    r"""Take colours out; show every other control character as a picture or an escape.
-
-    So is what begins a runner's command; `\n` stays, a tab is four spaces.
-    """
-    bare = _CR_BEFORE_BREAK.sub("", ANSI.sub("", text)) if "\x1b" in text or "\r" in text else text
-    seen = _STEERING.sub(_shown, bare).replace("\t", "    ")
-    return RUNNER.sub(escaped, seen) if "::" in seen or "##" in seen else seen
-
-
-def _shown(match: "re.Match[str]") -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else escaped(match)
-
-
-def escaped(match: "re.Match[str]") -> str:
-    """Write a character as JSON and Python escape it."""
-    code = ord(match[0])
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def one_line(text: str, limit: int) -> str:

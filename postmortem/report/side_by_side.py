@@ -3,7 +3,7 @@
 In: a `Comparison`. Out: text. Not here: finding what differs (`compare`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ from postmortem.report.words.comparison_words import COMPARISON
 
 FORMS: Final = ("terminal", "markdown", "json")
 SCHEMA: Final = "postmortem.comparison/1"
+_Section = tuple[str, list[str]]
+"""A title and its lines."""
 _SHOWN: Final = 30
 _WIDTH: Final = 200
 
@@ -30,54 +32,43 @@ def render(
     compared: Comparison[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
 ) -> str:
     """Render a comparison in one of `FORMS`."""
-    good, bad = told(compared.good, language), told(compared.bad, language)
-    found = Comparison(
-        good,
-        bad,
+    found = _in_language(compared, language)
+    hide: Callable[[str], str] = str
+    if redact:
+        redactor = _learnt(found)
+        hide = redactor.text
+        found = _redacted(found, redactor)
+    if form == "json":
+        return json_text(plain_json(_wire(found, hide)))
+    say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
+    write = _markdown if form == "markdown" else _terminal
+    return "\n\n".join(write(say["title"], _sections(found, say, hide))) + "\n"
+
+
+def _in_language(compared: Comparison[Said], language: str) -> Comparison:
+    return Comparison(
+        told(compared.good, language),
+        told(compared.bad, language),
         compared.settings,
         compared.environment,
         compared.curves,
         compared.only_good,
         compared.only_bad,
     )
-    hide: Callable[[str], str] = str
-    if redact:
-        redactor = _learnt(found)
-        hide = redactor.text
-        found = replace(
-            found,
-            only_bad=_hidden(found.only_bad, redactor),
-            only_good=_hidden(found.only_good, redactor),
-            settings=_told(found.settings, redactor),
-            environment=_told(found.environment, redactor),
-            curves=tuple(one._replace(name=hide(one.name)) for one in found.curves),
-        )
-    if form == "json":
-        return json_text(plain_json(_wire(found, hide)))
-    say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
-    sections = list(_sections(found, say, hide))
-    if form == "markdown":
-        return (
-            "\n\n".join(
-                [
-                    f"### {prose(say['title'])}",
-                    *(
-                        f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}"
-                        for title, body in sections
-                    ),
-                ]
-            )
-            + "\n"
-        )
-    return (
-        "\n\n".join(
-            [
-                say["title"],
-                *("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections),
-            ]
-        )
-        + "\n"
-    )
+
+
+def _markdown(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
+    """Yield the paragraphs of a comment."""
+    yield f"### {prose(heading)}"
+    for title, body in sections:
+        yield f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}"
+
+
+def _terminal(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
+    """Yield the paragraphs of plain text."""
+    yield heading
+    for title, body in sections:
+        yield "\n".join([title, *(f"  {line}" for line in body)])
 
 
 def _learnt(found: Comparison) -> Redactor:
@@ -85,17 +76,29 @@ def _learnt(found: Comparison) -> Redactor:
     redactor = Redactor()
     redactor.learn(
         source.where.node
-        for one in (found.good, found.bad)
-        for source in one.sources
+        for run in (found.good, found.bad)
+        for source in run.sources
         if source.where.node
     )
     for text in (
-        *(source.path for one in (found.good, found.bad) for source in one.sources),
+        *(source.path for run in (found.good, found.bad) for source in run.sources),
         *(wording.text for wording in (*found.only_bad, *found.only_good)),
     ):
         redactor.text(text)
     redactor.settle()
     return redactor
+
+
+def _redacted(found: Comparison, redactor: Redactor) -> Comparison:
+    """Hide in what differs; paths and values are hidden where they are written."""
+    return replace(
+        found,
+        only_bad=_hidden(found.only_bad, redactor),
+        only_good=_hidden(found.only_good, redactor),
+        settings=_told(found.settings, redactor),
+        environment=_told(found.environment, redactor),
+        curves=tuple(curve._replace(name=redactor.text(curve.name)) for curve in found.curves),
+    )
 
 
 def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
@@ -123,8 +126,8 @@ def _told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ..
 
 def _sections(
     found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]
-) -> Iterable[tuple[str, list[str]]]:
-    """Yield the sections of the text, each a title and its lines."""
+) -> Iterator[_Section]:
+    """Yield the sections of the text."""
     words = Words(found.bad.language)
     for name, run in (("good", found.good), ("bad", found.bad)):
         yield say[name], [one_line(hide(_run(run, words)), _WIDTH)]

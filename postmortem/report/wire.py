@@ -28,10 +28,10 @@ from postmortem.model.diagnosis import (
     Verdict,
 )
 from postmortem.model.lines import Where
+from postmortem.model.visible import RUNNER, UNSEEN, escaped
 from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.for_people import presentable
-from postmortem.report.plain import RUNNER, UNSEEN, escaped
 from postmortem.report.redacted import redact as hide
 
 _PACKAGE: Final = "train-postmortem"

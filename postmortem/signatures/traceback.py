@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import cut
-from postmortem.reading.prefixes import ANSI
+from postmortem.model.visible import ANSI
 from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
 ANCHOR: Final = b"Traceback (most recent call last)"

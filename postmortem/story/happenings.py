@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from postmortem import names
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.facts import checkpoints
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from postmortem import names
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.facts import checkpoints
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series

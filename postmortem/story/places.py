@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from postmortem.case.case import Case
-from postmortem.case.order import Failure
+from postmortem.case.failures import Failure
+from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point, Series
 from postmortem.gathered import Gathered

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem import names
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series

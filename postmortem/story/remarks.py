@@ -6,7 +6,7 @@ In: the case. Out: sentences. Not here: what is said of a single source (`gather
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.gathered import CROWD
 from postmortem.model.said import Said, say
 

@@ -4,10 +4,11 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
-from postmortem.case.case import Case
+from postmortem.case.values import Case
 from postmortem.fixes.known import captures_of, known_numbers
-from postmortem.fixes.select import fixes
-from postmortem.inference.verdict import Ranked, Ranking, separated
+from postmortem.fixes.select import fixes_for
+from postmortem.inference.ranking import Ranked
+from postmortem.inference.verdict import Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.diagnosis import (
     Analysis,
@@ -106,7 +107,7 @@ def _cause(
         ranked.probability,
         both(explanation) if explanation else NOTHING,
         ranked.evidence,
-        fixes(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
+        fixes_for(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
         ranked.score,
         separated(best.id, ranked.id, knowledge),
     )

@@ -12,8 +12,8 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.case.case import Case
-from postmortem.case.clock import Clock
+from postmortem.case.order_of_time import Clock
+from postmortem.case.values import Case
 from postmortem.facts import clock
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.said import Said, quote, say

@@ -24,13 +24,13 @@ from postmortem.knowledge import snippets
 from postmortem.knowledge.compile import entries
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.model.diagnosis import Analysis
+from postmortem.model.visible import safe
 from postmortem.pipeline import analyze
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.report import render
 from postmortem.report.one_language import told
 from postmortem.report.page.html import render_html
-from postmortem.report.plain import safe
 from postmortem.report.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,10 +1,9 @@
-"""Choosing and filling fixes.
+"""Choosing fixes.
 
-The user's numbers, what the caller knows besides, what a fix needs, and the order.
+What a fix needs, the order, and the user's own figures in it.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,30 +11,18 @@ from typing import Any
 import pytest
 import yaml
 
-from postmortem.case.case import Case
-from postmortem.fixes.select import fill, fixes, numbers
+from postmortem.case.values import Case
+from postmortem.fixes.select import fixes_for
 from postmortem.knowledge.base import load
 from postmortem.knowledge.causes import FixRule, fix_rule
 from postmortem.knowledge.conditions import Conditions
-from postmortem.model.diagnosis import Environment, Gpu, Setting
+from postmortem.model.diagnosis import Gpu
+from tests.fixes.runs import case
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWLEDGE = load()
 A100, V100 = Gpu("A100 (80 GB)", 1, 79.0, 8.0), Gpu("V100 (32 GB)", 1, 31.7, 7.0)
 GPU_CALL = re.compile(r"torch\.cuda|nvidia-smi|\.cuda\(|['\"]cuda['\"]")
-
-
-def case(
-    settings: Mapping[str, Any] | None = None,
-    *gpus: Gpu,
-    frameworks: tuple[str, ...] = (),
-    **known: Any,
-) -> Case:
-    """A run of which only this is known."""
-    found = {name: Setting(value, 0, 1) for name, value in (settings or {}).items()}
-    return Case(
-        (), (), {}, Environment(gpus=gpus, **known), found, dict.fromkeys(frameworks), "failed"
-    )
 
 
 def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
@@ -53,247 +40,6 @@ def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
         **more,
     }
     return fix_rule(written, Conditions(()))
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        pytest.param("lr=${rate|1e-5}", "lr=3e-4", id="known"),
-        pytest.param("lr=${other|RATE}", "lr=RATE", id="default"),
-        pytest.param("lr=${other}", "lr=<other>", id="no default"),
-        pytest.param("lr=${other|}", "lr=", id="an empty default"),
-        pytest.param("lr=${empty|RATE}", "lr=RATE", id="an empty value is none"),
-        pytest.param(
-            'df "${TMPDIR:-/tmp}" $HOME {"a": 1}',
-            'df "${TMPDIR:-/tmp}" $HOME {"a": 1}',
-            id="the shell's own braces stay",
-        ),
-    ],
-)
-def test_fill_takes_the_value_or_the_default(template: str, expected: str) -> None:
-    """A placeholder never comes out as it went in."""
-    assert fill(template, {"rate": "3e-4", "empty": ""}) == expected
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        pytest.param(
-            {"learning_rate": "2e-4"},
-            {
-                "learning_rate": "0.0002",
-                "learning_rate_half": "0.0001",
-                "learning_rate_tenth": "2e-05",
-                "learning_rate_tenfold": "0.002",
-            },
-            id="rate",
-        ),
-        pytest.param(
-            {"per_device_train_batch_size": "8", "gradient_accumulation_steps": "4"},
-            {"batch_size_half": "4", "accumulation_double": "8", "accumulation": "4"},
-            id="batch and accumulation",
-        ),
-        pytest.param(
-            {"batch_size": 1, "gradient_accumulation_steps": 16},
-            {"batch_size_half": "1", "accumulation_double": "16"},
-            id="a batch of one is not split",
-        ),
-        pytest.param(
-            {"gradient_accumulation_steps": 16},
-            {"accumulation_double": "32", "batch_size_half": None},
-            id="accumulation alone",
-        ),
-        pytest.param(
-            {},
-            {
-                "clip_norm": "1.0",
-                "learning_rate": None,
-                "batch_size_half": None,
-                "accumulation_double": None,
-            },
-            id="nothing",
-        ),
-        pytest.param(
-            {"max_grad_norm": "35"}, {"clip_norm": "1.0"}, id="a loose clip is tightened to 1"
-        ),
-        pytest.param({"max_grad_norm": "1.0"}, {"clip_norm": "0.5"}, id="a clip at 1 is halved"),
-        pytest.param({"max_grad_norm": "0"}, {"clip_norm": "1.0"}, id="a clip of 0 is none"),
-    ],
-)
-def test_numbers_come_from_the_settings(
-    settings: dict[str, Any], expected: dict[str, str | None]
-) -> None:
-    """What a change would set is worked out from what the run had set."""
-    values = numbers(case(settings))
-    assert {name: values.get(name) for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    ("packages", "expected"),
-    [
-        pytest.param(
-            {"torch": "2.5.0+cu118"},
-            {"torch_version": "2.5.0+cu118", "torch_release": "2.5.0", "torch_cuda": "cu118"},
-            id="CUDA build",
-        ),
-        pytest.param(
-            {"torch": "2.5.0"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="build not told"
-        ),
-        pytest.param(
-            {"torch": "2.5.0+cpu"}, {"torch_release": "2.5.0", "torch_cuda": None}, id="CPU build"
-        ),
-    ],
-)
-def test_numbers_name_the_build_of_torch(
-    packages: dict[str, str], expected: dict[str, str | None]
-) -> None:
-    """A release can be asked of pip, a local part cannot."""
-    values = numbers(case(packages=packages))
-    assert {name: values.get(name) for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    ("settings", "extra", "expected"),
-    [
-        pytest.param(
-            {},
-            {"last_checkpoint": "out/checkpoint-40"},
-            {"last_checkpoint": "out/checkpoint-40"},
-            id="checkpoint",
-        ),
-        pytest.param(
-            {}, {"last_checkpoint": "500"}, {"last_checkpoint": None}, id="a step is no path"
-        ),
-        pytest.param(
-            {},
-            {"learning_rate": "1e-3"},
-            {"learning_rate_half": "0.0005"},
-            id="the printed rate where none was set",
-        ),
-        pytest.param(
-            {"learning_rate": "2e-4"},
-            {"learning_rate": "1e-3"},
-            {"learning_rate_half": "0.0001"},
-            id="a set rate is stronger",
-        ),
-        pytest.param(
-            {"learning_rate": "auto"},
-            {"learning_rate": "1e-3"},
-            {"learning_rate_half": "0.0005"},
-            id="auto is no rate",
-        ),
-        pytest.param(
-            {},
-            {"log": "logs/run 1.log"},
-            {"log": None},
-            id="a path with a space would fall apart in a command",
-        ),
-        pytest.param({}, {"log": "logs/run-1.log"}, {"log": "logs/run-1.log"}, id="log"),
-        pytest.param({}, {"capture_key": "'label'"}, {"key": "label"}, id="key"),
-        pytest.param(
-            {}, {"capture_field": "train loss"}, {"key": "train loss"}, id="a field with a space"
-        ),
-        pytest.param(
-            {},
-            {"capture_library": "flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so"},
-            {"extension": "flash_attn_2_cuda", "distribution": "flash-attn"},
-            id="extension",
-        ),
-        pytest.param(
-            {},
-            {"capture_library": "libcudart.so.11.0"},
-            {"capture_library": "libcudart.so.11.0", "extension": None, "distribution": None},
-            id="a CUDA library is no package",
-        ),
-        pytest.param(
-            {},
-            {"capture_module": "torch._six", "capture_package": "torch"},
-            {"module": "torch", "distribution": "torch"},
-            id="submodule",
-        ),
-        pytest.param(
-            {},
-            {"capture_module": ""},
-            {"module": None, "distribution": None},
-            id="a group that took no part",
-        ),
-    ],
-)
-def test_numbers_take_what_the_caller_knows(
-    settings: dict[str, Any], extra: dict[str, str], expected: dict[str, str | None]
-) -> None:
-    """Paths, rate and captures of the caller fill the same names; settings are stronger."""
-    values = numbers(case(settings), extra)
-    assert {name: values.get(name) for name in expected} == expected
-
-
-@pytest.mark.parametrize(
-    ("captured", "distribution"),
-    [
-        ({"module": "flash_attn"}, "flash-attn"),
-        ({"module": "cv2"}, "opencv-python"),
-        ({"module": "sklearn.metrics"}, "scikit-learn"),
-        ({"module": "PIL"}, "Pillow"),
-        ({"module": "yaml"}, "PyYAML"),
-        ({"module": "google.protobuf"}, "protobuf"),
-        ({"module": "einops"}, "einops"),
-        ({"module": "SentencePiece"}, "sentencepiece"),
-        ({"requirement": "tokenizers>=0.10.1,<0.11"}, "tokenizers"),
-        ({"requirement": "tokenizers>=0.10.1"}, "tokenizers"),
-        ({"packages": "flash_attn, einops"}, "flash-attn einops"),
-        ({"uv": "xformers==0.0.29"}, "xformers"),
-        ({"package": "PyTorch"}, "torch"),
-        ({"package": "Python"}, ""),
-        ({"module": "utils"}, ""),
-        ({"module": "apex"}, ""),
-        ({"module": "x;reboot"}, ""),
-        ({"packages": "einops --index-url"}, ""),
-    ],
-)
-def test_a_module_is_named_as_pip_knows_it(captured: dict[str, str], distribution: str) -> None:
-    """Import names differ from names for pip.
-
-    A folder of the project, or what is no name, is never handed to pip.
-    """
-    assert (
-        numbers(case(), {f"capture_{name}": value for name, value in captured.items()}).get(
-            "distribution", ""
-        )
-        == distribution
-    )
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "a'; rm -rf ~ #",
-        "$(reboot)",
-        "`reboot`",
-        "a\nb",
-        "--force",
-        'x" + y',
-        "a|b",
-        "a>b",
-        "a&b",
-        "x" * 300,
-        "a\\b",
-    ],
-)
-@pytest.mark.parametrize(
-    "name", ["last_checkpoint", "log", "capture_key", "capture_library", "capture_module"]
-)
-def test_what_could_act_in_a_command_is_left_out(name: str, value: str) -> None:
-    """A log may hold anything; what it holds becomes no part of a command."""
-    values = numbers(case({"model": value}), {name: value})
-    assert not {
-        key: one
-        for key, one in values.items()
-        if one == value
-        or (
-            key in {"key", "distribution", "module", "extension"}
-            and not re.fullmatch(r"\w[\w .+-]*", one)
-        )
-    }
 
 
 @pytest.mark.parametrize(
@@ -320,7 +66,7 @@ def test_a_fix_is_dropped_only_where_its_need_is_known_to_be_missing(
 ) -> None:
     """What nobody said forbids nothing."""
     knowledge = replace(KNOWLEDGE, fixes=(entry("a.one", needs=needs), entry("a.two")))
-    assert [fix.id for fix in fixes("a.cause", run, knowledge, extra=extra)] == (
+    assert [fix.id for fix in fixes_for("a.cause", run, knowledge, extra=extra)] == (
         ["a.one", "a.two"] if is_offered else ["a.two"]
     )
 
@@ -348,13 +94,15 @@ def test_the_first_ones_are_a_check_and_the_changes_that_help_most(
     )
     assert [
         fix.id
-        for fix in fixes("a.cause", case(), replace(KNOWLEDGE, fixes=entries), is_proved=is_proved)
+        for fix in fixes_for(
+            "a.cause", case(), replace(KNOWLEDGE, fixes=entries), is_proved=is_proved
+        )
     ] == expected
 
 
 def test_title_and_snippet_are_filled() -> None:
     """The values reach every text of a fix."""
-    (fix,) = fixes(
+    (fix,) = fixes_for(
         "a.cause",
         case({"x": "3"}),
         replace(KNOWLEDGE, fixes=(entry("a.one"),)),
@@ -383,7 +131,7 @@ def test_overflow_is_met_by_range_before_rate(gpu: Gpu, expected: list[str]) -> 
 
     A wider type comes first, and half the rate says why it may help all the same.
     """
-    found = fixes("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE)
+    found = fixes_for("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE)
     assert [fix.id.removeprefix("numerics.") for fix in found[:4]] == expected
     assert "not the cause" in next(
         fix.why.en for fix in found if fix.id == "numerics.gentler-steps"
@@ -394,7 +142,7 @@ def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
     """The fixes of a cause by id, with title and snippet."""
     return {
         fix.id: f"{fix.title}\n{fix.why}\n{fix.snippet}"
-        for fix in fixes(cause, run, KNOWLEDGE, extra=extra)
+        for fix in fixes_for(cause, run, KNOWLEDGE, extra=extra)
     }
 
 
@@ -533,7 +281,7 @@ def test_no_snippet_calls_cuda_on_a_cpu(cause: str) -> None:
 
     A line that asks first may stay, and so may a comment.
     """
-    for fix in fixes(cause, case({"device": "cpu"}), KNOWLEDGE):
+    for fix in fixes_for(cause, case({"device": "cpu"}), KNOWLEDGE):
         lines = [line.partition("#")[0] for line in fix.snippet.en.split("\n")]
         assert not [
             line for line in lines if GPU_CALL.search(line) and "is_available" not in line

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.case.case import Case
-from postmortem.inference.verdict import Ranked, answer
+from postmortem.case.values import Case
+from postmortem.inference.ranking import Ranked
+from postmortem.inference.verdict import answer
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Environment, Evidence, worded
 from postmortem.model.said import Said, quote

@@ -14,11 +14,11 @@ import pytest
 import samples
 
 import postmortem
-from postmortem.compare import compare
+from postmortem.compare import compare_runs
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import SHOWN_FORMS, side_by_side
-from postmortem.share import share
+from postmortem.share import smallest_text
 from tests.planted import planted
 
 ALPHABET = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
@@ -138,11 +138,11 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     """In no form, wherever it stood."""
     if form == "share":
-        text = share([log]).text
+        text = smallest_text([log]).text
     elif form.startswith("compare "):
         good = log.with_name("good.log")
         good.write_text("ok\n")
-        text = side_by_side.render(compare([good], [log]), form.removeprefix("compare "))
+        text = side_by_side.render(compare_runs([good], [log]), form.removeprefix("compare "))
     else:
         text = postmortem.analyze(log).render(
             form.removesuffix(" whole"), full=form.endswith("whole"), redact=True
@@ -184,7 +184,7 @@ def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: 
         "terminal whole": report.render("terminal", full=True, redact=True)
     }
     shown |= {
-        f"compare {form}": side_by_side.render(compare([good], [log]), form)
+        f"compare {form}": side_by_side.render(compare_runs([good], [log]), form)
         for form in side_by_side.FORMS
     }
     secrets = [secret for one in rows for secret in one.secrets if len(secret) >= 7]
@@ -200,7 +200,7 @@ def test_the_names_of_settings_decide_in_a_comparison(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("{'loss': 1.5, 'learning_rate': 1e-4, 'epoch': 0.1}\n")
     found = replace(
-        compare([log], [log]),
+        compare_runs([log], [log]),
         settings=(Differing("hub_token", "kettle", "lamp"),),
         environment=(Differing("USER_PASSWORD", None, "pear"),),
     )

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Evidence
 from postmortem.model.said import cut
+from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
 from postmortem.report.for_people import input_kind
@@ -23,7 +24,7 @@ from postmortem.report.page.quoted_lines import (
     spot_of,
     weighed,
 )
-from postmortem.report.plain import file_name, number, percent, process, safe, weight, when
+from postmortem.report.plain import file_name, number, percent, process, weight, when
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 

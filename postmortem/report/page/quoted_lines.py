@@ -10,8 +10,9 @@ from itertools import groupby
 from typing import Any, Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt
+from postmortem.model.visible import safe
 from postmortem.report.for_people import input_kind
-from postmortem.report.plain import file_name, place, safe
+from postmortem.report.plain import file_name, place
 from postmortem.report.words import Words
 
 NO_SPOT: Final = {"text": "", "anchor": ""}

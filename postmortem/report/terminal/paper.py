@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from postmortem.report.plain import safe
+from postmortem.model.visible import safe
 from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
 

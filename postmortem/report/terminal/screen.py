@@ -16,10 +16,11 @@ from rich.text import Text
 
 from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
 from postmortem.model.said import cut
+from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
 from postmortem.report.for_people import input_kind, presentable
-from postmortem.report.plain import one_line, percent, safe, weight
+from postmortem.report.plain import one_line, percent, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
 from postmortem.report.terminal.paper import Paper, shortened

@@ -1,13 +1,14 @@
 """A job as evidence, in one value: all that can be asked about it before a cause is named.
 
-In: nothing. Out: `Case`, `Event`. Not here: building it (`case.build`), the questions
+In: nothing. Out: `Case`, `Occurrence`. Not here: building it (`case.build`), the questions
 (`inference.predicates`).
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from postmortem.case.order import Failure
+from postmortem.case.failures import Failure
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Environment, Setting, Source
 from postmortem.model.findings import Finding, Traceback
@@ -16,12 +17,12 @@ from postmortem.shapes.shape import Shape
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Occurrence:
     """A finding with its standing in the run."""
 
     finding: Finding
     factor: float
-    """How much its evidence counts: 1 at the first failure, less behind it or if it was survived."""
+    """How much its evidence counts: 1 at the first failure, less behind it or if survived."""
     because: str
     """Why the factor is below 1; empty if it is not."""
     is_fatal: bool
@@ -41,7 +42,7 @@ class Event:
 class Case:
     """The evidence of one job."""
 
-    events: tuple[Event, ...]
+    events: tuple[Occurrence, ...]
     tracebacks: tuple[Traceback, ...]
     shapes: Mapping[str, Shape]
     environment: Environment
@@ -65,7 +66,7 @@ class Case:
         for number, event in enumerate(self.events):
             self._by_signature.setdefault(event.finding.signature, []).append(number)
 
-    def signatures(self, name: str) -> list[Event]:
+    def signatures(self, name: str) -> list[Occurrence]:
         """Give the events of a signature, in order; a name that ends in `.*` takes all below it."""
         if not name.endswith(".*"):
             return [self.events[number] for number in self._by_signature.get(name, ())]
@@ -74,10 +75,7 @@ class Case:
             for signature, numbers in self._by_signature.items()
             if signature.startswith(name[:-1])
         )
-        return [
-            self.events[number]
-            for number in sorted(number for numbers in below for number in numbers)
-        ]
+        return [self.events[number] for number in sorted(itertools.chain.from_iterable(below))]
 
     @property
     def sources(self) -> Sequence[Source[Said]]:

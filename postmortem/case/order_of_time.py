@@ -3,7 +3,8 @@
 Printed times as seconds, and how far the clocks of two files stand apart.
 
 In: printed times with their places, and the first and last lines of each source. Out: `Clock`, a
-key that events sort by. Not here: which event is the failure (`inference.order`).
+key that events sort by. Not here: which event is the failure (`case.order`), how long a log went on
+behind a line (`facts.clock`).
 
 Within a file its own order counts. Over files events are ordered by the printed time that stands
 nearest before them, if every file that may hold the failure has such times. Files that log the same
@@ -27,11 +28,13 @@ LEAST_SKEW: Final = 5.0
 LEAST_SHARED: Final = 3
 AGREE: Final = 0.2
 """Share of the skew (at least a second) within which most of the shared steps must agree."""
+MOST: Final = 0.7
+"""Share of the shared steps that are most of them."""
 _STEP: Final = re.compile(r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+)", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\W+")
 
 
-class Stamp(NamedTuple):
+class _Printed(NamedTuple):
     """A printed time."""
 
     offset: int
@@ -66,43 +69,57 @@ class Clock:
             needed: the sources that may hold the failure; without times in one of them the clock is
                 of no use.
         """
-        self._stamps: dict[int, list[tuple[int, float]]] = {}
-        found: dict[int, list[Stamp]] = {}
-        for source, offset, time in times:
-            if time is not None and (one := _told(time)) is not None:
-                found.setdefault(source, []).append(Stamp(offset, *one))
+        found = _read(times)
         wanted = set(needed)
+        self._times: dict[int, list[tuple[int, float]]] = {}
         self.is_of_use = len(wanted) > 1 and wanted <= set(found)
         if not self.is_of_use:
             return
-        has_days = all(stamp.is_dated for source in wanted for stamp in found[source])
-        for source, stamps in found.items():
-            if has_days and not all(stamp.is_dated for stamp in stamps):
-                continue
-            places = [
-                (stamp.offset, stamp.seconds - skews.get(source, 0.0)) for stamp in sorted(stamps)
-            ]
-            self._stamps[source] = places if has_days else _through_the_day(places)
+        has_days = all(_are_dated(found[source]) for source in wanted)
+        for source, printed in found.items():
+            if not has_days or _are_dated(printed):
+                places = _by_one_clock(printed, skews.get(source, 0.0))
+                self._times[source] = places if has_days else _through_the_day(places)
         if not has_days:
-            reach = [value for source in wanted for _, value in self._stamps[source]]
+            reach = [value for source in wanted for _, value in self._times[source]]
             self.is_of_use = max(reach) - min(reach) < HALF_A_DAY
 
     def key(self, source: int, offset: int) -> tuple[float, int, int]:
         """Give what events sort by."""
-        stamps = self._stamps.get(source)
-        if not self.is_of_use or not stamps:
-            return (0.0 if not self.is_of_use else float("-inf"), source, offset)
-        index = bisect.bisect_right(stamps, (offset, float("inf")))
-        return (stamps[max(0, index - 1)][1], source, offset)
+        if not self.is_of_use:
+            return (0.0, source, offset)
+        times = self._times.get(source)
+        if not times:
+            return (float("-inf"), source, offset)
+        index = bisect.bisect_right(times, (offset, float("inf")))
+        return (times[max(0, index - 1)][1], source, offset)
 
     def may_precede(
-        self, one: tuple[int, int], other: tuple[int, int], passed: float = 0.0
+        self, place: tuple[int, int], other: tuple[int, int], passed: float = 0.0
     ) -> bool:
         """Say whether a place (source, byte offset) may lie before one in another file.
 
         Unless the clock says no, so many seconds having passed there since the last printed time.
         """
-        return self.key(*one)[0] <= self.key(*other)[0] + passed
+        return self.key(*place)[0] <= self.key(*other)[0] + passed
+
+
+def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_Printed]]:
+    """Give the printed times of each source that can be compared with those of another."""
+    found: dict[int, list[_Printed]] = {}
+    for source, offset, time in times:
+        if time is not None and (told := _told(time)) is not None:
+            found.setdefault(source, []).append(_Printed(offset, *told))
+    return found
+
+
+def _are_dated(printed: Iterable[_Printed]) -> bool:
+    return all(time.is_dated for time in printed)
+
+
+def _by_one_clock(printed: Iterable[_Printed], ahead: float) -> list[tuple[int, float]]:
+    """Give times by their places, as the clock of the job shows them."""
+    return [(time.offset, time.seconds - ahead) for time in sorted(printed)]
 
 
 def _through_the_day(places: list[tuple[int, float]]) -> list[tuple[int, float]]:
@@ -130,28 +147,33 @@ def skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
     steps = {source: _steps(texts) for source, texts in ends.items()}
     found: dict[int, float] = {}
     for first, second in itertools.combinations(sorted(steps), 2):
-        if second in found or first in found:
-            continue
-        shared = [
-            steps[second][key] - steps[first][key] for key in steps[first] if key in steps[second]
-        ]
-        if len(shared) < LEAST_SHARED:
-            continue
-        ahead = statistics.median(shared)
-        agreeing = [value for value in shared if abs(value - ahead) <= max(1.0, AGREE * abs(ahead))]
-        if abs(ahead) >= LEAST_SKEW and len(agreeing) > 0.7 * len(shared):
-            found[second] = ahead
+        if second not in found and first not in found:
+            ahead = _ahead(steps[second], steps[first])
+            if ahead is not None:
+                found[second] = ahead
     return found
+
+
+def _ahead(mine: Mapping[str, float], its: Mapping[str, float]) -> float | None:
+    """Give the seconds by which one is ahead of another, if most of the shared steps say so."""
+    shared = [mine[step] - its[step] for step in its if step in mine]
+    if len(shared) < LEAST_SHARED:
+        return None
+    ahead = statistics.median(shared)
+    near = max(1.0, AGREE * abs(ahead))
+    agreeing = [apart for apart in shared if abs(apart - ahead) <= near]
+    is_skewed = abs(ahead) >= LEAST_SKEW and len(agreeing) > MOST * len(shared)
+    return ahead if is_skewed else None
 
 
 def _steps(texts: Iterable[str]) -> dict[str, float]:
     """Give when each step was first printed."""
     found: dict[str, float] = {}
     for line in (line for text in texts for line in text.splitlines()):
-        if not (match := _STEP.search(line)):
+        if _STEP.search(line) is None:
             continue
-        one = clean(line, srun=True)
-        read = _told(one.time) if one.time else None
-        if read is not None and (match := _STEP.search(one.text)):
+        peeled = clean(line, srun=True)
+        read = _told(peeled.time) if peeled.time else None
+        if read is not None and (match := _STEP.search(peeled.text)):
             found.setdefault(_SPACE.sub(" ", match[1].lower()), read[0])
     return found

@@ -1,0 +1,190 @@
+"""What may have ended the run: fatal findings, and tracebacks that no signature explains.
+
+In: findings and tracebacks of all sources, how many records followed each. Out: `Failure`s, in no
+order yet. Not here: which of them came first (`case.order`), what each of the other findings is
+still worth (`case.standing`).
+
+A failure that the run survived is none: records follow it, or it was logged below ERROR by whoever
+caught it while something else failed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.gathered import Gathered, Seen
+from postmortem.knowledge.base import Signature
+from postmortem.model.findings import Finding, Traceback
+from postmortem.model.lines import NOWHERE, Where
+
+SURVIVED_RECORDS: Final = 3
+BUFFERED_RECORDS: Final = 20
+QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+CONSEQUENCE_EXCEPTIONS: Final = (
+    "ChildFailedError",
+    "CalledProcessError",
+    "SignalException",
+    "ProcessExitedException",
+    "BrokenProcessPool",
+    "KeyboardInterrupt",
+    "SystemExit",
+)
+SUCCESS: Final = "healthy."
+_MOST_SAID: Final = 160
+
+
+class Failure(NamedTuple):
+    """An event that ends a run.
+
+    A fatal finding of role cause, or a traceback that no signature explains.
+    """
+
+    source: int
+    line: int
+    offset: int
+    time: str | None
+    end_line: int
+    finding: Finding | None
+    traceback: Traceback | None
+
+    @property
+    def where(self) -> Where:
+        """The process, as far as it is printed."""
+        teller = self.finding or self.traceback
+        return NOWHERE if teller is None else teller.where
+
+    def said(self) -> str:
+        """Give what a copy of it in another file says as well."""
+        if self.traceback is not None:
+            text = f"{self.traceback.exception}: {self.traceback.message}"
+        else:
+            text = self.finding.text if self.finding is not None else ""
+        return text.split("\n")[0].strip()[:_MOST_SAID]
+
+
+def of_finding(finding: Finding) -> Failure:
+    """Take what a signature has recognised as what ended the run."""
+    return Failure(
+        finding.source,
+        finding.line,
+        finding.offset,
+        finding.time,
+        finding.end_line,
+        finding,
+        None,
+    )
+
+
+def of_traceback(traceback: Traceback) -> Failure:
+    """Take an exception as what ended the run."""
+    return Failure(
+        traceback.source,
+        traceback.exception_line,
+        traceback.offset,
+        traceback.time,
+        traceback.end_line,
+        None,
+        traceback,
+    )
+
+
+class _Suspect(NamedTuple):
+    """A possible failure and what the run did after it."""
+
+    failure: Failure
+    records_after: int
+    is_quoted: bool
+    """Logged below ERROR: whoever logged it has caught it."""
+
+
+def may_have_ended_it(
+    seen: Sequence[Seen],
+    tracebacks: Iterable[tuple[Traceback, int]],
+    gathered: Gathered,
+    rules: Mapping[str, Signature],
+) -> list[Failure]:
+    """List what could have ended the run; what it demonstrably survived is left out.
+
+    Args:
+        seen: the findings.
+        tracebacks: each with the number of records before it.
+        gathered: tells how many records there are beside them.
+        rules: signatures by id.
+    """
+    suspects = [
+        *_among_findings(seen, gathered, rules),
+        *_among_tracebacks(tracebacks, gathered),
+    ]
+    final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
+    unquoted = [suspect for suspect in final if not suspect.is_quoted]
+    return [suspect.failure for suspect in unquoted or final or _printed_late(suspects, seen)]
+
+
+def _among_findings(
+    seen: Iterable[Seen], gathered: Gathered, rules: Mapping[str, Signature]
+) -> list[_Suspect]:
+    return [
+        _Suspect(
+            of_finding(found.finding),
+            gathered.records_beside(found.finding.source, found.finding.where)
+            - found.records_before,
+            found.finding.level in QUOTED,
+        )
+        for found in seen
+        if found.finding.role == "cause" and rules[found.finding.signature].fatal
+    ]
+
+
+def _among_tracebacks(
+    tracebacks: Iterable[tuple[Traceback, int]], gathered: Gathered
+) -> list[_Suspect]:
+    return [
+        _Suspect(
+            of_traceback(traceback),
+            gathered.records_beside(traceback.source, traceback.where) - before,
+            traceback.level in QUOTED,
+        )
+        for traceback, before in tracebacks
+        if not _is_consequence(traceback)
+    ]
+
+
+def _is_consequence(traceback: Traceback) -> bool:
+    return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
+
+
+def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
+    """Keep the tracebacks that may still have ended the run, some records behind them.
+
+    Standard output may arrive long after standard error. One in front of the program's own end
+    marker has not.
+    """
+    ends = {
+        found.finding.source: found.finding.offset
+        for found in seen
+        if found.finding.signature.startswith(SUCCESS)
+    }
+    return [
+        suspect
+        for suspect in suspects
+        if suspect.failure.traceback is not None
+        and suspect.records_after < BUFFERED_RECORDS
+        and ends.get(suspect.failure.source, -1) < suspect.failure.offset
+    ]
+
+
+def sources_that_tell(
+    seen: Iterable[Seen],
+    tracebacks: Iterable[tuple[Traceback, int]],
+    rules: Mapping[str, Signature],
+) -> set[int]:
+    """Name the sources that may hold the failure: one that a process tells itself."""
+    found = {
+        sight.finding.source
+        for sight in seen
+        if sight.finding.role == "cause"
+        and rules[sight.finding.signature].fatal
+        and not rules[sight.finding.signature].told_by
+    }
+    return found | {
+        traceback.source for traceback, _ in tracebacks if not _is_consequence(traceback)
+    }

@@ -1,0 +1,204 @@
+"""What each finding is worth, given the first failure.
+
+What came after it, was survived or belongs to an earlier attempt counts less.
+
+In: gathered findings of all sources, the first failure. Out: `Occurrence`s with a factor.
+Not here: which failure came first (`case.order`), weights of signatures.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from postmortem.case.failures import QUOTED, SURVIVED_RECORDS, Failure
+from postmortem.case.order_of_time import Clock
+from postmortem.case.values import Occurrence
+from postmortem.case.waiting import may_have_waited, waited
+from postmortem.gathered import Gathered, Seen
+from postmortem.knowledge.base import Signature
+from postmortem.model.findings import Finding
+
+SAME_EVENT_LINES: Final = 60
+ECHOES: Final = ("distributed.", "unknown.")
+"""Collectives and launchers fail because a peer has failed.
+
+Behind another failure they are its echo.
+"""
+EXITS: Final = "scheduler."
+"""A scheduler that ends what is left of a job behind an exception names the exit.
+
+However near it stands.
+"""
+_FULL: Final = 1.0
+_AFTER: Final = 0.55
+_LONG_AFTER: Final = 0.35
+_NEXT_EVENT: Final = 0.75
+_SURVIVED: Final = 0.2
+_QUOTED: Final = 0.4
+_EARLIER_ATTEMPT: Final = 0.2
+_BEHIND: Final = "after-first-failure"
+_SAME_TEXT: Final = 120
+_RIGHT_BEHIND: Final = 3
+"""Lines within which what follows a failure still belongs to it."""
+
+
+class _Situation(NamedTuple):
+    """A finding, and what its standing depends on."""
+
+    finding: Finding
+    is_fatal: bool
+    first: Failure | None
+    records_after: int
+    is_of_an_earlier_attempt: bool
+    is_behind: bool
+    """It stands behind the first failure."""
+
+
+class _Standing(NamedTuple):
+    """How much a finding's evidence counts, and why less than in full."""
+
+    factor: float
+    because: str = ""
+
+
+def occurrences(
+    seen: Iterable[Seen],
+    rules: Mapping[str, Signature],
+    first: Failure | None,
+    gathered: Gathered,
+    attempt_starts: Mapping[int, int],
+    clock: Clock,
+    dumps: Container[int] = (),
+) -> list[Occurrence]:
+    """Give every finding its standing.
+
+    Args:
+        seen: the kept findings.
+        rules: signatures by id.
+        first: the first failure, if there is one.
+        gathered: tells how many records followed.
+        attempt_starts: raw line by source at which the last attempt begins.
+        clock: the order of events.
+        dumps: sources that tell how things stand (environment dumps), not what happened when:
+            nothing in them is before or behind the failure.
+    """
+    found = []
+    for sight in seen:
+        finding = sight.finding
+        is_fatal = rules[finding.signature].fatal
+        standing = _Standing(_FULL)
+        if finding.source not in dumps:
+            records = gathered.records_beside(finding.source, finding.where)
+            situation = _Situation(
+                finding,
+                is_fatal and finding.role == "cause",
+                first,
+                records - sight.records_before,
+                finding.line < attempt_starts.get(finding.source, 0),
+                first is not None and _is_behind(finding, first, clock),
+            )
+            standing = _standing(situation)
+        found.append(Occurrence(finding, *standing, is_fatal))
+    return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
+
+
+def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
+    """Say whether a finding stands behind the first failure.
+
+    A watchdog of another process that may have waited for it does.
+    """
+    if clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset):
+        return True
+    return not waited(first.finding) and may_have_waited(finding, first, clock)
+
+
+def _standing(it: _Situation) -> _Standing:
+    """Judge a finding by the first case that holds: by itself, then beside the first failure."""
+    for holds, standing in _BY_ITSELF:
+        if holds(it):
+            return standing
+    if (first := it.first) is None:
+        return _Standing(_FULL)
+    beside = (standing for holds, standing in _BESIDE_THE_FAILURE if holds(it, first))
+    standing = next(beside, _Standing(_LONG_AFTER, _BEHIND))
+    # What is not fatal is no consequence, however late it comes.
+    is_told = it.is_fatal or standing.because != _BEHIND
+    return standing if is_told else _Standing(standing.factor)
+
+
+def _is_harmless(it: _Situation) -> bool:
+    return it.finding.role == "harmless"
+
+
+def _is_of_an_earlier_attempt(it: _Situation) -> bool:
+    return it.is_of_an_earlier_attempt
+
+
+def _was_survived(it: _Situation) -> bool:
+    """Say whether the run went on behind it, and nothing had failed before it."""
+    is_before = it.first is None or _place(it.finding) < _place(it.first)
+    return it.is_fatal and it.records_after >= SURVIVED_RECORDS and is_before
+
+
+def _was_caught(it: _Situation, first: Failure) -> bool:
+    """Say whether it was logged below ERROR before something else failed."""
+    is_another = _place(it.finding) != _place(first)
+    return it.finding.level in QUOTED and it.is_fatal and not it.is_behind and is_another
+
+
+def _is_not_behind(it: _Situation, first: Failure) -> bool:
+    return not it.is_behind or _is_within(it, first, 0)
+
+
+def _is_echo(it: _Situation, first: Failure) -> bool:
+    is_origin = first.finding is not None and first.finding.signature.startswith(ECHOES)
+    return it.finding.signature.startswith(ECHOES) and not is_origin
+
+
+def _names_the_exit(it: _Situation, first: Failure) -> bool:
+    is_exit = it.finding.signature.startswith(EXITS)
+    return is_exit and first.traceback is not None and it.is_fatal
+
+
+def _is_right_behind(it: _Situation, first: Failure) -> bool:
+    return _is_within(it, first, _RIGHT_BEHIND)
+
+
+def _says_the_same(it: _Situation, first: Failure) -> bool:
+    return first.finding is not None and (
+        it.finding.signature == first.finding.signature
+        or it.finding.text[:_SAME_TEXT] == first.finding.text[:_SAME_TEXT]
+    )
+
+
+def _is_next(it: _Situation, first: Failure) -> bool:
+    return _is_within(it, first, SAME_EVENT_LINES)
+
+
+def _is_near(it: _Situation, first: Failure) -> bool:
+    return _is_within(it, first, 10 * SAME_EVENT_LINES)
+
+
+def _is_within(it: _Situation, first: Failure, lines: int) -> bool:
+    """Say whether a finding stands so many lines behind a failure of its source, or before it."""
+    return it.finding.source == first.source and it.finding.line <= first.end_line + lines
+
+
+def _place(told: Finding | Failure) -> tuple[int, int]:
+    return told.source, told.line
+
+
+_BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (
+    (_is_harmless, _Standing(_FULL)),
+    (_is_of_an_earlier_attempt, _Standing(_EARLIER_ATTEMPT, "earlier-attempt")),
+    (_was_survived, _Standing(_SURVIVED, "survived")),
+)
+_BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
+    (_was_caught, _Standing(_QUOTED, "survived")),
+    (_is_not_behind, _Standing(_FULL)),
+    (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),
+    (_names_the_exit, _Standing(_AFTER, _BEHIND)),
+    (_is_right_behind, _Standing(_FULL)),
+    (_says_the_same, _Standing(_FULL)),
+    (_is_next, _Standing(_NEXT_EVENT, _BEHIND)),
+    (_is_near, _Standing(_AFTER, _BEHIND)),
+)

@@ -1,0 +1,80 @@
+"""Who tells of a failure: the process itself, a launcher, one that waited, one that lost its peer.
+
+In: failures, findings. Out: the distance of the teller from the origin, the processes that an agent
+names as the root cause. Not here: the order of failures (`case.order`).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from postmortem.case.failures import Failure
+from postmortem.gathered import Seen
+from postmortem.knowledge.base import Signature
+from postmortem.model.lines import Where
+from postmortem.model.numerals import whole_number
+
+ROOT_CAUSE: Final = "context.elastic-root-cause"
+NO_FILE: Final = "<N/A>"
+ITSELF: Final = 0
+_LAUNCHER, _WAITED, _LOST = 1, 2, 3
+_MOST_TEXT: Final = 600
+_IN_VAIN: Final = re.compile(
+    r"Timed out waiting \d+ms for (?:recv|send|data)|wait timeout after \d+ms|(?:failed to"
+    r" pass|successfully reached) monitoredBarrier"
+)
+_PEER_GONE: Final = re.compile(
+    r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
+    r" pipe|application timeout caused pair closure"
+    r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0"
+    r" bytes|^-- Process \d+ terminated",
+)
+
+
+def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
+    """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
+    finding, traceback = failure.finding, failure.traceback
+    if traceback is not None:
+        if traceback.exception.endswith("ProcessRaisedException"):
+            return _LOST
+        return _by_wording(traceback.message)
+    if finding is None:
+        return ITSELF
+    is_launcher = rules[finding.signature].told_by == "launcher"
+    return _LAUNCHER if is_launcher else _by_wording(finding.text)
+
+
+def _by_wording(text: str) -> int:
+    """Tell one that waited or lost its peer by its words."""
+    told = text[:_MOST_TEXT]
+    if _IN_VAIN.search(told):
+        return _WAITED
+    return _LOST if _PEER_GONE.search(told) else ITSELF
+
+
+def root_causes(seen: Iterable[Seen]) -> dict[bool, set[Where]]:
+    """Give the processes that agents name as the root cause.
+
+    By whether they have left a record of their exception.
+    """
+    found: dict[bool, set[Where]] = {True: set(), False: set()}
+    for sight in seen:
+        if sight.finding.signature == ROOT_CAUSE:
+            told = dict(sight.finding.captures)
+            process = Where(
+                whole_number(told["rank"]), whole_number(told["local_rank"]), None, None
+            )
+            found[told.get("error_file", NO_FILE) != NO_FILE].add(process)
+    return found
+
+
+def is_named(where: Where, roots: Iterable[Where]) -> bool:
+    """Say whether a label names one of the processes that an agent has named."""
+    return any(_is_of(where, root) for root in roots)
+
+
+def _is_of(where: Where, root: Where) -> bool:
+    """Say whether a label names the process of a rank and local rank."""
+    if where.rank is not None:
+        return where.rank == root.rank
+    return where.local_rank is not None and where.local_rank == root.local_rank

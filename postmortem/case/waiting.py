@@ -1,0 +1,75 @@
+"""Watchdogs of collectives, which fire long after the process that they wait for has failed.
+
+In: findings, failures, the clock. Out: whether one waited for the other. Not here: the order of all
+other failures (`case.order`).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from postmortem.case.failures import Failure
+from postmortem.case.order_of_time import Clock
+from postmortem.case.tellers import ITSELF, distance
+from postmortem.knowledge.base import Signature
+from postmortem.model.findings import Finding
+
+_WATCHDOG: Final = re.compile(
+    r"Watchdog caught collective operation timeout(?:.*?ran for (?P<milliseconds>\d{1,10})"
+    r" milliseconds)?"
+)
+_OF_COLLECTIVES: Final = re.compile(
+    r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE
+)
+
+
+def waited(finding: Finding | None) -> bool:
+    """Say whether a finding tells that a collective waited for a peer in vain."""
+    return finding is not None and _WATCHDOG.search(finding.text) is not None
+
+
+def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
+    """Say whether a watchdog's collective may have waited for a failed process of another file.
+
+    Where no time is printed, it fired so long after the last one as it says.
+    """
+    match = _WATCHDOG.search(finding.text)
+    if match is None or finding.source == failure.source:
+        return False
+    passed = float(match["milliseconds"] or 0) / 1000 if finding.time is None else 0.0
+    return clock.may_precede(
+        (failure.source, failure.offset), (finding.source, finding.offset), passed
+    )
+
+
+def behind_who_failed(
+    failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
+) -> list[Failure]:
+    """Put a process that failed by itself before a watchdog that waited for it.
+
+    Unless the clock says that it failed later.
+    """
+    watchdog = failures[0].finding if failures else None
+    if watchdog is None or not waited(watchdog):
+        return failures
+    own = next(
+        (
+            failure
+            for failure in failures
+            if failure.source != watchdog.source
+            and _failed_by_itself(failure, rules)
+            and may_have_waited(watchdog, failure, clock)
+        ),
+        None,
+    )
+    if own is None:
+        return failures
+    return [own, *(failure for failure in failures if failure is not own)]
+
+
+def _failed_by_itself(failure: Failure, rules: Mapping[str, Signature]) -> bool:
+    """Say whether a process tells of itself, and of something else than a collective."""
+    signature = f" {failure.finding.signature}" if failure.finding is not None else ""
+    return distance(failure, rules) == ITSELF and not _OF_COLLECTIVES.search(
+        failure.said() + signature
+    )

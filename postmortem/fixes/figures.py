@@ -1,0 +1,111 @@
+"""The user's own figures and names, and texts filled with them.
+
+In: the case, what the caller knows besides. Out: values under the names that fixes use, texts in
+which they stand. Not here: which fixes there are (`fixes.select`).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from postmortem.case.values import Case
+from postmortem.facts.number_texts import number
+from postmortem.fixes.distributions import names_of
+from postmortem.model.diagnosis import Environment
+from postmortem.model.visible import safe
+
+_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
+_WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
+"""What of a log may stand in a command.
+
+No quote, space or sign that a shell or Python would act on, and no leading dash.
+"""
+_NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
+_WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
+_PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
+_RATE: Final = "learning_rate"
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Replace `${name|default}` by the user's value, else the default, else `<name>`."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return values.get(match[1]) or (match[2] if match[2] is not None else f"<{match[1]}>")
+
+    return _PLACEHOLDER.sub(replacement, template)
+
+
+def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Collect the user's own figures and names under the names that snippets use.
+
+    `extra`, all optional: `last_checkpoint` and `good_checkpoint` (the last one saved, the last one
+    from before the first bad value), `log` (the log's path), `learning_rate` (as printed; a setting
+    of that name is stronger), `checkpoint_before_first_bad` (yes, no, unknown) and `capture_<name>`
+    (what the strongest signature captured). A value that could do harm in a command is left out:
+    the default stands.
+    """
+    given = {name: value for name, value in (extra or {}).items() if value}
+    settings = _set(case)
+    values = settings | given
+    if number(settings.get(_RATE, "")) is not None:
+        values[_RATE] = settings[_RATE]
+    values |= _rates_and_batches(values) | _software(case.environment) | names_of(given)
+    return {name: value for name, value in values.items() if _may_stand(name, value)}
+
+
+def _set(case: Case) -> dict[str, str]:
+    """Give the settings that have a value."""
+    return {
+        name: str(setting.value)
+        for name, setting in case.settings.items()
+        if setting.value not in (None, "")
+    }
+
+
+def _may_stand(name: str, value: str) -> bool:
+    """Say whether a value may stand in a command; the number of a step is no path."""
+    is_step = name in _PATHS and value.isdigit()
+    form = _NAME if name in _WITH_SPACES else _WORD
+    return not is_step and form.fullmatch(value) is not None and safe(value) == value
+
+
+def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
+    """Work out the figures that a change would use."""
+    rate = number(values.get(_RATE, ""))
+    batch = number(values.get("per_device_train_batch_size", values.get("batch_size", "")))
+    accumulation = number(values.get("gradient_accumulation_steps", ""))
+    norm = number(values.get("max_grad_norm", ""))
+    found = {"clip_norm": f"{norm / 2:g}" if norm and 0 < norm <= 1 else "1.0"}
+    if rate:
+        found |= {
+            "learning_rate": f"{rate:g}",
+            "learning_rate_half": f"{rate / 2:g}",
+            "learning_rate_tenth": f"{rate / 10:g}",
+            "learning_rate_tenfold": f"{rate * 10:g}",
+        }
+    if batch:
+        found |= {"batch_size": f"{batch:g}", "batch_size_half": f"{max(1, int(batch) // 2)}"}
+    if batch or accumulation:
+        found["accumulation_double"] = f"{int(accumulation or 1) * (1 if batch == 1 else 2)}"
+    if accumulation:
+        found["accumulation"] = f"{accumulation:g}"
+    return found
+
+
+def _software(environment: Environment) -> dict[str, str]:
+    """Name what the run ran on."""
+    found = {}
+    if environment.world_size:
+        found["world_size"] = str(environment.world_size)
+    if environment.gpus:
+        found["gpu_name"] = environment.gpus[0].name
+        if environment.gpus[0].memory_gib:
+            found["gpu_memory_gib"] = f"{environment.gpus[0].memory_gib:g}"
+    if "torch" in environment.packages:
+        version, _, build = environment.packages["torch"].partition("+")
+        found |= {"torch_version": environment.packages["torch"], "torch_release": version}
+        if re.fullmatch(r"cu\d{2,3}", build):
+            found["torch_cuda"] = build
+    if environment.cuda:
+        found["cuda_version"] = environment.cuda
+    return found
