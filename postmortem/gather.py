@@ -151,9 +151,9 @@ class Gathering:
             position = max(position, start)
             self._generic_line()
             if end := take(number, data, start, base, self.line):
-                if points.left_out:
-                    self._crowd.leave_out(number)
-                    points.left_out = 0
+                if points.lost:
+                    self._crowd.lose(number)
+                    points.lost = 0
                 view, covered, self._opening = (
                     self._claimed_view(data, start) if is_more[number] else None,
                     end,
@@ -439,6 +439,9 @@ class Gathering:
         self._quick.settle(self._read_until)
         (view, base, opening), self._waiting = self._waiting or (None, 0, 0), None
         if view is None or _CLAIMED in view.claimed or base + view.start < self._read_until:
+            return
+        if self._generic.is_crowded and not self._crowd.may_look(opening, base + view.start):
+            self.result.crowded_out += 1
             return
         found = self._generic.read(
             view.cleaned.text, self._points.process(view.cleaned.where), view.number

@@ -17,7 +17,7 @@ from postmortem.signatures.prefilter import Hit, Prefilter, prefilter
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
-"""The same, behind a stretch that was passed over: the next one may be passed over as soon."""
+"""The same at first, and behind a stretch that was passed over: the next one may be passed over as soon."""
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 
@@ -86,7 +86,7 @@ class Scan:
 
     def __iter__(self) -> Iterator[Hit]:
         """Yield (number of the literal, where it starts)."""
-        start, stride = max(self._lo, self.until), _STRIDE
+        start, stride = max(self._lo, self.until), _LEAST_STRIDE
         while start < self._hi:
             end = min(start + stride, self._hi)
             yield from self._filter.hits(self._data, start, end)

@@ -200,13 +200,11 @@ def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
     if key == "raised_in":
         return bool(one.frames) and ("library" if one.raised_in_library() else "user") in conditions
     if key == "frame":
-        return any(
-            matches(f"{frame.file}:{frame.function}", wanted)
-            for frame in one.frames
-            for wanted in conditions
-        )
+        places = {f"{frame.file}:{frame.function}" for frame in one.frames}
+        return any(matches(place, wanted) for place in places for wanted in conditions)
     if key == "code":
-        return any(matches(frame.code, wanted) for frame in one.frames for wanted in conditions)
+        lines = {frame.code for frame in one.frames}
+        return any(matches(line, wanted) for line in lines for wanted in conditions)
     inner = one.frames[-1] if one.frames else None
     value = {
         "exception": one.exception,
