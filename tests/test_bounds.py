@@ -280,7 +280,9 @@ def test_rows_of_a_crowd_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_crowd_is_read_in_part_and_what_follows_it_whole() -> None:
     """Lines of which not all can be kept are paid for dearly; a run that named too many metrics once goes on as any other."""
-    once = "{'loss': 1.5, %s, 'epoch': 0.1}\n" % ", ".join(f"'n{n}': 1.0" for n in range(30))
+    once = "{{'loss': 1.5, {}, 'epoch': 0.1}}\n".format(
+        ", ".join(f"'n{n}': 1.0" for n in range(30))
+    )
     crowd = "".join(once.replace("'n", f"'m{n}_") for n in range(200))
     rest = "".join(
         f"{{'loss': {step / 7:.4f}, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n"
@@ -318,7 +320,9 @@ def test_texts_of_long_lines_are_kept_short(monkeypatch: pytest.MonkeyPatch) -> 
 def test_surroundings_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many characters of them are kept, not more for more findings."""
     monkeypatch.setattr(gather, "_MOST_CONTEXTS", 10_000)
-    rows = "".join(f"[rank{n}]: RuntimeError: CUDA error: device-side assert triggered\n" for n in range(400))
+    rows = "".join(
+        f"[rank{n}]: RuntimeError: CUDA error: device-side assert triggered\n" for n in range(400)
+    )
     kept = sum(len(one.context[1]) for one in gathered(rows).seen())
     assert 0 < kept < 10_000 + 7000
 
@@ -347,7 +351,7 @@ def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.M
 
 def test_frames_that_come_again_are_read_once() -> None:
     """Of headers within headers each is followed over the same frames, whose lines are read once."""
-    traceback._framed.cache_clear()  # noqa: SLF001 -- what is counted
+    traceback._framed.cache_clear()
     frames = "".join(f'  File "a.py", line {n}, in f\n    x{n}\n' for n in range(50))
     gathered(f"{HEADER}\n" * 60 + frames + "ValueError: x\n")
-    assert traceback._framed.cache_info().misses < 200  # noqa: SLF001
+    assert traceback._framed.cache_info().misses < 200
