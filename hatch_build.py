@@ -9,7 +9,6 @@ import json
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +25,17 @@ class CompilePatterns(BuildHookInterface[Any]):
         if version == "editable":
             return
         root = Path(self.root)
-        compile_folders = _compiler(root)
+        compiler = _compiler(root)
         folder = Path(tempfile.mkdtemp(prefix="postmortem-build-"))
         target = folder / "knowledge.json"
-        target.write_text(
-            json.dumps(compile_folders([root / "patterns"]), ensure_ascii=False), encoding="utf-8"
-        )
+        value = compiler.for_a_run(compiler.compile_folders([root / "patterns"]))
+        target.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
         build_data["force_include"][str(target)] = "postmortem/_data/knowledge.json"
 
 
-def _compiler(root: Path) -> Callable[[Iterable[Path]], dict[str, Any]]:
-    """Import the compiler alone: the package itself needs libraries that a build environment lacks."""
+def _compiler(root: Path) -> Any:
+    """Import the compiler alone: the package needs libraries that a build environment lacks."""
     package = types.ModuleType("postmortem")
     package.__path__ = [str(root / "postmortem")]
     sys.modules["postmortem"] = package
-    found: Callable[[Iterable[Path]], dict[str, Any]] = importlib.import_module(
-        "postmortem.knowledge.compile"
-    ).compile_folders
-    return found
+    return importlib.import_module("postmortem.knowledge.compile")

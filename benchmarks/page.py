@@ -1,4 +1,6 @@
-"""How large the page of a huge log is, and how soon it can be used, against the page of the same log's first hundred lines.
+"""How large the page of a huge log is, and how soon it can be used.
+
+Beside it stands the page of the same log's first hundred lines.
 
     python benchmarks/page.py [--megabytes 500] [--folder FOLDER]
 
@@ -7,6 +9,7 @@ is told is their ratio. Needs Chromium on the path and the module `playwright`.
 """
 
 import argparse
+import itertools
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,11 +24,15 @@ LONG: Final = 5_000
 ROUNDS: Final = 5
 CHUNK: Final = 20_000
 USABLE: Final = """() => {
-  const { domInteractive, loadEventEnd, responseEnd } = performance.getEntriesByType("navigation")[0];
+  const [entry] = performance.getEntriesByType("navigation");
+  const { domInteractive, loadEventEnd, responseEnd } = entry;
   return { parsed: domInteractive - responseEnd, loaded: loadEventEnd - responseEnd };
 }"""
 DRAWN: Final = """() => new Promise((done) => {
-  const look = () => (document.querySelector("canvas") ? done(performance.now()) : setTimeout(look, 5));
+  const look = () => {
+    if (document.querySelector("canvas")) done(performance.now());
+    else setTimeout(look, 5);
+  };
   document.querySelector(".charts")?.scrollIntoView({ behavior: "instant" });
   look();
 })"""
@@ -80,7 +87,11 @@ def lines_of(step: int) -> str:
 
 
 def usable(page: Page, address: str) -> dict[str, float]:
-    """Open a page and tell, in milliseconds, when it was parsed and loaded, when its first curve could be used, and how long a switch of the language takes."""
+    """Open a page and tell, in milliseconds, how soon it can be used.
+
+    When it was parsed and loaded, when its first curve could be used, and how long a switch of the
+    language takes.
+    """
     page.goto(address, wait_until="commit")
     page.wait_for_load_state("domcontentloaded")
     drawn = page.evaluate(DRAWN)
@@ -98,13 +109,23 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="postmortem-page-"))
     folder.mkdir(parents=True, exist_ok=True)
+    pages = written(folder, arguments.megabytes)
+    rounds = opened(pages)
+    for what in ("parsed", "loaded", "drawn", "switched"):
+        best = {name: min(times[name][what] for times in rounds) for name in pages}
+        print(
+            f"{what}: {best['huge']:.0f} ms, the small page {best['small']:.0f} ms:"
+            f" {best['huge'] / max(best['small'], 0.1):.2f} times"
+        )
+
+
+def written(folder: Path, megabytes: int) -> dict[str, Path]:
+    """Write a huge log, one of its first hundred lines, and the page of each."""
     huge, small = folder / "huge.log", folder / "small.log"
     if not huge.exists():
-        write_log(huge, arguments.megabytes << 20)
+        write_log(huge, megabytes << 20)
     with huge.open(encoding="utf-8") as lines:
-        small.write_text(
-            "".join(line for line, _ in zip(lines, range(100), strict=False)), encoding="utf-8"
-        )
+        small.write_text("".join(itertools.islice(lines, 100)), encoding="utf-8")
     pages = {}
     for log in (huge, small):
         pages[log.stem] = log.with_suffix(".html")
@@ -113,6 +134,11 @@ def main() -> None:
             f"{log.stem}: log {log.stat().st_size / 1e6:,.1f} MB, page"
             f" {pages[log.stem].stat().st_size / 1e6:.3f} MB"
         )
+    return pages
+
+
+def opened(pages: dict[str, Path]) -> list[dict[str, dict[str, float]]]:
+    """Open each page a few times in a browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"),
@@ -123,12 +149,7 @@ def main() -> None:
             for _ in range(ROUNDS)
         ]
         browser.close()
-    for what in ("parsed", "loaded", "drawn", "switched"):
-        best = {name: min(one[name][what] for one in rounds) for name in pages}
-        print(
-            f"{what}: {best['huge']:.0f} ms, the small page {best['small']:.0f} ms:"
-            f" {best['huge'] / max(best['small'], 0.1):.2f} times"
-        )
+    return rounds
 
 
 if __name__ == "__main__":

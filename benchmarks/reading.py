@@ -133,29 +133,29 @@ def main() -> None:
         log = folder / f"{name}.log"
         if not log.exists():
             write(log, lines(random.Random(7)), args.megabytes)
-        ours, theirs, peak = [], [], 0
-        for _ in range(args.rounds):
-            theirs.append(
-                timed(
-                    [
-                        sys.executable,
-                        args.reference,
-                        str(log),
-                        str(literals),
-                        *(["dense"] if name == "dense" else []),
-                    ]
-                )[0]
-            )
-            seconds, memory = timed(
-                [sys.executable, "-m", "postmortem", "analyze", str(log), "--format", "json"]
-            )
-            ours.append(seconds)
-            peak = max(peak, memory)
-        ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
-        print(
-            f"{name}: {statistics.median(ours):.2f} s, reference {statistics.median(theirs):.2f} s,"
-            f" ratio {ratio:.2f}, peak {peak} MB"
-        )
+        options = ["dense"] if name == "dense" else []
+        reference = [sys.executable, args.reference, str(log), str(literals), *options]
+        print(f"{name}: {beside(log, reference, args.rounds)}")
+    print(f"100 lines: {started(folder):.2f} x the time of `python -c 'import numpy'`")
+
+
+def beside(log: Path, reference: list[str], rounds: int) -> str:
+    """Read a log, in turn with the reference, and say how long both take."""
+    ours, theirs, peak = [], [], 0
+    for _ in range(rounds):
+        theirs.append(timed(reference)[0])
+        seconds, memory = timed(analysis(log))
+        ours.append(seconds)
+        peak = max(peak, memory)
+    ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+    return (
+        f"{statistics.median(ours):.2f} s, reference {statistics.median(theirs):.2f} s,"
+        f" ratio {ratio:.2f}, peak {peak} MB"
+    )
+
+
+def started(folder: Path) -> float:
+    """Give the time of a log of 100 lines, in times of a Python that imports NumPy."""
     small = folder / "small.log"
     small.write_text(
         "".join(
@@ -163,12 +163,13 @@ def main() -> None:
             for i in range(100)
         )
     )
-    start = [
-        timed([sys.executable, "-m", "postmortem", "analyze", str(small), "--format", "json"])[0]
-        / timed([sys.executable, "-c", "import numpy"])[0]
-        for _ in range(7)
-    ]
-    print(f"100 lines: {statistics.median(start):.2f} x the time of `python -c 'import numpy'`")
+    numpy = [sys.executable, "-c", "import numpy"]
+    return statistics.median(timed(analysis(small))[0] / timed(numpy)[0] for _ in range(7))
+
+
+def analysis(log: Path) -> list[str]:
+    """Give the command that analyses a log."""
+    return [sys.executable, "-m", "postmortem", "analyze", str(log), "--format", "json"]
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ is trained or tuned here.
 
 import argparse
 import collections
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -45,34 +46,21 @@ def judged(path: Path) -> dict[str, Any]:
     dump = path.with_suffix(".env")
     report = postmortem.analyze(input_of(path), env=[dump] if dump.exists() else [])
     right = {label["cause"], *label.get("also", [])}
-    verdict = report.verdict.cause
-    wanted, found = label.get("first_failure"), report.diagnosis.first_failure
-    first = process = None
-    if wanted:
-        source = wanted.get("source", "")
-        process = found is not None and (
-            not source or report.diagnosis.sources[found.source].path.endswith(source)
-        )
-        first = process and found is not None and found.line == wanted["line"]
-    group = label.get("pair") or (
-        path.stem.rsplit("-", 2)[0] + "/dump"
-        if "composed" in str(label.get("dump", "")) and "/flip" in str(path).replace("\\", "/")
-        else ""
-    )
+    verdict, wanted = report.verdict.cause, label.get("first_failure")
+    is_unknown = any(cause.startswith("unknown.") for cause in right)
+    process, first = located(report, wanted) if wanted else (None, None)
+    found = report.diagnosis.first_failure
     return {
         "name": str(path.relative_to(path.parents[1]).with_suffix("")),
         "cause": label["cause"],
         "verdict": verdict,
         "probability": report.causes[0].probability if report.causes else 0.0,
-        "right": (
-            verdict in right
-            or (verdict is None and any(cause.startswith("unknown.") for cause in right))
-        ),
+        "right": is_unknown if verdict is None else verdict in right,
         "forbidden": verdict in set(label.get("not", [])),
         "first": first,
         "process": process,
         "job": input_of(path).is_dir(),
-        "pair": f"{group}-{path.stem.rsplit('-', 1)[1]}" if group else "",
+        "pair": pair_of(path, label),
         "wanted": wanted,
         "found": (
             (Path(report.diagnosis.sources[found.source].path).name, found.line, found.why)
@@ -81,6 +69,24 @@ def judged(path: Path) -> dict[str, Any]:
         ),
         "curve_pair": bool(label.get("pair")),
     }
+
+
+def located(report: postmortem.Report, wanted: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the first failure is of the file that the label names, and of its line too."""
+    found, source = report.diagnosis.first_failure, wanted.get("source", "")
+    if found is None:
+        return False, False
+    is_of_file = not source or report.diagnosis.sources[found.source].path.endswith(source)
+    return is_of_file, is_of_file and found.line == wanted["line"]
+
+
+def pair_of(path: Path, label: dict[str, Any]) -> str:
+    """The pair of a case, all of which have to be right; nothing if it is of none."""
+    group = label.get("pair")
+    is_flip = "composed" in str(label.get("dump", "")) and "/flip" in str(path).replace("\\", "/")
+    if not group and is_flip:
+        group = path.stem.rsplit("-", 2)[0] + "/dump"
+    return f"{group}-{path.stem.rsplit('-', 1)[1]}" if group else ""
 
 
 def share(flags: list[bool]) -> str:
@@ -100,46 +106,51 @@ def main() -> None:
     with ProcessPoolExecutor(args.jobs) as pool:
         rows = list(pool.map(judged, labels_in(args.folder), chunksize=4))
     if args.misses:
-        for row in rows:
-            if not row["right"]:
-                print(
-                    f"verdict   {row['name']}: {row['cause']}, got {row['verdict']}"
-                    f" ({row['probability']:.2f}){' FORBIDDEN' if row['forbidden'] else ''}"
-                )
-            if row["first"] is False:
-                print(f"first     {row['name']}: {row['wanted']}, got {row['found']}")
+        print_misses(rows)
+    for name, figure in figures(rows):
+        print(f"{name:<17}", figure)
+
+
+def print_misses(rows: list[dict[str, Any]]) -> None:
+    """Print a line for each wrong verdict and for each wrong first failure."""
+    for row in rows:
+        if not row["right"]:
+            print(
+                f"verdict   {row['name']}: {row['cause']}, got {row['verdict']}"
+                f" ({row['probability']:.2f}){' FORBIDDEN' if row['forbidden'] else ''}"
+            )
+        if row["first"] is False:
+            print(f"first     {row['name']}: {row['wanted']}, got {row['found']}")
+
+
+def figures(rows: list[dict[str, Any]]) -> Iterator[tuple[str, object]]:
+    """Yield each figure with its name."""
+    jobs = [row for row in rows if row["job"]]
+    yield "cases", len(rows)
+    yield "top1", share(flags(rows, "right"))
+    yield "forbidden", share(flags(rows, "forbidden"))
+    yield "first_failure", share(flags(rows, "first"))
+    yield "jobs top1", share(flags(jobs, "right"))
+    yield "jobs process", share(flags(jobs, "process"))
+    yield "jobs process+line", share(flags(jobs, "first"))
+    pairs = grouped(row for row in rows if row["pair"])
+    for name, is_dump in (("pairs by curve", False), ("pairs by dump", True)):
+        yield name, share([all(p) for group, p in pairs.items() if ("/dump" in group) is is_dump])
+    areas = grouped({**row, "pair": row["cause"].split(".")[0]} for row in rows)
+    yield "by area", ", ".join(f"{n} {sum(a)}/{len(a)}" for n, a in sorted(areas.items()))
+
+
+def flags(rows: list[dict[str, Any]], name: str) -> list[bool]:
+    """A flag of all cases that have it."""
+    return [row[name] for row in rows if row[name] is not None]
+
+
+def grouped(rows: Iterable[dict[str, Any]]) -> dict[str, list[bool]]:
+    """Whether the cases of each group are right."""
     groups: dict[str, list[bool]] = collections.defaultdict(list)
     for row in rows:
-        if row["pair"]:
-            groups[row["pair"]].append(row["right"])
-    areas: dict[str, list[bool]] = collections.defaultdict(list)
-    for row in rows:
-        areas[row["cause"].split(".")[0]].append(row["right"])
-    print("cases            ", len(rows))
-    print("top1             ", share([row["right"] for row in rows]))
-    print("forbidden        ", share([row["forbidden"] for row in rows]))
-    print("first_failure    ", share([row["first"] for row in rows if row["first"] is not None]))
-    print("jobs top1        ", share([row["right"] for row in rows if row["job"]]))
-    print(
-        "jobs process     ",
-        share([row["process"] for row in rows if row["job"] and row["process"] is not None]),
-    )
-    print(
-        "jobs process+line",
-        share([row["first"] for row in rows if row["job"] and row["first"] is not None]),
-    )
-    print(
-        "pairs by curve   ",
-        share([all(flags) for name, flags in groups.items() if "/dump" not in name]),
-    )
-    print(
-        "pairs by dump    ",
-        share([all(flags) for name, flags in groups.items() if "/dump" in name]),
-    )
-    print(
-        "by area          ",
-        ", ".join(f"{name} {sum(flags)}/{len(flags)}" for name, flags in sorted(areas.items())),
-    )
+        groups[row["pair"]].append(row["right"])
+    return groups
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 CPU seconds and peak memory, of this tree alone or against another one.
 
-    python benchmarks/shapes.py [SHAPE ...] [--before TREE] [--megabytes 8] [--rounds 1] [--keep FOLDER]
+    python benchmarks/shapes.py [SHAPE ...] [--before TREE] [--megabytes 8] [--rounds 1]
+                                [--keep FOLDER]
 
 Each log is read by `postmortem analyze LOG --format json` of each tree in turn, start-up included;
 user and system time are added up, so that a busy machine changes little. A ratio says how many
@@ -38,7 +39,8 @@ def loss(random_: random.Random, step: int) -> float:
 
 def clock(step: int, separator: str = " ") -> str:
     """The time of a step."""
-    return f"2024-05-{1 + step // 86400 % 28:02d}{separator}{step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}"
+    day, hour, minute = 1 + step // 86400 % 28, step // 3600 % 24, step // 60 % 60
+    return f"2024-05-{day:02d}{separator}{hour:02d}:{minute:02d}:{step % 60:02d}"
 
 
 def bar(step: int, total: int, tail: str = "") -> str:
@@ -73,7 +75,8 @@ def trainer(random_: random.Random) -> Iterator[str]:
 def mmengine(random_: random.Random) -> Iterator[str]:
     """Lines of mmengine's logger."""
     for step in range(10, 1 << 40, 10):
-        eta = f"{'1 day, ' if step % 30_000 < 9000 else ''}{step % 12}:{step % 60:02d}:{step // 60 % 60:02d}"
+        days = "1 day, " if step % 30_000 < 9000 else ""
+        eta = f"{days}{step % 12}:{step % 60:02d}:{step // 60 % 60:02d}"
         yield (
             f"{clock(step).replace('-', '/')} - mmengine - INFO - Iter(train) [{step:6d}/900000] "
             f" base_lr: {1e-4 * random_.random():.4e} lr: {1e-4 * random_.random():.4e}  eta: {eta}"

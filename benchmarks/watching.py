@@ -101,7 +101,10 @@ def _pieces(source: Path, index: int) -> Iterator[tuple[float, float, int, bytes
 
 
 def _spread(stamps: list[float]) -> list[float]:
-    """Spread lines without a time evenly between those that have one, none before the one in front of it."""
+    """Spread lines without a time evenly between those that have one.
+
+    None comes before the one in front of it.
+    """
     known = [
         (-1, -math.inf),
         *((number, at) for number, at in enumerate(stamps) if not math.isnan(at)),
@@ -145,43 +148,45 @@ def watched(label: Path) -> dict[str, Any]:
     """Watch one run being written."""
     about = yaml.safe_load(label.read_text(encoding="utf-8"))
     source = next(path for path in _inputs(label) if path.exists())
-    sources = (
-        sorted(path for path in source.rglob("*") if path.is_file())
-        if source.is_dir()
-        else [source]
-    )
     with tempfile.TemporaryDirectory() as folder:
-        outs = [
-            Path(folder)
-            / (
-                path.relative_to(source).as_posix().replace("/", "+")
-                if source.is_dir()
-                else "run.log"
-            )
-            for path in sources
-        ]
-        replay = Replay(list(zip(sources, outs, strict=True)))
-        watcher = Watcher(
-            [folder] if source.is_dir() else [str(outs[0])], Settings(), replay.now, replay.sleep
-        )
-        told: list[Warned] = []
-        with contextlib.suppress(Over):
-            for event in watcher.events():
-                told += [event] if isinstance(event, Warned) else []
-        stops = {str(out): stops_at(path) for path, out in zip(sources, outs, strict=True)}
-    first = told[0] if told else None
+        files = _copies(source, Path(folder))
+        told = _told(folder if source.is_dir() else str(files[0][1]), files)
+        stops = {str(out): stops_at(path) for path, out in files}
+    first, last = told[0] if told else None, max(stops.values(), default=0)
     return {
         "name": str(label.relative_to(label.parents[1]).with_suffix("")),
         "cause": about["cause"],
         "outcome": about.get("outcome"),
-        "kinds": [one.kind for one in told],
+        "kinds": [warning.kind for warning in told],
         "line": first.line if first else None,
         "step": first.step if first else None,
         "text": first.said.text("en") if first else "",
-        "stop": stops[first.path] if first else max(stops.values(), default=0),
+        "stop": stops[first.path] if first else last,
         "before": bool(first and first.line < stops[first.path]),
-        "has_sign": _has_sign(about, max(stops.values(), default=0)),
+        "has_sign": _has_sign(about, last),
     }
+
+
+def _copies(source: Path, folder: Path) -> list[tuple[Path, Path]]:
+    """Name the file as which each file of a run is written again."""
+    if not source.is_dir():
+        return [(source, folder / "run.log")]
+    return [
+        (path, folder / path.relative_to(source).as_posix().replace("/", "+"))
+        for path in sorted(source.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def _told(path: str, files: list[tuple[Path, Path]]) -> list[Warned]:
+    """Watch a path while its files are written, and give the warnings."""
+    replay = Replay(files)
+    watcher = Watcher([path], Settings(), replay.now, replay.sleep)
+    told: list[Warned] = []
+    with contextlib.suppress(Over):
+        for event in watcher.events():
+            told += [event] if isinstance(event, Warned) else []
+    return told
 
 
 def _has_sign(about: dict[str, Any], stop: int) -> bool:
@@ -236,39 +241,43 @@ def main() -> None:
         rows = list(pool.map(watched, labels, chunksize=4))
     groups: dict[str, list[dict[str, Any]]] = collections.defaultdict(list)
     for row in rows:
-        groups[
-            (
-                "collapsing"
-                if row["cause"].startswith("numerics.")
-                else "healthy"
-                if row["cause"].startswith("healthy.")
-                else "other"
-            )
-        ].append(row)
+        groups[group_of(row)].append(row)
     for name, members in groups.items():
-        if args.lines:
-            for row in members:
-                if row["kinds"] or (name == "collapsing" and row["has_sign"]):
-                    print(
-                        f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']}"
-                        f" stops {row['stop']}"
-                        f" {'' if row['before'] or not row['kinds'] else 'LATE '}{','.join(row['kinds'])}"
-                        f" {row['text'][:90]}"
-                    )
-        told, signs = (
-            [row for row in members if row["kinds"]],
-            [row for row in members if row["has_sign"]],
-        )
-        apart = (
-            f", {sum(row['before'] for row in signs)} of {len(signs)} that show a sign before the"
-            " program stops are warned of before it"
-            if name == "collapsing"
-            else ""
-        )
-        print(
-            f"{name:<10} {len(members)} runs, {len(told)} warned of"
-            f" ({', '.join(f'{kind} {count}' for kind, count in collections.Counter(row['kinds'][0] for row in told).items())}){apart}"
-        )
+        for line in lines_of(name, members) if args.lines else ():
+            print(line)
+        print(f"{name:<10} {summary(name, members)}")
+
+
+def group_of(row: dict[str, Any]) -> str:
+    """What a run is for these figures."""
+    areas = {"numerics": "collapsing", "healthy": "healthy"}
+    return areas.get(row["cause"].partition(".")[0], "other")
+
+
+def lines_of(name: str, members: list[dict[str, Any]]) -> Iterator[str]:
+    """A line for each run that is collapsing, or is warned of."""
+    for row in members:
+        if row["kinds"] or (name == "collapsing" and row["has_sign"]):
+            late = "LATE " if row["kinds"] and not row["before"] else ""
+            yield (
+                f"{name:<10} {row['name']:<55} {row['cause']:<36} warned {row['line']}"
+                f" stops {row['stop']} {late}{','.join(row['kinds'])} {row['text'][:90]}"
+            )
+
+
+def summary(name: str, members: list[dict[str, Any]]) -> str:
+    """How many of a group are warned of, of what first, and how many in time."""
+    told = [row for row in members if row["kinds"]]
+    signs = [row for row in members if row["has_sign"]]
+    counts = collections.Counter(row["kinds"][0] for row in told)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+    in_time = (
+        f", {sum(row['before'] for row in signs)} of {len(signs)} that show a sign before the"
+        " program stops are warned of before it"
+        if name == "collapsing"
+        else ""
+    )
+    return f"{len(members)} runs, {len(told)} warned of ({kinds}){in_time}"
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from typing import Final
 import samples
 
 import postmortem
-from postmortem.reading.names import processes_of
+from postmortem.reading.file_names import processes_of
 from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
 
 START: Final = 1_714_564_800.0
@@ -71,7 +71,7 @@ class Wrapping:
         )
 
     def _line(self, line: str, time: float, rank: int) -> str:
-        when = dt.datetime.fromtimestamp(time, dt.UTC)
+        when = dt.datetime.fromtimestamp(time, dt.timezone.utc)
         stamp, comma = (
             f"{when:%Y-%m-%dT%H:%M:%S.%f}",
             f"{when:%Y-%m-%d %H:%M:%S},{when.microsecond // 1000:03d}",
@@ -84,15 +84,7 @@ def times(lines: Sequence[str]) -> list[float]:
 
     Those between two of them are spread over the time between, so that no pause is invented.
     """
-    known: list[tuple[int, float]] = []
-    for number, line in enumerate(lines):
-        time = clean(line, srun=True).time
-        if time is None or time_basis(time) == "uptime" or math.isnan(own := seconds(time)):
-            continue
-        if time_basis(time) != "full":
-            own = (known[-1][1] if known else START) // A_DAY * A_DAY + own % A_DAY
-        if not known or own >= known[-1][1]:
-            known.append((number, own))
+    known = printed(lines)
     first, last = known[0] if known else (0, START), known[-1] if known else (0, START)
     places = [
         (-1, first[1] - MOMENT * (first[0] + 1)),
@@ -106,6 +98,20 @@ def times(lines: Sequence[str]) -> list[float]:
             for number in range(max(begin, 0), end)
         ]
     return found
+
+
+def printed(lines: Sequence[str]) -> list[tuple[int, float]]:
+    """Give the times that lines print, as (number, seconds), as far as they do not go back."""
+    known: list[tuple[int, float]] = []
+    for number, line in enumerate(lines):
+        time = clean(line, srun=True).time
+        if time is None or time_basis(time) == "uptime" or math.isnan(own := seconds(time)):
+            continue
+        if time_basis(time) != "full":
+            own = (known[-1][1] if known else START) // A_DAY * A_DAY + own % A_DAY
+        if not known or own >= known[-1][1]:
+            known.append((number, own))
+    return known
 
 
 WRAPPINGS: Final = {

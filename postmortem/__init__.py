@@ -5,15 +5,19 @@
 >>> report.verdict.cause, report.render("html")     # doctest: +SKIP
 """
 
+from postmortem.api import Report, analyze
 from postmortem.errors import InputError, MissingExtra, PatternError, PostmortemError, UsageError
-from postmortem.library import Report, analyze
+from postmortem.model.diagnosis import Analysis
+from postmortem.reading.sources import Stream
 
 __all__ = [
+    "Analysis",
     "InputError",
     "MissingExtra",
     "PatternError",
     "PostmortemError",
     "Report",
+    "Stream",
     "UsageError",
     "analyze",
 ]

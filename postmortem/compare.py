@@ -3,7 +3,7 @@
 What was set and installed otherwise, where their curves part, which lines only one of them prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: rendering it
-(`report.comparison`), judging one run (`library`).
+(`report.side_by_side`), judging one run (`pipeline`).
 
 Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part
 where their distance leaves what it was before and stays there. Lines are compared by their wording:
@@ -20,13 +20,15 @@ from typing import Final
 
 from postmortem import names
 from postmortem.errors import InputError
-from postmortem.library import Report, analyze
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
-from postmortem.model.diagnosis import Diagnosis, Environment, SeriesView
+from postmortem.model.diagnosis import Analysis, Environment, SeriesView
+from postmortem.model.said import Said
+from postmortem.pipeline import analyze
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
-from postmortem.reading.opener import STDIN, open_log
+from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import ANSI, clean
+from postmortem.reading.sources import STDIN
 
 _LONGEST: Final = 400
 _MOST_WORDINGS: Final = 200_000
@@ -49,9 +51,8 @@ def compare(
     *,
     good_env: Sequence[str | Path] = (),
     bad_env: Sequence[str | Path] = (),
-    language: str = "en",
     patterns: Sequence[str | Path] = (),
-) -> Comparison:
+) -> Comparison[Said]:
     """Compare a run that went well with one that did not.
 
     Args:
@@ -59,7 +60,6 @@ def compare(
         bad: files or folders of the other.
         good_env: environment dumps of the one that are not in its log.
         bad_env: environment dumps of the other.
-        language: `en` or `zh`.
         patterns: further folders of rules.
 
     Raises:
@@ -67,16 +67,14 @@ def compare(
     """
     if any(str(path) == STDIN for path in (*good, *bad)):
         raise InputError("standard input cannot be compared", STDIN, "write it to a file first")
-    one, other = (
-        analyze(good, env=good_env, language=language, patterns=patterns),
-        analyze(bad, env=bad_env, language=language, patterns=patterns),
+    return compared(
+        analyze(good, env_files=good_env, patterns=patterns),
+        analyze(bad, env_files=bad_env, patterns=patterns),
     )
-    return compare_reports(one, other)
 
 
-def compare_reports(good: Report, bad: Report) -> Comparison:
-    """Compare two reports whose sources can be read again."""
-    one, other = good.diagnosis, bad.diagnosis
+def compared(one: Analysis, other: Analysis) -> Comparison[Said]:
+    """Compare two analyses, a good run's first, whose sources can be read again."""
     known, told = _wordings(one), _wordings(other)
     return Comparison(
         one, other,
@@ -183,7 +181,7 @@ def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
     return {float(step): (value, line) for step, value, line in series.samples if step is not None}
 
 
-def _wordings(diagnosis: Diagnosis) -> dict[str, Wording]:
+def _wordings(diagnosis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes.
 
     Metric records and bars are left out.

@@ -13,8 +13,11 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.environment import FactStore
 from postmortem.facts.series import ENVELOPE, Series
+from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said
+from postmortem.reading.sources import Origin
 
 FIRST: Final = 20
 LAST: Final = 5
@@ -135,6 +138,13 @@ class Kept:
 class Gathered:
     """What one pass over one or more sources has found."""
 
+    sources: list[Source[Said]] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+    """Where each source comes from; bytes can be read again."""
+    warnings: list[Said] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    """The paths that were asked for, and the names of streams."""
+
     findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
     """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
@@ -210,6 +220,10 @@ class Gathered:
 
     def merge(self, other: "Gathered") -> None:
         """Take in another part: of other sources, or a later part of the same."""
+        self.sources += other.sources
+        self.origins += other.origins
+        self.warnings += other.warnings
+        self.given += other.given
         for key, kept in other.findings.items():
             self.kept(*key).take(kept)
         self.tracebacks += other.tracebacks

@@ -11,23 +11,17 @@ can be left out again is left out, but for the lines at the first failure and th
 people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
-import copy
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from postmortem import pipeline
 from postmortem.errors import InputError
-from postmortem.library import Report, analyze
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Analysis
 from postmortem.reading.excerpt import lines_in
-from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.markdown import fence, prose
-from postmortem.report.plain import file_name, percent
-from postmortem.report.redacted import redact as hide
-from postmortem.report.words import Words
+from postmortem.reading.sources import Stream
+from postmortem.report.sharing import IssueText
 
 Window = tuple[int, int, int]
 """Source, first and last raw line."""
@@ -53,18 +47,17 @@ def share(
     paths: Sequence[str | Path],
     *,
     env: Sequence[str | Path] = (),
-    language: str = "en",
     patterns: Sequence[str | Path] = (),
-    redact: bool = True,
+    text: Callable[[Analysis], IssueText] = IssueText,
 ) -> Shared:
     """Write the smallest text that is judged as the job is.
 
     Args:
         paths: files or folders of one job; they are read several times, so standard input is none.
         env: environment dumps; they are not part of the text, what they say is written above it.
-        language: `en` or `zh`.
         patterns: further folders of rules.
-        redact: replace secrets, host and user names.
+        text: makes the writer of the text, of a language, which hides what the log gives away or
+            does not.
 
     Raises:
         InputError: nothing could be read, or a source cannot be read again.
@@ -73,11 +66,16 @@ def share(
         raise InputError(
             "standard input cannot be read a second time", "-", "write it to a file first"
         )
-    report = analyze(paths, env=env, language=language, patterns=patterns)
-    maker = _Maker(report, env, patterns, redact=redact)
+    analysis = pipeline.analyze(paths, env_files=env, patterns=patterns)
+
+    def judge(written: str) -> Analysis:
+        issue = Stream("issue.md", written.encode("utf-8", "replace"))
+        return pipeline.analyze(issue, env_files=env, patterns=patterns)
+
+    maker = _Maker(analysis, text(analysis).of, judge)
     windows: list[Window] = []
     for level in range(len(_ENDS)):
-        windows = merged(_windows(report.diagnosis, level), report.diagnosis)
+        windows = merged(_windows(analysis, level), analysis)
         if maker.is_same(windows):
             break
     else:
@@ -90,33 +88,20 @@ class _Maker:
 
     def __init__(
         self,
-        report: Report,
-        env: Sequence[str | Path],
-        patterns: Sequence[str | Path],
-        *,
-        redact: bool,
+        analysis: Analysis,
+        write: Callable[[Mapping[int, Sequence[str]]], str],
+        judge: Callable[[str], Analysis],
     ) -> None:
-        self.report, self.env, self.patterns = report, env, patterns
+        self.analysis, self._write, self._judge = analysis, write, judge
         self._lines: dict[tuple[int, int], str] = {}
-        self._redactor = Redactor() if redact else None
-        if self._redactor is not None:
-            hide(
-                report.diagnosis, self._redactor
-            )  # learns the names that stand anywhere in the report
 
     def is_same(self, windows: Sequence[Window]) -> bool:
         """Say whether the text of these windows is judged as the whole is."""
-        with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
-            path = Path(folder) / "issue.md"
-            path.write_text(self.text(windows), encoding="utf-8")
-            verdict = analyze(
-                path, env=self.env, language=self.report.diagnosis.language, patterns=self.patterns
-            ).verdict
-        return verdict.cause == self.report.verdict.cause
+        return self._judge(self.text(windows)).verdict.cause == self.analysis.verdict.cause
 
     def smallest(self, windows: Sequence[Window]) -> list[Window]:
         """Leave out windows, then halves of what is left, as long as the verdict stays."""
-        must = merged(_must(self.report.diagnosis), self.report.diagnosis)
+        must = merged(_must(self.analysis), self.analysis)
         kept, tries = [piece for window in windows for piece in _without(window, must)], 0
         for halves in (False, True):
             for window in sorted(kept, key=lambda one: one[1] - one[2]):
@@ -124,45 +109,30 @@ class _Maker:
                     tries += 1
                     tried = [one for one in kept if one != window] + smaller
                     if tries <= _TRIES and self.is_same(
-                        merged(iter([*tried, *must]), self.report.diagnosis)
+                        merged(iter([*tried, *must]), self.analysis)
                     ):
                         kept = tried
                         break
-        return merged(iter([*kept, *must]), self.report.diagnosis)
+        return merged(iter([*kept, *must]), self.analysis)
 
     def made(self, windows: Sequence[Window], *, is_same: bool) -> Shared:
         """Give the text with its counts."""
-        sources = self.report.diagnosis.sources
         return Shared(
             self.text(windows),
             sum(last - first + 1 for _, first, last in windows),
-            sum(one.lines for one in sources if one.kind not in {"ignored", "environment"}),
+            sum(_logs(self.analysis).values()),
             is_same,
         )
 
     def text(self, windows: Sequence[Window]) -> str:
         """Write verdict and windows."""
-        shown, words = self.report.diagnosis, Words(self.report.diagnosis.language)
-        redactor = copy.deepcopy(self._redactor)  # numbers its pseudonyms by this text
-        bodies = [
-            (
-                file_name(shown, source, words),
-                self._body([one for one in sorted(windows) if one[0] == source]),
-            )
-            for source in sorted({one[0] for one in windows})
-        ]
-        if redactor is not None:
-            for _, body in bodies:
-                redactor.lines(body)
-            redactor.settle()
-        blocks = [*_head(shown, words, redactor)]
-        for name, body in bodies:
-            hidden = redactor.lines(body) if redactor is not None else tuple(body)
-            blocks += [
-                prose(redactor.text(name) if redactor is not None else name),
-                fence("\n".join(hidden), "text"),
-            ]
-        return "\n\n".join(blocks) + "\n"
+        sources = sorted({source for source, _, _ in windows})
+        return self._write(
+            {
+                source: self._body([one for one in sorted(windows) if one[0] == source])
+                for source in sources
+            }
+        )
 
     def _body(self, windows: Sequence[Window]) -> list[str]:
         body: list[str] = []
@@ -177,7 +147,7 @@ class _Maker:
                 {
                     (source, number): line.text
                     for number, line in lines_in(
-                        self.report.diagnosis.sources[source].path, missing
+                        self.analysis.sources[source].path, missing
                     ).items()
                 }
             )
@@ -192,35 +162,16 @@ class _Maker:
         return body
 
 
-def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
-    """Yield the verdict and what it rests on; a version may look like an address."""
-    verdict = diagnosis.verdict
-    named = (
-        f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
-    )
-    yield f"### {prose(parts.title(diagnosis, words) + named)}"
-    said = [
-        parts.standing(diagnosis, words),
-        parts.frameworks(diagnosis),
-        parts.environment_line(diagnosis, words),
-    ]
-    yield "  \n".join(
-        prose(redactor.text(part, addresses=False) if redactor is not None else part)
-        for part in said
-        if part
-    )
-
-
-def _must(diagnosis: Diagnosis) -> Iterator[Window]:
+def _must(analysis: Analysis) -> Iterator[Window]:
     """Yield what people look for: the lines at the first failure, and the last ones of its source."""
-    first = diagnosis.first_failure
+    first = analysis.first_failure
     source = (
         first.source
         if first is not None
         else next(
             (
                 index
-                for index, one in enumerate(diagnosis.sources)
+                for index, one in enumerate(analysis.sources)
                 if one.kind not in {"ignored", "environment"}
             ),
             0,
@@ -228,7 +179,7 @@ def _must(diagnosis: Diagnosis) -> Iterator[Window]:
     )
     if first is not None:
         yield source, first.line - 6, first.line + 2
-    yield source, diagnosis.sources[source].lines - 2, diagnosis.sources[source].lines
+    yield source, analysis.sources[source].lines - 2, analysis.sources[source].lines
 
 
 def _without(window: Window, must: Sequence[Window]) -> list[Window]:
@@ -243,42 +194,46 @@ def _without(window: Window, must: Sequence[Window]) -> list[Window]:
     return [window]
 
 
-def _windows(diagnosis: Diagnosis, level: int) -> Iterator[Window]:
+def _windows(analysis: Analysis, level: int) -> Iterator[Window]:
     """Yield what a text of this level holds, from what the verdict rests on outwards."""
-    main = parts.main_cause(diagnosis) or (diagnosis.causes[0] if diagnosis.causes else None)
-    for item in main.evidence if main is not None else ():
+    for item in analysis.causes[0].evidence:
         if item.source is not None and item.line is not None:
             yield item.source, item.line - 1, (item.end_line or item.line) + 1
-    first = diagnosis.first_failure
+    first = analysis.first_failure
     if first is not None:
         yield first.source, first.line - 25, first.line + 10
     if level >= 1:
-        yield from ((hit.source, hit.line, hit.end_line) for hit in diagnosis.signatures)
+        yield from ((hit.source, hit.line, hit.end_line) for hit in analysis.signatures)
         yield from (
             (one.source, one.line, one.line)
-            for one in diagnosis.settings.values()
+            for one in analysis.settings.values()
             if one.source is not None and one.line
         )
     if level >= 2:
         yield from (
             (one.source, line, line)
-            for one in diagnosis.series
+            for one in analysis.series
             for _, _, line in (*one.samples[:40], *one.samples[-40:])
         )
-    for index, source in enumerate(diagnosis.sources):
+    for index, source in enumerate(analysis.sources):
         if source.kind not in {"ignored", "environment"} and source.lines and _ENDS[level]:
             yield index, 1, _ENDS[level]
             yield index, source.lines - _ENDS[level] + 1, source.lines
 
 
-def merged(windows: Iterator[Window], diagnosis: Diagnosis) -> list[Window]:
-    """Bring windows into order, within their sources, without overlaps."""
-    found: list[Window] = []
-    counts: Mapping[int, int] = {
+def _logs(analysis: Analysis) -> Mapping[int, int]:
+    """Count the lines of each source that is a log."""
+    return {
         index: source.lines
-        for index, source in enumerate(diagnosis.sources)
+        for index, source in enumerate(analysis.sources)
         if source.kind not in {"ignored", "environment"}
     }
+
+
+def merged(windows: Iterator[Window], analysis: Analysis) -> list[Window]:
+    """Bring windows into order, within their sources, without overlaps."""
+    found: list[Window] = []
+    counts = _logs(analysis)
     for source, first, last in sorted(window for window in windows if window[0] in counts):
         begin, end = max(1, first), min(last, counts[source])
         if begin > end:

@@ -28,7 +28,7 @@ def _chromium() -> str | None:
 
 
 def _lab_is_ready() -> bool:
-    """The environments of the quick sample are there, or will be made because this run demands it."""
+    """The environments of the quick sample are there, or this run demands that they be made."""
     return "frameworks" in os.environ.get("POSTMORTEM_REQUIRE", "") or all(
         venvs.ready(name) for name in ("torch", "transformers")
     )

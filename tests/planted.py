@@ -1,4 +1,6 @@
-"""Lines with planted secrets, and lines that only look like it, drawn anew from the shapes in `tests/data`.
+"""Lines with planted secrets, and lines that only look like it.
+
+They are drawn anew from the shapes in `tests/data`.
 
 In: `planted.txt`, `named.txt`, `look_alikes.txt`. Out: lines. Not here: what becomes of them.
 No secret stands in the files, so nobody's scanner takes one for real.

@@ -1,4 +1,7 @@
-"""No log hangs the program: work and memory grow with the length of a log, whatever stands in it."""
+"""No log hangs the program: work and memory grow with the length of a log.
+
+They do so whatever stands in it.
+"""
 
 import time
 from collections.abc import Callable
@@ -9,15 +12,16 @@ import pytest
 
 from postmortem import gather
 from postmortem.facts.columns import Columns
-from postmortem.facts.memory import gib
 from postmortem.formats import unknown
 from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
-from postmortem.pipeline import machine_for, read
+from postmortem.gathering.job import read
+from postmortem.pipeline import machine_for
 from postmortem.reading import windows
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
+from postmortem.shapes.out_of_memory import gib
 from postmortem.signatures import traceback
 
 GROWTH = 3.0
@@ -44,8 +48,8 @@ def test_reading_is_linear(kind: str, tmp_path: Path) -> None:
     for size in (60_000, 120_000):
         logs.append(tmp_path / f"{size}.log")
         hostile.write(logs[-1], kind, size)
-        read(logs[-1])  # rules are compiled when their first candidate comes
-    half, whole = (seconds(lambda log=log: read(log)) for log in logs)  # type: ignore[misc]
+        read(logs[-1], machine_for(()))  # rules are compiled when their first candidate comes
+    half, whole = (seconds(lambda log=log: read(log, machine_for(()))) for log in logs)  # type: ignore[misc]
     assert whole < max(ENOUGH, GROWTH * half)
 
 
@@ -107,7 +111,10 @@ def test_a_traceback_behind_many_headers_is_read() -> None:
 
 
 def test_a_thousand_ranks_that_fail_together_are_all_read() -> None:
-    """Real tracebacks of a thousand processes, one line of each in turn, are within the allowance."""
+    """Real tracebacks of a thousand processes are within the allowance.
+
+    They come one line of each in turn.
+    """
     rows = (
         HEADER,
         '  File "train.py", line 3, in main',

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 import postmortem
-from postmortem.cli import progress as shown
+from postmortem.cli import progress_line as shown
 from postmortem.report.wire import schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -546,7 +546,10 @@ def test_patterns_check_lists_every_fault(tmp_path: Path, command: list[str]) ->
 def test_patterns_check_refuses_what_is_slow_or_looks_at_ordinary_lines(
     tmp_path: Path, command: list[str]
 ) -> None:
-    """A pattern that backtracks and an anchor of mmengine's metric lines are faults of a user's rule; without the attack the second alone is."""
+    """A pattern that backtracks and an anchor of metric lines are faults of a user's rule.
+
+    Without the attack the second alone is.
+    """
     folder = tmp_path / "signatures" / "mine"
     folder.mkdir(parents=True)
     (folder / "one.yaml").write_text(
@@ -570,7 +573,10 @@ def test_the_schema_is_printed(command: list[str]) -> None:
 
 
 def test_compare_and_share_write_their_texts(command: list[str], tmp_path: Path) -> None:
-    """Both print to standard output or a file, and refuse what they cannot read with one line and status 2."""
+    """Both print to standard output or a file.
+
+    They refuse what they cannot read with one line and status 2.
+    """
     done = run(command, "compare", str(SAMPLE), str(SAMPLE), "--format", "json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["only_bad"] == []
@@ -605,7 +611,7 @@ def test_a_reading_that_takes_time_says_how_far_it_is(
     times = iter([0.0, 0.5, 2.0, 2.1, 3.0, 4.0])
     monkeypatch.setattr(shown.time, "monotonic", lambda: next(times))
     monkeypatch.setattr(shown.sys.stderr, "isatty", lambda: True, raising=False)
-    with closing(shown.Progress()) as progress:
+    with closing(shown.ProgressLine()) as progress:
         progress("run\x1b[2J.log", 10_000_000, 1000)
         progress("run\x1b[2J.log", 400_000_000, 4_000_000)
         progress("run\x1b[2J.log", 410_000_000, 4_100_000)

@@ -14,7 +14,7 @@ from postmortem.compare import compare, parted
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE
-from postmortem.report.comparison import FORMS, render
+from postmortem.report.side_by_side import FORMS, render
 
 HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} --seed 1\n"
 
@@ -114,9 +114,9 @@ def test_what_differs_is_found(runs: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_form_hides_names(runs: tuple[Path, Path], form: str, language: str) -> None:
     """Unless asked not to."""
-    found = compare([runs[0]], [runs[1]], language=language)
-    assert "dave" not in render(found, form)
-    assert "dave" in render(found, form, redact=False)
+    found = compare([runs[0]], [runs[1]])
+    assert "dave" not in render(found, form, language=language)
+    assert "dave" in render(found, form, language=language, redact=False)
 
 
 def test_json_is_strict(runs: tuple[Path, Path]) -> None:

@@ -3,14 +3,20 @@
 `python tools/fuzz.py --minutes 60` is the long one.
 
 Which input is made of what, and what is held against an answer, is told in `tools/mutations.py` and
-`tools/fuzz.py`.
+`tools/answers.py`.
 """
 
+import random
 from pathlib import Path
 
+import answers
 import fuzz
 import mutations
 import pytest
+import trials
+import uses
+
+import postmortem
 
 INPUTS = 220
 """About a minute of processor time."""
@@ -19,8 +25,11 @@ BATCHES = 11
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_nothing_breaks(batch: int) -> None:
-    """No crash, no input that takes long, no text that its schema or parser refuses, no planted secret."""
-    tried = {number: fuzz.tried(1, number) for number in range(batch, INPUTS, BATCHES)}
+    """No crash, no input that takes long, no text that its schema or parser refuses.
+
+    No planted secret is shown.
+    """
+    tried = {number: uses.tried(1, number) for number in range(batch, INPUTS, BATCHES)}
     assert {
         f"--seed 1 --first {number}": trial.findings
         for number, trial in tried.items()
@@ -59,17 +68,17 @@ def test_an_input_is_the_same_again() -> None:
 )
 def test_a_broken_answer_is_seen(tmp_path: Path, form: str, text: str, said: str) -> None:
     """Each check refuses what it is there for."""
-    trial = fuzz.Trial(mutations.make(3, 0), tmp_path, mutations.random.Random(0))
-    trial.checked(form, lambda: fuzz.CHECKS[form](text))
+    trial = trials.Trial(mutations.make(3, 0), tmp_path, random.Random(0))
+    trial.checked(form, lambda: answers.CHECKS[form](text))
     assert said in trial.findings[0].what
 
 
 def test_a_crash_and_a_secret_are_findings(tmp_path: Path) -> None:
     """An exception that is not ours is one, an error of ours is none."""
     made = mutations.make(3, 0)._replace(secrets={"hunter2hunter2": "password {}"})
-    trial = fuzz.Trial(made, tmp_path, mutations.random.Random(0))
+    trial = trials.Trial(made, tmp_path, random.Random(0))
     trial.timed("analyze", lambda: 1 / 0)
-    trial.timed("analyze", lambda: fuzz.postmortem.analyze(tmp_path / "none.log"))
+    trial.timed("analyze", lambda: postmortem.analyze(tmp_path / "none.log"))
     trial.hidden("json", "x hunter2hunter2")
     assert [one.what for one in trial.findings] == [
         "ZeroDivisionError: division by zero",
@@ -79,14 +88,17 @@ def test_a_crash_and_a_secret_are_findings(tmp_path: Path) -> None:
 
 def test_an_input_is_made_small() -> None:
     """What the finding does not need goes."""
-    assert fuzz._reduced(b"a\nb\nX\nc\nd", b"\n", lambda data: b"X" in data) == b"X"
-    assert fuzz._reduced(b"abXcd", b"", lambda data: b"X" in data) == b"X"
+    assert fuzz.reduced(b"a\nb\nX\nc\nd", b"\n", lambda data: b"X" in data) == b"X"
+    assert fuzz.reduced(b"abXcd", b"", lambda data: b"X" in data) == b"X"
 
 
 def test_a_run_tells_its_rate_and_goes_on_behind_a_dead_child(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An input that ends the interpreter is a finding with its files, and the next child begins behind it."""
+    """An input that ends the interpreter is a finding with its files.
+
+    The next child begins behind it.
+    """
     child = tmp_path / "child.py"
     child.write_text(
         "import json, os, sys\nfirst = int(sys.argv[sys.argv.index('--first') + 1])\nprint(json.dumps({'begins': first}), flush=True)\nif first == 7: os.abort()\n"

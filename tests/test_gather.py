@@ -1,10 +1,14 @@
-"""One pass over a log: block borders change nothing, parts can be merged, and nothing but the log grows with the log."""
+"""One pass over a log: block borders change nothing, and parts can be merged.
+
+Nothing but the log grows with the log.
+"""
 
 import dataclasses
 import io
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,12 +19,14 @@ from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
 from postmortem.gather import FIRST, LAST, Gathering
 from postmortem.gathered import Gathered, Kept, Seen
+from postmortem.gathering import job
 from postmortem.metrics import points, quick
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.pipeline import analyze, machine_for, read
+from postmortem.pipeline import machine_for
 from postmortem.reading.blocks import blocks
+from postmortem.report.told import told
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. "
@@ -51,6 +57,11 @@ FAILURES = (
     "[E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800123 milliseconds before timing out.",
 )
 Piece = Callable[[random.Random, str, int], list[str]]
+
+
+def analyze(paths: Any, **given: Any) -> Diagnosis:
+    """A job in English."""
+    return told(pipeline.analyze(paths, **given), "en")
 
 
 def loss(choice: random.Random) -> str:
@@ -345,7 +356,7 @@ def test_a_signature_on_a_metric_line_is_seen_behind_a_thousand_others(
 
 
 # -- merging
-# ------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_folder_is_its_files(tmp_path: Path) -> None:
@@ -461,7 +472,7 @@ def test_snapshots_do_not_disturb() -> None:
 
 
 # -- bounds
-# -------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -505,7 +516,10 @@ CRASH = "RuntimeError: CUDA error: device-side assert triggered"
 def test_what_processes_keep_does_not_depend_on_how_many_there_are(
     processes: int, times: int, each: int
 ) -> None:
-    """As far as a job of a thousand ranks goes, each process keeps its findings, and every count is exact."""
+    """As far as a job of a thousand ranks goes, each process keeps its findings.
+
+    Every count is exact.
+    """
     result = gathered(
         "".join(
             f"[rank{rank}]: {CRASH}\n" for _ in range(times) for rank in range(processes)
@@ -636,7 +650,7 @@ def test_points_are_bounded_over_all_files(
 
     Counts and extremes stay exact.
     """
-    monkeypatch.setattr(pipeline, "MOST_POINTS", 20_000)
+    monkeypatch.setattr(job, "MOST_POINTS", 20_000)
     monkeypatch.setattr(points, "MOST_POINTS", 20_000)
     for number in range(files):
         (tmp_path / f"rank{number}.log").write_text(
@@ -645,13 +659,13 @@ def test_points_are_bounded_over_all_files(
                 for step in range(9000)
             )
         )
-    job = read(tmp_path)
-    assert sum(len(series.values) for series in job.gathered.series.values()) <= 20_000
-    for series in job.gathered.series.values():
+    whole = job.read(tmp_path, machine_for(()))
+    assert sum(len(series.values) for series in whole.series.values()) <= 20_000
+    for series in whole.series.values():
         series.settle()
     assert {
         (series.points, series.min, series.max)
-        for series in job.gathered.series.values()
+        for series in whole.series.values()
         if series.name == "loss"
     } == {(9000, 2.0001, 3.0)}
 

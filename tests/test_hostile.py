@@ -35,9 +35,7 @@ SEARCHES: Final = frozenset(
 )
 COMPILED_RULES: Final = compile_folders([resources.folder("patterns")])
 RULES: Final = [
-    rule
-    for kind in ("signatures", "formats", "causes", "fixes", "advisories")
-    for rule in COMPILED_RULES[kind]
+    rule for kind in ("signatures", "formats", "conditions") for rule in COMPILED_RULES[kind]
 ]
 
 

@@ -26,12 +26,12 @@ from cmarkgfm.cmark import Options
 
 import postmortem
 from postmortem import cli
-from postmortem.cli.progress import Progress
+from postmortem.cli.progress_line import ProgressLine
 from postmortem.compare import compare
-from postmortem.machine.dump import environment_dump
+from postmortem.host.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report import FORMS, comparison, render
-from postmortem.report.markdown import prose
+from postmortem.report import FORMS, render, side_by_side
+from postmortem.report.markdown_text import prose
 from postmortem.report.wire import to_wire
 from postmortem.share import share
 from tests.hostile_texts import TEXTS
@@ -151,7 +151,10 @@ def own() -> set[tuple[str, str]]:
 
 
 def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> None:
-    """Only our own elements and attributes, one script that runs, which the policy names, and links within the page or to references of the knowledge base."""
+    """Only our own elements and attributes, and one script that runs, which the policy names.
+
+    Links lead within the page or to references of the knowledge base.
+    """
     page = Elements(text)
     assert page.kinds - own == set()
     assert page.others == []
@@ -335,7 +338,11 @@ def name_of(text: str) -> str:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_hostile_log_is_text(name: str, own: set[tuple[str, str]], tmp_path: Path) -> None:
-    """In lines, exceptions, settings, versions, metrics, checkpoints, prefixes, and in the names of file and folder; no snippet holds what a shell would act on."""
+    """In every part of a log, and in the names of file and folder.
+
+    Lines, exceptions, settings, versions, metrics, checkpoints, prefixes; no snippet holds what a
+    shell would act on.
+    """
     text = TEXTS[name][:400]
     folder = tmp_path / f"d{name_of(text)}"
     folder.mkdir()
@@ -347,9 +354,8 @@ def test_a_hostile_log_is_text(name: str, own: set[tuple[str, str]], tmp_path: P
             + "CUDA used to build PyTorch: 12.1\n" * 60
         )
     )
-    diagnosis = postmortem.analyze(
-        log, env=[dump], language="zh" if len(name) % 2 else "en"
-    ).diagnosis
+    report = postmortem.analyze(log, env=[dump])
+    diagnosis = report.in_language("zh" if len(name) % 2 else "en").diagnosis
     for form in ("terminal", "html", "json", "sarif", "github", "markdown"):
         check(form, diagnosis, own)
     check_commands(diagnosis, text)
@@ -385,12 +391,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return good, bad
 
 
-@pytest.mark.parametrize("form", comparison.FORMS)
+@pytest.mark.parametrize("form", side_by_side.FORMS)
 def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> None:
     """Names, settings, packages and lines of either run."""
-    for one in (compare([pair[0]], [pair[1]]), compare([pair[1]], [pair[0]], language="zh")):
+    for one in (compare([pair[0]], [pair[1]]), compare([pair[1]], [pair[0]])):
         for redact in (True, False):
-            text = comparison.render(one, form, redact=redact)
+            text = side_by_side.render(one, form, redact=redact)
             {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
 
 
@@ -502,9 +508,9 @@ def test_what_is_drawn_while_reading_is_text(
 ) -> None:
     """The line of progress returns to its own start and does nothing else."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("postmortem.cli.progress._FIRST_AFTER", -1.0)
-    monkeypatch.setattr("postmortem.cli.progress._EVERY", -1.0)
-    progress = Progress()
+    monkeypatch.setattr("postmortem.cli.progress_line._FIRST_AFTER", -1.0)
+    monkeypatch.setattr("postmortem.cli.progress_line._EVERY", -1.0)
+    progress = ProgressLine()
     for text in TEXTS.values():
         progress(text, 10**9, 10**6)
     told = capsys.readouterr().err
@@ -513,7 +519,10 @@ def test_what_is_drawn_while_reading_is_text(
 
 
 def test_an_environment_dump_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable moves no cursor, adds no line that another variable could have written, and brings no password."""
+    """A variable moves no cursor, and brings no password.
+
+    It adds no line that another variable could have written.
+    """
     for number, text in enumerate(TEXTS.values()):
         monkeypatch.setenv(
             f"NCCL_X{number}", text.replace("\0", "").encode("utf-8", "replace").decode()
@@ -548,7 +557,10 @@ def test_prose_never_turns_into_anything() -> None:
 
 
 def test_commands_for_a_path_of_any_kind_can_be_parsed(tmp_path: Path) -> None:
-    """A folder with a blank, a quote and a dollar sign in its name gives commands that a shell reads as words."""
+    """A folder with a blank, a quote and a dollar sign in its name breaks no command.
+
+    A shell reads as words what the commands name.
+    """
     for folder in ("a b", "it's", "$(id)", "-rf", "a\nb", 'x"y', "`id`"):
         log = tmp_path / folder / "train.log"
         log.parent.mkdir()

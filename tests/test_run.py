@@ -134,7 +134,10 @@ WHOLE = "".join(f"line {number}\n" for number in range(20000)) + ENDING
     ],
 )
 def test_streams_that_take_nothing(start: Start, prepare: str, out: str, errors: str) -> None:
-    """The status is the command's, the log holds all, what was not passed on is said in one line."""
+    """The status is the command's, and the log holds all.
+
+    What was not passed on is said in one line.
+    """
     run = start("--", sys.executable, "-c", TALKATIVE, prepare=prepare)
     status, said, told = run.end()
     assert (status, said.decode()) == (5, out)
@@ -265,7 +268,10 @@ def test_a_second_signal_changes_nothing(start: Start) -> None:
 
 
 def test_signals_that_were_ignored_stay_ignored(start: Start) -> None:
-    """Under nohup, and in the background of a shell without job control, neither we nor the command hear them."""
+    """Under nohup, and in the background of a shell without job control, nobody hears them.
+
+    Neither we nor the command do.
+    """
     run = start(
         "--",
         sys.executable,
@@ -314,7 +320,7 @@ def test_an_interrupt_from_the_terminal_comes_once(
 GIVEN_BACK = """
 import os, signal, sys
 from contextlib import closing
-from postmortem.machine.signals import Signals
+from postmortem.host.signals import Signals
 meant = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 before = [signal.getsignal(number) for number in meant]
 with closing(Signals()) as signals:

@@ -16,13 +16,14 @@ import click
 
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
-from postmortem.machine.streams import hold_places, settle, why
+from postmortem.host.streams import hold_places, settle, why
 
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
     "run": "Run a training command; analyse its output if it fails.",
     "watch": "Follow the log of a running job and warn before it stops.",
     "compare": "Show what differs between a good run and a bad one.",
+    "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
@@ -31,7 +32,10 @@ COMMANDS: Final = {
 
 
 class _Lazy(click.Group):
-    """A group whose commands are imported when they are called, so that a start pays for one of them only."""
+    """A group whose commands are imported when they are called.
+
+    So a start pays for one of them only.
+    """
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """List the commands in the order of the manual."""
@@ -70,7 +74,8 @@ def main(arguments: list[str] | None = None) -> None:
         status = _refused(f"standard output cannot be written: {why(fault)}")
     if (
         arguments is not None
-        # called from Python; a program that ends holds on to its signals, since one that came now would
+        # called from Python; a program that ends holds on to its signals, since one that came now
+        # would
         # change its status
     ):
         held.close()

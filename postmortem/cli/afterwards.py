@@ -20,13 +20,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from postmortem.api import analyze
 from postmortem.cli.options import deliver
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
-from postmortem.library import analyze
-from postmortem.machine.dump import dump_for
-from postmortem.machine.signals import Signals
-from postmortem.machine.streams import hold_places, settle
+from postmortem.host.dump import dump_for
+from postmortem.host.signals import Signals
+from postmortem.host.streams import hold_places, settle
 
 _LONGEST: Final = 1800.0
 """Seconds after which an analysis is stopped: a job that hangs in it would keep its machines."""
@@ -37,8 +37,11 @@ _START: Final = (
     "import json, sys; asked = json.load(sys.stdin); sys.path[:] = asked['modules']; from"
     " postmortem.cli import afterwards; afterwards.main(asked)"
 )
-"""The modules are found where this process finds them, not in the folder of the training, which may hold any name. No bytecode is written (-B): on a full disk
-it would be cut short, and read again."""
+"""The modules are found where this process finds them.
+
+Not in the folder of the training, which may hold any name. No bytecode is written (-B): on a full
+disk it would be cut short, and read again.
+"""
 
 
 class Wanted(NamedTuple):
@@ -51,6 +54,13 @@ class Wanted(NamedTuple):
     open_: bool
     redact: bool | None
     patterns: tuple[Path, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Give the fields as JSON takes them."""
+        return self._asdict() | {
+            "output": str(self.output) if self.output else None,
+            "patterns": list(map(str, self.patterns)),
+        }
 
 
 def analyse(
@@ -65,19 +75,13 @@ def analyse(
     Gives what went wrong with it as a whole, or an empty string. A signal that comes meanwhile ends
     the analysis.
     """
-    asked = (
-        {
-            "modules": sys.path,
-            "logs": list(map(str, logs)),
-            "command": list(command),
-            "facts": dict(facts),
-        }
-        | wanted._asdict()
-        | {
-            "output": str(wanted.output) if wanted.output else None,
-            "patterns": list(map(str, wanted.patterns)),
-        }
-    )
+    asked = {
+        "modules": sys.path,
+        "logs": list(map(str, logs)),
+        "command": list(command),
+        "facts": dict(facts),
+        **wanted.plain(),
+    }
     again = f"; postmortem analyze {logs[0]} does it again"
     try:
         process = signals.start([sys.executable, "-I", "-B", "-c", _START], stdin=subprocess.PIPE)
@@ -128,10 +132,9 @@ def _report(asked: Mapping[str, Any]) -> None:
         report = analyze(
             asked["logs"],
             env=dumps,
-            language=asked["language"],
             patterns=asked["patterns"],
             facts=asked["facts"],
-        )
+        ).in_language(asked["language"])
     output = Path(asked["output"]) if asked["output"] else None
     deliver(
         report,

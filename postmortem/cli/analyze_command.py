@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from postmortem.api import analyze
 from postmortem.cli.options import (
     SOURCE,
     check_output,
@@ -14,9 +15,8 @@ from postmortem.cli.options import (
     refuse_overwriting,
     report_options,
 )
-from postmortem.cli.progress import Progress
+from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
-from postmortem.library import analyze
 from postmortem.pipeline import machine_for
 
 
@@ -57,10 +57,10 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
-    with closing(Progress()) as progress:
+    with closing(ProgressLine()) as progress:
         report = analyze(
-            list(paths), env=env_files, language=language, patterns=patterns, progress=progress
-        )
+            list(paths), env=env_files, patterns=patterns, progress=progress
+        ).in_language(language)
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
     deliver(
         report,

@@ -15,7 +15,7 @@ from postmortem.cli.options import (
 )
 from postmortem.compare import compare
 from postmortem.names import LANGUAGES
-from postmortem.report.comparison import FORMS, render
+from postmortem.report.side_by_side import FORMS, render
 
 
 @click.command("compare")
@@ -79,8 +79,7 @@ def command(
     require_folder(output, "comparison")
     check_sources(good, bad, *good_env, *bad_env)
     refuse_overwriting(output, (good, bad, *good_env, *bad_env))
-    found = compare(
-        [good], [bad], good_env=good_env, bad_env=bad_env, language=language, patterns=patterns
-    )
-    text = render(found, form, redact=form != "terminal" if redact is None else redact)
+    found = compare([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
+    is_hiding = form != "terminal" if redact is None else redact
+    text = render(found, form, language=language, redact=is_hiding)
     write(text, output, "comparison")

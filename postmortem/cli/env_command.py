@@ -6,7 +6,7 @@ import click
 
 from postmortem.cli.options import OUTPUT, write
 from postmortem.cli.say import tell
-from postmortem.machine.dump import Dump, dump_for, environment_dump
+from postmortem.host.dump import Dump, dump_for, environment_dump
 
 
 @click.command("env")

@@ -14,12 +14,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from postmortem.api import Report
 from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
-from postmortem.library import Report
-from postmortem.machine.files import replace
+from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
-from postmortem.reading.opener import STDIN
+from postmortem.reading.sources import STDIN
 from postmortem.report import FORMS
 
 _SUFFIXES = {
@@ -37,7 +37,7 @@ _SUFFIXES = {
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class _Named(click.Path):
+class _NonEmptyPath(click.Path):
     """A path that is not empty.
 
     An empty one, as an unset variable of a script leaves it, would be the folder that the user
@@ -51,10 +51,10 @@ class _Named(click.Path):
         return super().convert(value, param, ctx)
 
 
-SOURCE: Final = _Named(allow_dash=True)
+SOURCE: Final = _NonEmptyPath(allow_dash=True)
 """What is read: a file, a folder, or - for standard input."""
-OUTPUT: Final = _Named(path_type=Path, dir_okay=False)
-FOLDER: Final = _Named(path_type=Path)
+OUTPUT: Final = _NonEmptyPath(path_type=Path, dir_okay=False)
+FOLDER: Final = _NonEmptyPath(path_type=Path)
 
 
 def check_sources(*paths: str) -> None:
@@ -69,51 +69,59 @@ def check_sources(*paths: str) -> None:
         )
 
 
+_FORM_OPTIONS: Final = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMS),
+        help="Format of the report (default: terminal; plain text into a pipe).",
+    ),
+    click.option(
+        "-o",
+        "--output",
+        type=OUTPUT,
+        help="Write the report to a file; its suffix tells the format.",
+    ),
+    click.option(
+        "--lang",
+        "language",
+        type=click.Choice(LANGUAGES),
+        default="en",
+        show_default=True,
+        help="Language of the report.",
+    ),
+    click.option(
+        "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
+    ),
+    click.option(
+        "--full",
+        is_flag=True,
+        help="All of the terminal report, not one screen of it (a file gets all of it anyway).",
+    ),
+    click.option(
+        "--redact/--no-redact",
+        default=None,
+        help="Replace secrets, host and user names (default: in every format but terminal).",
+    ),
+)
+_PATTERNS: Final = click.option(
+    "--patterns",
+    "patterns",
+    multiple=True,
+    type=FOLDER,
+    envvar="POSTMORTEM_PATTERNS",
+    help="A further folder of rules.",
+)
+
+
 def report_options(function: Function) -> Function:
+    """Add the options that say what is looked for, how the report looks and where it goes."""
+    return form_options(_PATTERNS(function))
+
+
+def form_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
-    for option in (
-        click.option(
-            "--patterns",
-            "patterns",
-            multiple=True,
-            type=FOLDER,
-            envvar="POSTMORTEM_PATTERNS",
-            help="A further folder of rules.",
-        ),
-        click.option(
-            "--redact/--no-redact",
-            default=None,
-            help="Replace secrets, host and user names (default: in every format but terminal).",
-        ),
-        click.option(
-            "--full",
-            is_flag=True,
-            help="All of the terminal report, not one screen of it (a file gets all of it anyway).",
-        ),
-        click.option(
-            "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
-        ),
-        click.option(
-            "--lang",
-            "language",
-            type=click.Choice(LANGUAGES),
-            default="en",
-            show_default=True,
-            help="Language of the report.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            type=OUTPUT,
-            help="Write the report to a file; its suffix tells the format.",
-        ),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(FORMS),
-            help="Format of the report (default: terminal; plain text into a pipe).",
-        ),
-    ):
+    for option in reversed(_FORM_OPTIONS):
         function = option(function)
     return function
 
@@ -128,7 +136,9 @@ def form_for(form: str | None, output: Path | None, *, open_: bool) -> str:
 
 
 def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
-    """Refuse an output that cannot be written or whose suffix names no format, before anything is run.
+    """Refuse an output that cannot be written, or whose suffix names no format, early.
+
+    Nothing has been run yet.
 
     Raises:
         UsageError: unknown suffix, or the folder is missing.

@@ -1,5 +1,6 @@
-"""`postmortem patterns check|list`."""
+"""`postmortem patterns check|list|schema`."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,27 @@ from postmortem import resources
 from postmortem.cli.options import FOLDER
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError
-from postmortem.knowledge import check as shapes
+from postmortem.inference import rehearsal
+from postmortem.knowledge import check as checking
 from postmortem.knowledge.base import load
-from postmortem.knowledge.compile import compile_folders
+from postmortem.knowledge.compile import KINDS, compile_folders
+from postmortem.knowledge.schema import json_schema
 from postmortem.report.plain import safe
 from postmortem.signatures import frequency, proof
 
 
 @click.group("patterns")
 def command() -> None:
-    """Check or list the rules."""
+    """Check or list the rules, or write their shape for an editor."""
 
 
-@command.command("check")
+@command.command(
+    "check",
+    help=(
+        "Check every file of FOLDERS (default: the built-in rules), prove every rule on its own"
+        " examples, time its patterns, look for its anchors in healthy logs."
+    ),
+)
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--attack/--no-attack",
@@ -31,10 +40,10 @@ def command() -> None:
     help="Time every pattern on texts made to be slow (half a minute for the built-in rules).",
 )
 def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
-    """Check every file of FOLDERS (default: the built-in rules), prove every rule on its own examples, time its patterns, look for its anchors in healthy logs."""
+    """Check the rules of folders, and prove them."""
     built_in = resources.folder("patterns")
     checked = list(folders) or [built_in]
-    faults = shapes.faults(checked, known=[built_in] if folders else [])
+    faults = checking.faults(checked, known=[built_in] if folders else [])
     if not faults:
         compiled = compile_folders(checked)
         faults = list(_proved(compiled, attacks=attacks))
@@ -44,9 +53,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
         raise PatternError(
             f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again"
         )
-    count = sum(
-        len(compiled[kind]) for kind in ("signatures", "causes", "fixes", "advisories", "formats")
-    )
+    count = sum(len(compiled[kind]) for kind in KINDS)
     show(
         f"{count} rules, all well formed and proved on their"
         f" examples{', none slow' if attacks else ''}\n"
@@ -55,12 +62,13 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
 
 
 def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError]:
-    """Yield what is wrong with well formed rules: on their examples, under attack, in healthy logs."""
+    """Yield what is wrong with well formed rules: on examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
+    yield from rehearsal.faults(compiled["conditions"])
     if attacks:
-        for rule in (*matching, *compiled["causes"], *compiled["fixes"], *compiled["advisories"]):
-            yield from shapes.slow_patterns(rule)
+        for rule in (*matching, *compiled["conditions"]):
+            yield from checking.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")
     except PostmortemError:
@@ -72,6 +80,19 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     yield from frequency.faults(matching, frequency.healthy(samples))
 
 
+@command.command("schema")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def schema(folder: Path) -> None:
+    """Write the JSON Schema of each kind of file into FOLDER, for completion in an editor."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind in KINDS:
+            text = json.dumps(json_schema(kind), indent=1, ensure_ascii=False)
+            (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PatternError(f"cannot be written: {error}", folder, "name another folder") from error
+
+
 @command.command("list")
 @click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS")
 @click.option("--lang", "language", type=click.Choice(("en", "zh")), default="en")
@@ -81,7 +102,7 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
         "".join(
             safe(
                 f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60}"
-                f" {rule.title(language)}"
+                f" {rule.title.text(language)}"
             )
             + "\n"
             for rule in load(patterns).signatures

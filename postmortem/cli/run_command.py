@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from postmortem.cli.afterwards import Wanted, analyse
 from postmortem.cli.options import OUTPUT, check_output, form_for, report_options
 from postmortem.cli.say import note, tell
 from postmortem.errors import UsageError
+from postmortem.host.kept import Kept
+from postmortem.host.launch import Done, launch
+from postmortem.host.signals import Signals
 from postmortem.knowledge.base import load
-from postmortem.machine.kept import Kept
-from postmortem.machine.launch import Done, launch
-from postmortem.machine.signals import Signals
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True})
@@ -89,6 +90,18 @@ def _conclude(
         if not is_asked_for:
             kept.remove()
         return
+    _say_how_it_ended(done, kept, problems)
+    if not done.status or not kept.paths:
+        return
+    if signals.unheard.is_set():
+        tell(f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it")
+        return
+    problem = analyse(kept.paths, command_line, _facts(done), wanted, signals)
+    if problem:
+        tell(problem)
+
+
+def _say_how_it_ended(done: Done, kept: Kept, problems: Sequence[str]) -> None:
     note("\n")  # the command may have ended within a line
     for problem in problems:
         tell(problem)
@@ -98,14 +111,6 @@ def _conclude(
         else "none of its output could be kept"
     )
     tell(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
-    if done.status and kept.paths and signals.unheard.is_set():
-        tell(f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it")
-    elif (
-        done.status
-        and kept.paths
-        and (problem := analyse(kept.paths, command_line, _facts(done), wanted, signals))
-    ):
-        tell(problem)
 
 
 def _kept(log: Path | None, output: Path | None) -> Kept:

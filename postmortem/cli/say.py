@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final, TextIO
 
 from postmortem.errors import UsageError
-from postmortem.machine.streams import why, write_all
+from postmortem.host.streams import why, write_all
 from postmortem.report.plain import one_line
 
 _LONGEST: Final = 2000

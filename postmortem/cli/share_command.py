@@ -1,5 +1,6 @@
 """`postmortem share PATH...`."""
 
+import functools
 from pathlib import Path
 
 import click
@@ -15,11 +16,18 @@ from postmortem.cli.options import (
 )
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
-from postmortem.report.markdown import LONGEST, units
+from postmortem.report.markdown_text import LONGEST, units
+from postmortem.report.sharing import IssueText
 from postmortem.share import share
 
 
-@click.command("share")
+@click.command(
+    "share",
+    help=(
+        "Write the smallest redacted part of a log that still tells the same, with the verdict, to"
+        " paste into an issue."
+    ),
+)
 @click.argument("paths", nargs=-1, required=True, type=SOURCE, metavar="PATH...")
 @click.option(
     "--env",
@@ -60,11 +68,12 @@ def command(
     redact: bool,
     patterns: tuple[Path, ...],
 ) -> None:
-    """Write the smallest redacted part of a log that still tells the same, with the verdict, to paste into an issue."""
+    """Write the smallest redacted part of a log that still tells the same."""
     require_folder(output, "text")
     check_sources(*paths, *env_files)
     refuse_overwriting(output, (*paths, *env_files))
-    made = share(list(paths), env=env_files, language=language, patterns=patterns, redact=redact)
+    text = functools.partial(IssueText, language=language, redact=redact)
+    made = share(list(paths), env=env_files, patterns=patterns, text=text)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     long = (

@@ -14,8 +14,8 @@ from postmortem.cli.say import note, show
 from postmortem.errors import UsageError
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.names import LANGUAGES
-from postmortem.reading.redaction import Redactor
-from postmortem.report.watching import FORMS, Teller, document, jsonl
+from postmortem.redaction.redactor import Redactor
+from postmortem.report.watch_events import FORMS, Teller, document, jsonl
 from postmortem.watch import tell
 from postmortem.watch.watcher import Settings, Watcher
 from postmortem.watch.web import Address
@@ -119,40 +119,40 @@ def command(
     run, 2 the log cannot be watched.
     """
     words = tell.command_line(command_text) if command_text is not None else []
-    address = (
-        Address(webhook, allows_link_local=webhook_link_local) if webhook is not None else None
-    )
-    watcher = Watcher(
-        paths,
-        Settings(interval, stall, once, until_warning, language, patterns),
-        time.time,
-        time.sleep,
-    )
+    address = None
+    if webhook is not None:
+        address = Address(webhook, allows_link_local=webhook_link_local)
+    settings = Settings(interval, stall, once, until_warning, patterns)
+    watcher = Watcher(paths, settings, time.time, time.sleep)
+    is_redacted = form != "terminal" if redact is None else redact
     out = _Output(
-        Teller(
-            paths,
-            language,
-            Redactor() if (form != "terminal" if redact is None else redact) else None,
-        ),
+        Teller(paths, language, Redactor() if is_redacted else None),
         form,
         is_alone=not words and address is None,
     )
-    abroad = Teller(paths, language, None if redact is False else Redactor())
+    abroad = _Abroad(
+        Teller(paths, language, None if redact is False else Redactor()), words, address
+    )
+    last = _followed(watcher, out, abroad)
+    out.close()
+    return int(last is not None and last.is_bad)
+
+
+def _followed(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | None:
+    """Write and tell each event as it comes; gives the end of the watch."""
     last: Ended | None = None
     try:
         for event in watcher.events():
             out.write(event)
             last = event if isinstance(event, Ended) else None
             if isinstance(event, Warned) or (isinstance(event, Ended) and event.how == "failed"):
-                _tell(abroad.wire(event), words, address)
+                abroad.tell(event)
             if out.is_over:
-                last = last or watcher.ended("interrupted")
-                break
+                return last or watcher.ended("interrupted")
     except KeyboardInterrupt:
         last = watcher.ended("interrupted")
         out.write(last)
-    out.close()
-    return int(last is not None and last.is_bad)
+    return last
 
 
 class _Output:
@@ -199,27 +199,38 @@ class _Output:
             self._has_reader = False
 
 
-def _tell(values: dict[str, Any], words: list[str], address: Address | None) -> None:
-    """Tell others; what goes wrong with it is said and no more."""
-    text = jsonl(values)
-    if words:
-        told = {
-            "EVENT": values["event"],
-            "KIND": values["kind"],
-            "TEXT": values["text"],
-            "PATH": values.get("path"),
-            "STEP": values.get("step"),
-            "LINE": values.get("line"),
-            "CHECKPOINT": values.get("checkpoint"),
-        }
-        variables = {
-            f"POSTMORTEM_{name}": (
-                f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "")
-            )
-            for name, value in told.items()
-            if value is not None
-        }
-        if problem := tell.run(words, text, variables):
+class _Abroad:
+    """Who else is told: a command of the user's, a web address."""
+
+    def __init__(self, teller: Teller, words: list[str], address: Address | None) -> None:
+        """Take the command, split into words, and the address; either may be missing."""
+        self._teller, self._words, self._address = teller, words, address
+
+    def tell(self, event: Warned | Ended) -> None:
+        """Tell others; what goes wrong with it is said and no more."""
+        values = self._teller.wire(event)
+        text = jsonl(values)
+        if self._words and (problem := tell.run(self._words, text, _variables(values))):
             say.tell(problem)
-    if address is not None and (problem := tell.post(address, text, time.sleep)):
-        say.tell(f"the webhook was not told: {problem}")
+        if self._address is not None and (problem := tell.post(self._address, text, time.sleep)):
+            say.tell(f"the webhook was not told: {problem}")
+
+
+def _variables(values: dict[str, Any]) -> dict[str, str]:
+    """Give the environment variables that tell a command of an event."""
+    told = {
+        "EVENT": values["event"],
+        "KIND": values["kind"],
+        "TEXT": values["text"],
+        "PATH": values.get("path"),
+        "STEP": values.get("step"),
+        "LINE": values.get("line"),
+        "CHECKPOINT": values.get("checkpoint"),
+    }
+    return {
+        f"POSTMORTEM_{name}": (
+            f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "")
+        )
+        for name, value in told.items()
+        if value is not None
+    }

@@ -1,1 +1,1 @@
-"""What the metric lines and dumps say: series, environment, settings; and the shapes of curves."""
+"""What the metric lines and dumps say: series, environment, settings, checkpoints, the clock."""

@@ -1,4 +1,6 @@
-"""The GPUs of a job: names, how many of each, memory and compute capability, as printed one after the other.
+"""The GPUs of a job: names, how many of each, memory and compute capability.
+
+They are printed one after the other.
 
 In: facts `gpu_name`, `gpu_count`, `gpu_memory_mib`, `gpu_memory_gib`, `gpu_capability` in the order
 of their lines. Out: `Gpu`s. Not here: the rules that read them (`patterns/formats`), the table of
@@ -21,6 +23,8 @@ _SAME_LIST: Final = 4
 _SAME_CARD: Final = 60
 """Lines between a name and its figures: `nvidia-smi -q` prints a page about each card."""
 _CAPABILITIES: Final = (2.0, 20.0)
+_UNKNOWN: Final[Mapping[str, Any]] = {"memory_gib": None, "capability": None}
+"""Stands for the row of a GPU that the table does not know."""
 
 
 class Sighting(NamedTuple):
@@ -119,34 +123,33 @@ class Cards:
         strongest = max((one.strength for one in self.names.values()), default=0)
         names = [name for name, one in self.names.items() if one.strength == strongest]
         for name in names:
-            entry = next(
-                (row for row in table if re.search(row["match"], name, re.IGNORECASE)), None
-            ) or {"name": name, "memory_gib": None, "capability": None}
-            label = entry["name"]
-            memory = (
-                self.memory.get(name)
-                or (
-                    self.memory.get("")
-                    if len(names) == 1 or not set(names) & set(self.memory)
-                    else None
-                )
-                or entry["memory_gib"]
+            known = next(
+                (row for row in table if re.search(row["match"], name, re.IGNORECASE)), _UNKNOWN
             )
-            capability = (
-                self.capability.get(name)
-                or entry["capability"]
-                or (self.capability.get("") if len(names) == 1 else None)
-            )
+            label = known.get("name", name)
             found[label] = Gpu(
                 label,
                 max(self.counts.get(name, 1), found[label].count if label in found else 0),
-                memory,
-                capability,
+                self._memory_of(name, names) or known["memory_gib"],
+                self.capability.get(name) or known["capability"] or self._capability_of(names),
             )
         if not found and "" in self.capability:
             return (Gpu("GPU", 1, self.memory.get(""), self.capability[""]),)
         return tuple(found.values())
 
+    def _memory_of(self, name: str, names: Sequence[str]) -> float | None:
+        """Give what is printed of a GPU's memory, in GiB.
+
+        What was printed without a name holds if there is one name only, or none has its own.
+        """
+        holds_for_all = len(names) == 1 or not set(names) & set(self.memory)
+        return self.memory.get(name) or (self.memory.get("") if holds_for_all else None)
+
+    def _capability_of(self, names: Sequence[str]) -> float | None:
+        """Give the capability that was printed without a name, if there is one name only."""
+        return self.capability.get("") if len(names) == 1 else None
+
 
 def _is_near(one: Sighting, other: Sighting, most: int) -> bool:
+    """Say whether a line stands at most so many lines behind another one of its source."""
     return one.source == other.source and 0 <= other.line - one.line <= most

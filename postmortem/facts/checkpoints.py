@@ -75,7 +75,9 @@ def is_before(one: Place, other: Place) -> bool | None:
 
 
 def standing(checkpoints: Iterable[Saved], limit: Place | None) -> tuple[str, Saved | None]:
-    """Say whether a checkpoint stands before a place of the run (yes, no, unknown), and which is the last that does.
+    """Say whether a checkpoint stands before a place of the run (yes, no, unknown).
+
+    And which is the last that does.
 
     Without a place nothing is bad: the last checkpoint is given, and `unknown`.
     """

@@ -73,21 +73,22 @@ def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> flo
 
 
 def _behind(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
+    """Tell how long a log went on behind a line, all times being on one clock."""
     before = max((stamp for stamp in near if stamp.line <= line), default=None)
-    after = min((stamp for stamp in near if stamp.line > line), default=None)
-    spans = [
-        span for end in ends if before is not None and (span := _span(before.time, end)) is not None
-    ]
-    if before is None or not spans:
+    if before is None:
         return None
-    longest = max(spans)
-    if before.line == line:
+    spans = [span for end in ends if (span := _span(before.time, end)) is not None]
+    longest = max(spans, default=None)
+    if longest is None or before.line == line:
         return longest
+    after = min((stamp for stamp in near if stamp.line > line), default=None)
     gap = _span(before.time, after.time) if after is not None else None
-    return longest if gap is not None and gap <= max(_NEAR_SECONDS, _NEAR_SHARE * longest) else None
+    is_known = gap is not None and gap <= max(_NEAR_SECONDS, _NEAR_SHARE * longest)
+    return longest if is_known else None
 
 
 def _span(one: str, other: str) -> float | None:
+    """Give the seconds between two times of one clock; None if the second is the earlier one."""
     span = seconds(other) - seconds(one)
     if span < 0 and time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
         span += _YEAR

@@ -1,6 +1,7 @@
 """Numbers as programs print them and as reports show them.
 
-In: text, or a step. Out: a finite number, a step as it is counted, or None. Not here: units.
+In: text, a figure or a step. Out: a finite number, how many digits it has, a step as it is counted.
+Not here: units.
 """
 
 import math
@@ -22,6 +23,11 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+def digits(value: float) -> int:
+    """Count the significant digits of a figure: those that Python needs to print it in full."""
+    return len(repr(value).split("e")[0].lstrip("-").replace(".", "").strip("0"))
 
 
 def whole(step: float | None) -> float | None:

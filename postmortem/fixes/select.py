@@ -6,14 +6,16 @@ snippets in the user's framework and numbers. Not here: the fixes themselves (`p
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
+from postmortem.case.case import Case
 from postmortem.facts.numbers import number
-from postmortem.inference.case import Case
 from postmortem.inference.predicates import holds
 from postmortem.knowledge import snippets as texts
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import FixRule
 from postmortem.model.diagnosis import Fix
+from postmortem.model.said import Said, both
 from postmortem.report.plain import safe
 
 _KINDS: Final = ("check", "change", "prevent")
@@ -107,11 +109,10 @@ def fixes(
     cause: str,
     case: Case,
     knowledge: KnowledgeBase,
-    language: str,
     *,
     is_proved: bool = False,
     extra: Mapping[str, str] | None = None,
-) -> tuple[Fix, ...]:
+) -> tuple[Fix[Said], ...]:
     """Give the fixes of a cause that apply to this run.
 
     First one cheap check and the changes that help most; where the log itself has proved the cause,
@@ -122,20 +123,18 @@ def fixes(
     entries = [
         entry
         for entry in knowledge.fixes
-        if cause in entry["causes"]
+        if cause in entry.causes
         and _is_possible(entry, case, extra or {})
-        and (not entry.get("when") or holds(entry["when"], case) is not None)
+        and holds(entry.asked, case) is not None
     ]
     checks, changes, preventions = (
         sorted(
-            (entry for entry in entries if entry["kind"] == kind),
-            key=lambda entry: entry.get("order", 50),
+            (entry for entry in entries if entry.kind == kind),
+            key=lambda entry: entry.order,
         )
         for kind in _KINDS
     )
-    first_checks = (
-        sum(entry.get("order", 50) < _INDISPENSABLE for entry in checks) if is_proved else 1
-    )
+    first_checks = sum(entry.order < _INDISPENSABLE for entry in checks) if is_proved else 1
     first_changes = _FIRST - first_checks
     ordered = [
         *checks[:first_checks],
@@ -144,13 +143,12 @@ def fixes(
         *changes[first_changes:],
         *preventions,
     ]
-    return tuple(_fix(entry, case, values, language) for entry in ordered)
+    return tuple(_fix(entry, case, values) for entry in ordered)
 
 
-def _is_possible(entry: Mapping[str, Any], case: Case, extra: Mapping[str, str]) -> bool:
+def _is_possible(entry: FixRule, case: Case, extra: Mapping[str, str]) -> bool:
     """Say whether the run has what the fix needs; what is not known does not forbid it."""
-    needs = entry.get("needs")
-    return needs is None or _NEEDS[needs](case, extra)
+    return entry.needs is None or _NEEDS[entry.needs](case, extra)
 
 
 def _may_have_gpu(case: Case, _extra: Mapping[str, str]) -> bool:
@@ -181,8 +179,8 @@ def _setting(case: Case, name: str) -> str:
     return "" if setting is None or setting.value is None else str(setting.value)
 
 
-def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], language: str) -> Fix:
-    snippets = entry.get("snippets") or {}
+def _fix(entry: FixRule, case: Case, values: Mapping[str, str]) -> Fix[Said]:
+    snippets = entry.snippets
     name = next(
         (
             name
@@ -191,16 +189,20 @@ def _fix(entry: Mapping[str, Any], case: Case, values: Mapping[str, str], langua
         ),
         next(iter(snippets), None),
     )
-    snippet = snippets[name] if name else {"code": "", "language": ""}
+    snippet = snippets[name] if name else texts.Snippet("", "", {})
+
+    def filled(text: str) -> str:
+        return fill(text, values)
+
     return Fix(
-        id=entry["id"],
-        kind=entry["kind"],
-        title=fill(entry["title"][language], values),
-        why=fill(entry["why"][language], values),
-        snippet=fill(texts.code(snippet, language), values),
-        language=snippet["language"],
-        safety=entry["safety"],
-        references=tuple(entry.get("references", ())),
+        id=entry.id,
+        kind=entry.kind,
+        title=both(entry.title).settled(filled),
+        why=both(entry.why).settled(filled),
+        snippet=texts.code(snippet).settled(filled),
+        language=snippet.language,
+        safety=entry.safety,
+        references=entry.references,
     )
 
 

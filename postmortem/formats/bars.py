@@ -1,4 +1,4 @@
-"""Progress bars: the step that a record without one belongs to, and the metrics that a bar itself carries.
+"""Progress bars: the step of a record that prints none, and the metrics that a bar itself carries.
 
 In: the bytes behind a record; the draws of a bar. Out: the position of the bar where it is certain;
 of the draws at one position the last. Not here: what the metrics beside a bar are called

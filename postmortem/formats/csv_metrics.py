@@ -54,33 +54,32 @@ def claims(head: str) -> bool:
 def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
     rows = map(_cells, lines)
-    columns = [column.strip() for column in next(rows, [])]
-    step_column = next(
-        (
-            index
-            for name in _STEPS
-            for index, column in enumerate(columns)
-            if column.lower() == name
-        ),
-        None,
-    )
-    names = [
-        "step" if index == step_column else "" if column.lower() in _SKIPPED else _name(column)
-        for index, column in enumerate(columns)
-    ]
+    names = _names_of([column.strip() for column in next(rows, [])])
     for line, row in enumerate(rows, start=2):
-        values = dict[str, float]()
-        for name, cell in zip(names, row, strict=False):
-            if (
-                name
-                and name not in values
-                and (text := cell.strip())
-                and (value := value_of(text)) is not None
-            ):  # of several columns for the training loss the first
-                values[name] = value
+        values = _values_of(names, row)
         step = values.pop("step", math.nan)
         if any(name != "epoch" for name in values):
             yield Record(step, list(values.items()), NOWHERE), line
+
+
+def _names_of(columns: list[str]) -> list[str]:
+    """Name the columns; one that is no metric has no name."""
+    heads = [column.lower() for column in columns]
+    step_column = next((heads.index(name) for name in _STEPS if name in heads), None)
+    return [
+        "step" if index == step_column else "" if column.lower() in _SKIPPED else _name(column)
+        for index, column in enumerate(columns)
+    ]
+
+
+def _values_of(names: list[str], row: list[str]) -> dict[str, float]:
+    """Give the figures of a row; of several columns for the training loss the first."""
+    values = dict[str, float]()
+    for name, cell in zip(names, row, strict=False):
+        value = value_of(cell.strip()) if name and name not in values and cell.strip() else None
+        if value is not None:
+            values[name] = value
+    return values
 
 
 def _cells(line: str) -> list[str]:

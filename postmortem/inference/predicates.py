@@ -1,23 +1,19 @@
-"""The small language in which causes, fixes and advisories ask about a case.
+"""Whether named conditions hold in a case, and what shows it.
 
-In: a predicate (see patterns/README.md) and a `Case`. Out: `Hit`s that show why it holds, or
-nothing. Not here: weights. What is not known makes a predicate false, never true.
+In: the conditions that an item of a rule asks (`knowledge.conditions`), and a `Case`. Out: `Hit`s
+that show why they hold, or nothing. Not here: the conditions (`patterns/conditions`), weights. What
+is not known makes a predicate false, never true.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from postmortem.facts.numbers import number
-from postmortem.inference.case import Case
-from postmortem.knowledge.engine import compiled
-from postmortem.model.findings import Traceback
+from postmortem.case.case import Case
+from postmortem.inference.matching import matches, version_matches
+from postmortem.knowledge.conditions import Asked
+from postmortem.model.findings import Frame, Traceback
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.numerals import whole_number
 from postmortem.model.said import Said, labelled, quote, say
-
-_COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
-
 
 _FIELDS: Final[Mapping[str, Said]] = {
     "os": say("os", "系统"),
@@ -43,11 +39,26 @@ class Hit(NamedTuple):
     factor: float = 1.0
 
 
-def holds(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    """Ask the case; gives the hits if every key holds (possibly none, for a negation), else None."""
+def holds(asked: Asked, case: Case) -> list[Hit] | None:
+    """Ask the case; gives the hits if every condition holds and no exception does, else None.
+
+    The hits may be none: where only exceptions are named, nothing shows that they do not hold.
+    """
+    hits: list[Hit] = []
+    for condition in asked.wanted:
+        found = answer(condition.predicate, case)
+        if found is None:
+            return None
+        hits += found
+    is_excepted = any(answer(one.predicate, case) is not None for one in asked.unwanted)
+    return None if is_excepted else hits
+
+
+def answer(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    """Ask one predicate; gives the hits if every key holds, else None."""
     hits: list[Hit] = []
     for key, wanted in predicate.items():
-        found = _KEYS[key](wanted, case)
+        found = _ANSWERS[key](wanted, case)
         if found is None:
             return None
         hits += found
@@ -166,53 +177,79 @@ def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
 
 
 def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    for one in case.tracebacks:
-        if all(_traceback_key(key, condition, one) for key, condition in wanted.items()):
-            inner = one.frames[-1] if one.frames else None
-            said = quote(
-                ": ".join(
-                    part for part in (one.exception, (one.message.splitlines() or [""])[0]) if part
-                )
-            )
-            if inner:
-                said = say(
-                    "{what} in {place} {function}",
-                    "{what}（位于 {place} {function}）",
-                    what=said,
-                    place=f"{inner.file}:{inner.line}",
-                    function=inner.function,
-                )
+    for traceback in case.tracebacks:
+        if all(
+            any(_TRACEBACK[key](traceback, one) for one in _listed(condition))
+            for key, condition in wanted.items()
+        ):
             return [
                 Hit(
                     "traceback",
-                    one.exception or "traceback",
-                    said,
-                    one.source,
-                    one.where,
-                    one.exception_line,
+                    traceback.exception or "traceback",
+                    _exception_said(traceback),
+                    traceback.source,
+                    traceback.where,
+                    traceback.exception_line,
                 )
             ]
     return None
 
 
-def _traceback_key(key: str, condition: Any, one: Traceback) -> bool:
-    conditions = _listed(condition)
-    if key == "raised_in":
-        return bool(one.frames) and ("library" if one.raised_in_library() else "user") in conditions
-    if key == "frame":
-        places = {f"{frame.file}:{frame.function}" for frame in one.frames}
-        return any(matches(place, wanted) for place in places for wanted in conditions)
-    if key == "code":
-        lines = {frame.code for frame in one.frames}
-        return any(matches(line, wanted) for line in lines for wanted in conditions)
-    inner = one.frames[-1] if one.frames else None
-    value = {
-        "exception": one.exception,
-        "message": one.message,
-        "file": inner.file if inner else "",
-        "inner_code": inner.code if inner else "",
-    }[key]
-    return any(matches(value, wanted) for wanted in conditions)
+def _exception_said(traceback: Traceback) -> Said:
+    """Quote an exception with the first line of its message, and say where it was raised."""
+    message = (traceback.message.splitlines() or [""])[0]
+    said = quote(": ".join(part for part in (traceback.exception, message) if part))
+    inner = _innermost(traceback)
+    if inner is None:
+        return said
+    return say(
+        "{what} in {place} {function}",
+        "{what}（位于 {place} {function}）",
+        what=said,
+        place=f"{inner.file}:{inner.line}",
+        function=inner.function,
+    )
+
+
+def _innermost(traceback: Traceback) -> Frame | None:
+    return traceback.frames[-1] if traceback.frames else None
+
+
+def _raised_in(traceback: Traceback, wanted: Any) -> bool:
+    return bool(traceback.frames) and wanted == (
+        "library" if traceback.raised_in_library() else "user"
+    )
+
+
+def _has_frame(traceback: Traceback, wanted: Any) -> bool:
+    places = {f"{frame.file}:{frame.function}" for frame in traceback.frames}
+    return any(matches(place, wanted) for place in places)
+
+
+def _has_code(traceback: Traceback, wanted: Any) -> bool:
+    lines = {frame.code for frame in traceback.frames}
+    return any(matches(line, wanted) for line in lines)
+
+
+def _inner_file(traceback: Traceback, wanted: Any) -> bool:
+    inner = _innermost(traceback)
+    return matches(inner.file if inner else "", wanted)
+
+
+def _inner_code(traceback: Traceback, wanted: Any) -> bool:
+    inner = _innermost(traceback)
+    return matches(inner.code if inner else "", wanted)
+
+
+_TRACEBACK: Final[Mapping[str, Callable[[Traceback, Any], bool]]] = {
+    "exception": lambda traceback, wanted: matches(traceback.exception, wanted),
+    "message": lambda traceback, wanted: matches(traceback.message, wanted),
+    "raised_in": _raised_in,
+    "frame": _has_frame,
+    "code": _has_code,
+    "file": _inner_file,
+    "inner_code": _inner_code,
+}
 
 
 def _outcome(wanted: Any, case: Case) -> list[Hit] | None:
@@ -222,7 +259,7 @@ def _outcome(wanted: Any, case: Case) -> list[Hit] | None:
 def _all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
     hits: list[Hit] = []
     for inner in wanted:
-        found = holds(inner, case)
+        found = answer(inner, case)
         if found is None:
             return None
         hits += found
@@ -230,14 +267,14 @@ def _all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
 
 
 def _any(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
-    return next((found for inner in wanted if (found := holds(inner, case)) is not None), None)
+    return next((found for inner in wanted if (found := answer(inner, case)) is not None), None)
 
 
 def _not(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    return [] if holds(wanted, case) is None else None
+    return [] if answer(wanted, case) is None else None
 
 
-_KEYS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
+_ANSWERS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
     "signature": _signature,
     "shape": _shape,
     "precision": _precision,
@@ -252,77 +289,3 @@ _KEYS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
     "any": _any,
     "not": _not,
 }
-
-
-def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- one form of condition, one return
-    """Compare a value: `~regex`, a numeric comparison such as ">= 1e-3", a list of alternatives, or equality (case aside)."""
-    if isinstance(condition, list):
-        return any(matches(value, one) for one in condition)
-    if isinstance(condition, bool) or isinstance(value, bool):
-        return str(value).lower() == str(condition).lower()
-    if isinstance(condition, (int, float)):
-        known = number(str(value))
-        return known is not None and known == float(condition)
-    text = str(condition)
-    if text.startswith("~"):
-        return _finds(f"(?i){text[1:]}", str(value))
-    if text.strip() == "any":
-        return True
-    comparisons = _COMPARISON.findall(text)
-    if comparisons:
-        known = number(str(value))
-        return known is not None and all(
-            _compare(known, operator, float(limit))
-            for operator, limit in comparisons
-            if number(limit) is not None
-        )
-    return str(value).lower() == text.lower()
-
-
-def _finds(pattern: str, text: str) -> bool:
-    """Search a printed text, which is anybody's; where that takes too long, nothing is known."""
-    try:
-        return compiled(pattern).search(text) is not None
-    except TimeoutError:
-        return False
-
-
-def version_matches(version: str, condition: str) -> bool:
-    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`.
-
-    Local parts (+cu121) do not count.
-    """
-    if condition.startswith("~"):
-        return _finds(condition[1:], version)
-    known = _parts(version)
-    comparisons = _COMPARISON.findall(condition)
-    if not comparisons:
-        wanted = _parts(condition)
-        return known[: len(wanted)] == wanted
-    return all(_compare_versions(known, operator, _parts(limit)) for operator, limit in comparisons)
-
-
-def _parts(version: str) -> tuple[int, ...]:
-    release = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
-    return tuple(whole_number(part) or 0 for part in release[1].split(".")) if release else ()
-
-
-def _compare_versions(known: tuple[int, ...], operator: str, limit: tuple[int, ...]) -> bool:
-    if not known:
-        return False
-    width = max(len(known), len(limit))
-    return _compare(
-        known + (0,) * (width - len(known)), operator, limit + (0,) * (width - len(limit))
-    )
-
-
-def _compare(known: Any, operator: str, limit: Any) -> bool:
-    table: Mapping[str, bool] = {
-        "==": known == limit,
-        "!=": known != limit,
-        ">=": known >= limit,
-        "<=": known <= limit,
-        ">": known > limit,
-        "<": known < limit,
-    }
-    return table[operator]

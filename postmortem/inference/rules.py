@@ -9,15 +9,17 @@ The figures are log-odds, in one place, and may be fitted later.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from postmortem.inference.case import Case, Event
-from postmortem.inference.predicates import Hit, holds, version_matches
+from postmortem.case.case import Case, Event
+from postmortem.inference.matching import version_matches
+from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import Argument
 from postmortem.model.diagnosis import Evidence
-from postmortem.model.said import cut, labelled, quote, say
+from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
 
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
 PRIOR: Final = -1.5
@@ -34,20 +36,27 @@ class Scored:
 
     id: str
     score: float
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Evidence[Said], ...]
 
 
-def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
-    """Weigh all causes that have any evidence for them, best first."""
-    items: defaultdict[str, list[Evidence]] = defaultdict(list)
-    _from_signatures(case, knowledge, language, items)
-    _from_advisories(case, knowledge, language, items)
-    for cause, entry in knowledge.causes.items():
-        for sign, key in ((1, "for"), (-1, "against")):
-            for item in entry.get(key, ()):
-                hits = holds(item["if"], case)
+def score(
+    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Said]]] = ()
+) -> list[Scored]:
+    """Weigh all causes that have any evidence for them, best first.
+
+    `extra` is evidence that no rule has found, with the id of the cause that it is for or against.
+    """
+    items: defaultdict[str, list[Evidence[Said]]] = defaultdict(list)
+    _from_signatures(case, knowledge, items)
+    _from_advisories(case, knowledge, items)
+    for cause, item in extra:
+        items[cause].append(item)
+    for cause, rule in knowledge.causes.items():
+        for sign, arguments in ((1, rule.supporting), (-1, rule.opposing)):
+            for argument in arguments:
+                hits = holds(argument.asked, case)
                 if hits is not None:
-                    items[cause].append(_weighed(item, hits, sign, language))
+                    items[cause].append(_weighed(argument, hits, sign))
     scored = [_total(cause, evidence) for cause, evidence in items.items()]
     return sorted(
         (one for one in scored if any(item.weight > 0 for item in one.evidence)),
@@ -56,7 +65,7 @@ def score(case: Case, knowledge: KnowledgeBase, language: str) -> list[Scored]:
 
 
 def _from_signatures(
-    case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]
+    case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
 ) -> None:
     best: dict[str, Event] = {}
     for event in case.events:
@@ -65,7 +74,7 @@ def _from_signatures(
             best[event.finding.signature] = event
     for event in best.values():
         finding, rule = event.finding, knowledge.by_id[event.finding.signature]
-        text = labelled(rule.title(language), cut(finding.text.splitlines()[0], 300)).text(language)
+        text = labelled(rule.title, cut(finding.text.splitlines()[0], 300))
         for cause, level in rule.suggests.items():
             weight = round(WEIGHTS[level] * event.factor, 3)
             items[cause].append(
@@ -84,44 +93,45 @@ def _from_signatures(
 
 
 def _from_advisories(
-    case: Case, knowledge: KnowledgeBase, language: str, items: Mapping[str, list[Evidence]]
+    case: Case, knowledge: KnowledgeBase, items: Mapping[str, list[Evidence[Said]]]
 ) -> None:
     for entry in knowledge.advisories:
-        version = case.environment.packages.get(entry["package"])
-        if version is None or not version_matches(version, entry["range"]):
+        version = case.environment.packages.get(entry.package)
+        if version is None or not version_matches(version, entry.range):
             continue
-        if entry.get("when") and holds(entry["when"], case) is None:
+        if holds(entry.asked, case) is None:
             continue
         text = say(
             "{what}: {symptom} (→ {fixed})",
             "{what}：{symptom}（→ {fixed}）",
-            what=f"{entry['package']} {version}",
-            symptom=entry["symptom"][language],
-            fixed=_fixed(entry["fixed"], language),
-        ).text(language)
-        for cause, level in entry["causes"].items():
-            items[cause].append(Evidence("advisory", entry["id"], "advisory", text, WEIGHTS[level]))
+            what=f"{entry.package} {version}",
+            symptom=both(entry.symptom),
+            fixed=_fixed(entry.fixed),
+        )
+        for cause, level in entry.causes.items():
+            items[cause].append(Evidence("advisory", entry.id, "advisory", text, WEIGHTS[level]))
 
 
-def _fixed(fixed: Mapping[str, str] | str, language: str) -> str:
+def _fixed(fixed: Mapping[str, str] | str) -> Said:
     """Give the version that mends a defect: a bare one is the same in every language."""
-    return fixed if isinstance(fixed, str) else fixed[language]
+    return quote(fixed) if isinstance(fixed, str) else both(fixed)
 
 
-def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str) -> Evidence:
+def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:
     hit = next(
         (one for one in hits if one.line is not None),
-        hits[0] if hits else Hit("setting", "absent", quote("")),
+        hits[0] if hits else Hit("setting", "absent", NOTHING),
     )
-    shown = hit.said.text(language)
-    text = item["text"][language] + (f" — {cut(shown, 240)}" if shown else "")
+    text, shown = both(item.text), hit.said.settled()
+    if shown:
+        text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
     factor = min((one.factor for one in hits), default=1.0)
     return Evidence(
         hit.kind,
         hit.id,
-        item.get("group") or hit.kind,
+        item.group or hit.kind,
         text,
-        round(sign * WEIGHTS[item["level"]] * factor, 3),
+        round(sign * WEIGHTS[item.level] * factor, 3),
         hit.source,
         hit.where,
         hit.line,
@@ -129,13 +139,13 @@ def _weighed(item: Mapping[str, Any], hits: list[Hit], sign: int, language: str)
     )
 
 
-def _told_once(evidence: list[Evidence]) -> list[Evidence]:
+def _told_once(evidence: list[Evidence[Said]]) -> list[Evidence[Said]]:
     """Keep of one fact told twice the weightier telling.
 
     Of an exit status and the signal that it stands for. Signatures of one line share a group, in
     which the second counts little.
     """
-    told: dict[tuple[object, ...], Evidence] = {}
+    told: dict[tuple[object, ...], Evidence[Said]] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
         if item.kind == "environment" and item.id in _ENDS:
@@ -145,7 +155,7 @@ def _told_once(evidence: list[Evidence]) -> list[Evidence]:
     return list(told.values())
 
 
-def _total(cause: str, evidence: list[Evidence]) -> Scored:
+def _total(cause: str, evidence: list[Evidence[Said]]) -> Scored:
     evidence = _told_once(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for item in evidence:

@@ -12,6 +12,7 @@ leads up to it is repeated too, since a search begins anew at every place.
 
 import functools
 import importlib
+import itertools
 import re
 import sys
 import time
@@ -25,6 +26,8 @@ codes: Any = importlib.import_module(
 
 SIZES: Final = (2048, 4096, 8192)
 """Characters of an attack; a window of a log has no more."""
+_LONGER: Final = (16384, 32768)
+"""Sizes beyond, for a growth that shows over little time only."""
 LIMIT: Final = 0.02
 """CPU seconds that a search may take on the longest."""
 GROWTH: Final = 2.3
@@ -63,7 +66,7 @@ _FOREIGN: Final = (
     (re.compile(r"\(\?>"), "(?:"),
     (re.compile(r"\\[hRX]"), " "),
 )
-"""What `regex` has and Python's parser lacks or takes once only, and what stands for it in an attack."""
+"""What `regex` has and Python's parser lacks or takes once only, and what stands for it."""
 
 Nodes = Sequence[tuple[Any, Any]]
 
@@ -77,7 +80,10 @@ class Attack(NamedTuple):
     lead: str
     unit: str
     end: str = ""
-    """What must follow, but follows out of its place: without it an engine may know at once that nothing can match."""
+    """What must follow, but follows out of its place.
+
+    Without it an engine may know at once that nothing can match.
+    """
 
     def text(self, size: int) -> str:
         """Give so many characters of it."""
@@ -122,48 +128,52 @@ def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome
 
 
 def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
-    """Time the longest text, and all of them in turn, again and again, where it took long.
-
-    What is slow is slow every time.
-    """
+    """Time an attack: once, and where that took long again and again, on texts of several sizes."""
     seconds = _seconds(search, attack.text(SIZES[0]))
     if seconds <= LIMIT:
         seconds = _seconds(search, attack.text(SIZES[-1]))
-    outcome, texts, best = (
-        Outcome(attack, seconds, 0.0),
-        [attack.text(size) for size in SIZES],
-        [float("inf")] * len(SIZES),
-    )
-    for repetitions in (2, 4, 8, 16, 32):
-        if outcome.seconds < _MEASURABLE or (
-            repetitions > 2 and (not outcome.is_slow or outcome.seconds > _HOPELESS)
-        ):
-            break
-        for _ in range(repetitions):
-            best = [
-                min(before, _seconds(search, text))
-                for before, text in zip(best, texts, strict=True)
-            ]
-        small, middle, large = best
-        growth = (
-            0.0
-            if large < _MEASURABLE
-            else min(large / middle, (large / small) ** 0.5)
-            if large < float("inf")
-            else GROWTH
-        )
-        outcome = Outcome(attack, large, growth)
-    if (
-        outcome.growth >= GROWTH and outcome.seconds <= LIMIT
-    ):  # little time, by which a busy moment looks like growth: longer texts must show it too
-        longer = [
-            min(_seconds(search, attack.text(times * SIZES[-1])) for _ in range(5))
-            for times in (2, 4)
-        ]
-        outcome = outcome._replace(
-            growth=min(outcome.growth, longer[0] / outcome.seconds, longer[1] / longer[0])
-        )
+    if seconds < _MEASURABLE:
+        return Outcome(attack, seconds, 0.0)
+    times = _least(search, attack)
+    outcome = Outcome(attack, times[-1], _growth(times))
+    if outcome.growth >= GROWTH and outcome.seconds <= LIMIT:
+        # Little time, by which a busy moment looks like growth: longer texts must show it too.
+        for size in _LONGER:
+            text = attack.text(size)
+            times.append(min(_seconds(search, text) for _ in range(5)))
+        outcome = outcome._replace(growth=_growth(times))
     return outcome
+
+
+def _least(search: Callable[[str], object], attack: Attack) -> list[float]:
+    """Give the least time for each size: what is slow is slow every time."""
+    texts = [attack.text(size) for size in SIZES]
+    least = [float("inf")] * len(SIZES)
+    for repetitions in (2, 4, 8, 16, 32):
+        for _ in range(repetitions):
+            least = [
+                min(before, _seconds(search, text))
+                for before, text in zip(least, texts, strict=True)
+            ]
+        if not Outcome(attack, least[-1], _growth(least)).is_slow or least[-1] > _HOPELESS:
+            break
+    return least
+
+
+def _growth(times: Sequence[float]) -> float:
+    """Give how many times as long twice the text takes; each time is of twice the text before.
+
+    It is the least that all the sizes together and each step behind the first show: what is left of
+    the fixed cost of a search makes the first step small, noise makes a single one large. 0 where
+    the longest is too fast to tell.
+    """
+    if times[-1] < _MEASURABLE:
+        return 0.0
+    if times[-1] == float("inf"):
+        return GROWTH
+    steps = [later / earlier for earlier, later in itertools.pairwise(times)]
+    together: float = (times[-1] / times[0]) ** (1 / len(steps))
+    return min(together, *steps[1:])
 
 
 def _seconds(search: Callable[[str], object], text: str) -> float:
@@ -179,7 +189,7 @@ def _seconds(search: Callable[[str], object], text: str) -> float:
 def attacks(
     pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_lines: bool = True
 ) -> list[Attack]:
-    """Build the attacks on a pattern; where a text has one line only, they have no line break."""
+    """Build the attacks on a pattern; for a text of one line they have no line break."""
     nodes = _parsed(pattern, flags)
     found = [
         *_of_sequence(nodes, "", ""),
@@ -198,7 +208,7 @@ def attacks(
 
 
 def _parsed(pattern: str, flags: int) -> Nodes:
-    """Parse as Python does, with stand-ins for what only `regex` knows; nothing where that fails."""
+    """Parse as Python does, with stand-ins for what only `regex` knows; else its plain words."""
     for is_foreign in (False, True):
         text = pattern
         for foreign, stand_in in _FOREIGN if is_foreign else ():

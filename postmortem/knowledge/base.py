@@ -12,11 +12,17 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from postmortem import resources
 from postmortem.errors import PatternError
+from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
+from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+from postmortem.model.said import Said, both, quote
+
+_FORM: Final = "named conditions"
+"""What the cached form is like: one that an earlier program kept is not taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,10 @@ class Signature(Rule):
     told_by: str = ""
     """Who prints it, if not the process to which it happened: `launcher` or `peer`."""
 
-    def title(self, language: str) -> str:
-        """Give the title in a language."""
-        return str(self.raw["title"][language])
+    @property
+    def title(self) -> Said:
+        """What the signature means."""
+        return both(self.raw["title"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +113,33 @@ class KnowledgeBase:
     by_id: Mapping[str, Signature]
     """The signatures by their ids."""
     formats: tuple[Format, ...]
-    causes: Mapping[str, Mapping[str, Any]]
-    """Cause files by id; an id of the taxonomy without a file has an empty one."""
+    causes: Mapping[str, CauseRule]
+    """By id; an id of the taxonomy without a file has one without evidence."""
     titles: Mapping[str, Mapping[str, str]]
     """Titles of all ids of the taxonomy, by language."""
     precedence: tuple[tuple[str, str], ...]
     """(winner, loser)"""
-    fixes: tuple[Mapping[str, Any], ...]
-    advisories: tuple[Mapping[str, Any], ...]
+    fixes: tuple[FixRule, ...]
+    advisories: tuple[Advisory, ...]
     gpus: tuple[Mapping[str, Any], ...]
 
-    def title(self, cause: str, language: str) -> str:
+    def title(self, cause: str) -> Said:
         """Give a cause's title; an unknown id stands for itself."""
-        return str(self.titles.get(cause, {}).get(language, cause))
+        known = self.titles.get(cause)
+        return quote(cause) if known is None else both(known)
+
+    def cause(self, name: str) -> CauseRule:
+        """Give what is known of a cause; of an unknown id, nothing but the id."""
+        return self.causes.get(name) or CauseRule(name, {})
 
 
 def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
-    """Load the built-in rules and those of the user's own folders, which may replace built-in ones of the same id.
+    """Load the built-in rules and those of the user's own folders.
+
+    A rule of the user's own replaces a built-in one of the same id.
 
     Raises:
-        PatternError: a folder is missing, or holds invalid YAML.
+        PatternError: a folder is missing, or holds invalid YAML or rules that cannot be used.
     """
     for folder in extra:
         if not folder.is_dir():
@@ -157,14 +171,15 @@ def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
     # Only a checkout or own folders come here; a wheel's start does not pay for it.
-    from postmortem.knowledge.compile import compile_folders  # noqa: PLC0415
+    from postmortem.knowledge.compile import compile_folders, for_a_run  # noqa: PLC0415
 
-    stamp = hashlib.sha256("\n".join(_stamps(folders)).encode()).hexdigest()[:24]
+    stamp = hashlib.sha256("\n".join([_FORM, *_stamps(folders)]).encode()).hexdigest()[:24]
     known = resources.recall("knowledge", stamp)
     try:
         return dict(json.loads(known or b""))
     except ValueError:
-        value = compile_folders(folders)
+        # Whoever works on rules looks at the examples of those that read logs.
+        value = for_a_run(compile_folders(folders), ("conditions",))
     resources.keep("knowledge", stamp, json.dumps(value, ensure_ascii=False).encode())
     return value
 
@@ -175,36 +190,42 @@ def _stamps(folders: tuple[Path, ...]) -> list[str]:
         for root, _, names in sorted(os.walk(folder)):
             for name in sorted(names):
                 if name.endswith(".yaml"):
-                    status = os.stat(f"{root}/{name}")  # noqa: PTH116 -- two thousand files at every start of a checkout
+                    # Two thousand files at every start of a checkout: no Path for each.
+                    status = os.stat(f"{root}/{name}")  # noqa: PTH116
                     stamps.append(f"{root}/{name}:{status.st_mtime_ns}:{status.st_size}")
     return stamps
 
 
 def _typed(value: dict[str, Any]) -> KnowledgeBase:
-    causes = {entry["id"]: entry for entry in value["causes"]}
+    conditions = Conditions(value["conditions"])
+    causes = {entry["id"]: cause_rule(entry, conditions) for entry in value["causes"]}
     taxonomy = value["taxonomy"]
     signatures = tuple(_signature(entry) for entry in value["signatures"])
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
         signatures=signatures,
         by_id={rule.id: rule for rule in signatures},
-        formats=tuple(
-            Format(
-                entry["id"],
-                _anchors(entry),
-                entry["match"],
-                entry,
-                kind=entry["kind"],
-                framework=entry.get("framework", ""),
-            )
-            for entry in value["formats"]
-        ),
-        causes={cause: causes.get(cause, {}) for cause in {**taxonomy["causes"], **causes}},
+        formats=tuple(_format(entry) for entry in value["formats"]),
+        causes={
+            cause: causes.get(cause) or CauseRule(cause, {})
+            for cause in {**taxonomy["causes"], **causes}
+        },
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
-        fixes=tuple(value["fixes"]),
-        advisories=tuple(value["advisories"]),
+        fixes=tuple(fix_rule(entry, conditions) for entry in value["fixes"]),
+        advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
+    )
+
+
+def _format(entry: Mapping[str, Any]) -> Format:
+    return Format(
+        entry["id"],
+        _anchors(entry),
+        entry["match"],
+        entry,
+        kind=entry["kind"],
+        framework=entry.get("framework", ""),
     )
 
 

@@ -1,21 +1,24 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
-In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "date", "signatures",
-"causes", "fixes", "advisories", "formats", "taxonomy", "gpus"}, ready for `json.dump`. Not here:
-checks (`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook writes
-this value into the wheel, so that a start needs no YAML.
+In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures", "causes",
+"conditions", "fixes", "advisories", "formats", "taxonomy", "gpus"}, ready for `json.dump`, in which
+a condition holds no name of another any more. Not here: checks (`knowledge.check`); the compiled
+form of a faulty folder is faulty too. A build hook writes this value into the wheel, without what a
+run does not need, so that a start needs no YAML.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.yamlfile import read_yaml
 
-KINDS = ("signatures", "causes", "fixes", "advisories", "formats")
+KINDS = ("signatures", "conditions", "causes", "fixes", "advisories", "formats")
+_NESTING = ("all", "any", "not")
+"""What in a predicate holds predicates."""
 
 
 def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
@@ -41,7 +44,64 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
         kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
     }
     value |= {"taxonomy": taxonomy, "gpus": gpus}
-    return {"hash": _hash(value), **value}
+    return {"hash": _hash(value), **value, "conditions": expanded(rules["conditions"])}
+
+
+def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
+    """Leave out of a compiled value what only proves the rules of these kinds: their examples."""
+    return {
+        kind: [
+            {key: content for key, content in entry.items() if key != "examples"} for entry in rules
+        ]
+        if kind in kinds
+        else rules
+        for kind, rules in value.items()
+    }
+
+
+def expanded(conditions: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Put into each condition the predicates of those that it names.
+
+    Raises:
+        PatternError: a condition names one that is not there, or itself in the end.
+    """
+    return [
+        {**conditions[name], "holds": _predicate(name, (), conditions)}
+        for name in sorted(conditions)
+    ]
+
+
+def _predicate(name: str, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+    """Give the predicate of a condition, without names; `within` are those that led to it."""
+    if name not in conditions or name in within:
+        what = "names itself in the end" if name in within else f"names {name}, which is not there"
+        raise PatternError(
+            f"the condition {within[-1]} {what}",
+            str(conditions[within[-1]].get("file", "")),
+            "name another condition, or write its predicate",
+        )
+    return _without_names(conditions[name]["holds"], (*within, name), conditions)
+
+
+def _without_names(asked: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+    """Replace names in a predicate, or in a list of them; several names mean any of them."""
+    if isinstance(asked, list):
+        return [_without_names(one, within, conditions) for one in asked]
+    if not isinstance(asked, dict):
+        return asked
+    parts = [
+        _named(value, within, conditions)
+        if key == "condition"
+        else {key: _without_names(value, within, conditions) if key in _NESTING else value}
+        for key, value in asked.items()
+    ]
+    return parts[0] if len(parts) == 1 else {"all": parts}
+
+
+def _named(names: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+    if isinstance(names, str):
+        return _predicate(names, within, conditions)
+    return {"any": [_predicate(name, within, conditions) for name in names]}
 
 
 def entries(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

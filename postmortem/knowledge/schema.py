@@ -1,35 +1,34 @@
 """The shape of every rule, as pydantic models: the linter of `patterns check`.
 
-In: plain values read from YAML. Out: faults, through `knowledge.check`. Not here: loading rules for
-a run, which trusts the checked form and does without pydantic. Pydantic, since its messages name
-the field and the reason, and it gives editors a JSON Schema.
+In: plain values read from YAML. Out: faults, through `knowledge.check`; the JSON Schema of each
+kind of file, for editors. Not here: the shape of a predicate (`knowledge.questions`); loading rules
+for a run, which trusts the checked form and does without pydantic. Pydantic, since its messages
+name the field and the reason, and it gives editors a JSON Schema.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
+
+from postmortem.knowledge.conditions import INLINE, MOST_NAMES
+from postmortem.knowledge.questions import CaseEntry, PredicateEntry, Strict
 
 Level = Literal["decisive", "strong", "moderate", "weak"]
 RuleId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$")]
 CauseId = Annotated[str, Field(pattern=r"^[a-z]+\.[a-z0-9-]+$")]
 Anchor = Annotated[str, Field(min_length=2, max_length=120)]
-Predicate = dict[str, Any]
+ConditionId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=50)]
+Names = list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9.-]*(\.\*)?$")]]
 
 
-class Strict(BaseModel):
-    """A mapping without unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Text(Strict):
+class TextEntry(Strict):
     """A text for people, in both languages."""
 
     en: Annotated[str, Field(min_length=2)]
     zh: Annotated[str, Field(min_length=1)]
 
 
-class Fires(Strict):
+class FiresEntry(Strict):
     """An example that must match."""
 
     text: str
@@ -37,25 +36,25 @@ class Fires(Strict):
     note: str = ""
 
 
-class Silent(Strict):
+class SilentEntry(Strict):
     """A near miss that must not match."""
 
     text: str
     because: Annotated[str, Field(min_length=3)]
 
 
-class Examples(Strict):
+class ExamplesEntry(Strict):
     """Both kinds are obligatory."""
 
-    fires: Annotated[list[Fires], Field(min_length=1)]
-    silent: Annotated[list[Silent], Field(min_length=1)]
+    fires: Annotated[list[FiresEntry], Field(min_length=1)]
+    silent: Annotated[list[SilentEntry], Field(min_length=1)]
 
 
-class Signature(Strict):
+class SignatureEntry(Strict):
     """`signatures/<area>/<name>.yaml`."""
 
     id: RuleId
-    title: Text
+    title: TextEntry
     anchors: Annotated[list[Anchor], Field(min_length=1)]
     match: Annotated[str, Field(min_length=4)]
     unless: str | None = None
@@ -68,10 +67,10 @@ class Signature(Strict):
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
-    examples: Examples
+    examples: ExamplesEntry
 
     @model_validator(mode="after")
-    def _role_fits(self) -> "Signature":
+    def _role_fits(self) -> "SignatureEntry":
         if self.role == "harmless" and self.suggests:
             raise ValueError("a harmless signature suggests no cause")
         if (
@@ -85,82 +84,129 @@ class Signature(Strict):
         return self
 
 
-class Weighing(Strict):
+class AskingEntry(Strict):
+    """What asks a case: all of `if` must hold, and none of `not`."""
+
+    if_: Annotated[Names, Field(alias="if", max_length=MOST_NAMES)] = []
+    not_: Annotated[Names, Field(alias="not", max_length=MOST_NAMES)] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_only(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            inline = [key for key in ("if", "not") if isinstance(value.get(key), dict)]
+            if inline or "when" in value:
+                raise ValueError(f"a predicate stands where names belong: {INLINE}")
+        return value
+
+    @model_validator(mode="after")
+    def _few_names(self) -> "AskingEntry":
+        if len(self.if_) + len(self.not_) > MOST_NAMES:
+            raise ValueError(
+                f"it names more than {MOST_NAMES} conditions: make one condition of those that"
+                " belong together"
+            )
+        return self
+
+
+class WeighingEntry(AskingEntry):
     """One item of evidence of a cause file."""
 
-    if_: Annotated[Predicate, Field(alias="if")]
     level: Level
     group: str | None = None
-    text: Text
+    text: TextEntry
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "WeighingEntry":
+        if not self.if_ and not self.not_:
+            raise ValueError("it names no condition, so it would hold in every case")
+        return self
 
 
-class Separates(Strict):
+class ConditionExamples(Strict):
+    """Both kinds are obligatory: small made-up cases."""
+
+    holds: Annotated[list[CaseEntry], Field(min_length=1)]
+    fails: Annotated[list[CaseEntry], Field(min_length=1)]
+
+
+class ConditionEntry(Strict):
+    """One entry of `conditions/<area>.yaml`."""
+
+    id: ConditionId
+    meaning: TextEntry
+    holds: PredicateEntry
+    examples: ConditionExamples
+
+
+class SeparatesEntry(Strict):
     """What tells a cause from a neighbour."""
 
     from_: Annotated[CauseId, Field(alias="from")]
-    by: Text
+    by: TextEntry
 
 
 class NeedEntry(Strict):
     """What to send or run when the log does not decide."""
 
-    what: Text
-    why: Text
+    what: TextEntry
+    why: TextEntry
     command: str = ""
 
 
-class Cause(Strict):
+class CauseEntry(Strict):
     """`causes/<area>/<name>.yaml`."""
 
     id: CauseId
-    explanation: Text
+    explanation: TextEntry
     whose: Literal["user", "data", "library", "platform", "hardware", "unknown"]
     retry: Literal["as-is", "after-fix", "no", "unknown"]
-    for_: Annotated[list[Weighing], Field(alias="for")] = []
-    against: list[Weighing] = []
-    separates: list[Separates] = []
+    for_: Annotated[list[WeighingEntry], Field(alias="for")] = []
+    against: list[WeighingEntry] = []
+    separates: list[SeparatesEntry] = []
     need: list[NeedEntry] = []
     replay: str | None = None
 
 
-class Snippet(Strict):
-    """Code to copy; `${name|default}` is filled with the user's number, `zh` gives its comments in Chinese."""
+class SnippetEntry(Strict):
+    """Code to copy; `${name|default}` is filled with the user's number.
+
+    `zh` gives its comments in Chinese.
+    """
 
     language: str
     code: Annotated[str, Field(min_length=1)]
     zh: dict[str, Annotated[str, Field(min_length=1)]] = {}
 
 
-class FixEntry(Strict):
+class FixEntry(AskingEntry):
     """One entry of `fixes/<area>.yaml`."""
 
     id: RuleId
     causes: Annotated[list[CauseId], Field(min_length=1)]
     kind: Literal["check", "change", "prevent"]
     order: int = 50
-    title: Text
-    why: Text
-    when: Predicate | None = None
+    title: TextEntry
+    why: TextEntry
     needs: Literal["good-checkpoint", "gpu", "several-samples-per-step"] | None = None
     safety: Literal["safe", "changes-results", "costly"]
-    snippets: dict[str, Snippet] = {}
+    snippets: dict[str, SnippetEntry] = {}
     references: list[str] = []
 
 
-class Advisory(Strict):
+class AdvisoryEntry(AskingEntry):
     """One entry of `advisories/<package>.yaml`."""
 
     id: RuleId
     package: str
     range: str
-    when: Predicate | None = None
     causes: dict[CauseId, Level]
-    symptom: Text
-    fixed: Text | str
+    symptom: TextEntry
+    fixed: TextEntry | str
     references: list[str] = []
 
 
-class Format(Strict):
+class FormatEntry(Strict):
     """One entry of `formats/<name>.yaml`."""
 
     id: RuleId
@@ -181,17 +227,17 @@ class Format(Strict):
     names: dict[str, str] = {}
     ignore: list[str] = []
     units: dict[str, str] = {}
-    examples: Examples
+    examples: ExamplesEntry
 
 
 class TaxonomyEntry(Strict):
     """One id of `taxonomy.yaml`."""
 
-    title: Text
-    definition: Text
+    title: TextEntry
+    definition: TextEntry
 
 
-class Precedence(Strict):
+class PrecedenceEntry(Strict):
     """`winner` stands before `loser` when both are supported."""
 
     winner: CauseId
@@ -199,7 +245,7 @@ class Precedence(Strict):
     because: str
 
 
-class GpuEntry(Strict):
+class GpuRow(Strict):
     """One row of `gpus.yaml`."""
 
     match: str
@@ -208,10 +254,23 @@ class GpuEntry(Strict):
     memory_gib: float | None = None
 
 
-MODELS: dict[str, type[Strict]] = {
-    "signatures": Signature,
-    "causes": Cause,
+MODELS: Final[dict[str, type[Strict]]] = {
+    "signatures": SignatureEntry,
+    "conditions": ConditionEntry,
+    "causes": CauseEntry,
     "fixes": FixEntry,
-    "advisories": Advisory,
-    "formats": Format,
+    "advisories": AdvisoryEntry,
+    "formats": FormatEntry,
 }
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """Give the JSON Schema of a file of a kind: one rule, or a list of them."""
+    model = MODELS[kind]
+    either: Any = model | list[model]  # type: ignore[valid-type]
+    schema = TypeAdapter(either).json_schema()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"postmortem {kind}",
+        **schema,
+    }

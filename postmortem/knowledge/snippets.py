@@ -1,4 +1,4 @@
-"""The code of a snippet with its comments in the language of the report.
+"""The code of a snippet with its comments in every language.
 
 In: a snippet as `patterns/fixes` holds it. Out: its code. Not here: the user's numbers
 (`fixes.select`). A snippet is written with English comments; `zh` maps each of them to its Chinese
@@ -8,24 +8,39 @@ by construction.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-
-def code(snippet: Mapping[str, Any], language: str) -> str:
-    """Give the code with the comments of a language."""
-    text = str(snippet["code"])
-    for comment, said in (snippet.get(language) or {}).items():
-        text = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), text)
-    return text
+from postmortem.model.said import Said
 
 
-def strangers(snippet: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what `zh` translates and the code does not hold as a comment, a line or a place to fill."""
-    yield from (
-        comment
-        for comment in snippet.get("zh") or {}
-        if not _place(comment).search(snippet["code"])
-    )
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Code to copy, with places for the user's numbers."""
+
+    language: str
+    """Of the code: python, bash, text ..."""
+    code: str
+    zh: Mapping[str, str]
+    """Its comments in Chinese."""
+
+
+def snippet(entry: Mapping[str, Any]) -> Snippet:
+    """Take a snippet as a file of fixes holds it."""
+    return Snippet(entry["language"], entry["code"], entry.get("zh") or {})
+
+
+def code(snippet: Snippet) -> Said:
+    """Give the code with its comments in either language."""
+    chinese = snippet.code
+    for comment, said in snippet.zh.items():
+        chinese = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), chinese)
+    return Said(snippet.code, chinese)
+
+
+def strangers(snippet: Snippet) -> Iterator[str]:
+    """Yield what `zh` translates and the code holds neither as a comment, a line nor a place."""
+    yield from (comment for comment in snippet.zh if not _place(comment).search(snippet.code))
 
 
 def _place(comment: str) -> "re.Pattern[str]":

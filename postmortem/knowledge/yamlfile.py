@@ -1,8 +1,9 @@
 """YAML with a place for every fault: duplicate keys are refused, and each document knows its lines.
 
-What would exhaust the machine is refused before anything is built of it: a file is bounded in size,
-in depth (the loader in C calls itself for each level, and has no limit) and in what its aliases
-stand for (a few lines of them can stand for billions of nodes).
+What would exhaust the machine is refused before anything is built of it: a file is bounded in size
+and in depth (the loader in C calls itself for each level, and has no limit). Anchors are refused
+altogether: a few lines of aliases can stand for billions of values, and what rules share has a name
+that a reader finds (`patterns/conditions`).
 
 In: a path. Out: plain Python values. Not here: whether the values make sense (`knowledge.check`).
 """
@@ -17,11 +18,10 @@ from postmortem.errors import PatternError
 
 _MOST_BYTES: Final = 4 << 20
 _DEEPEST: Final = 100
-_MOST_NODES: Final = 1_000_000
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Strict(_Loader):  # type: ignore[misc]  # the base is chosen at run time: C where it was built
+class _Strict(_Loader):  # type: ignore[misc]  # the base is C where that was built
     """A safe loader that refuses a key that stands twice."""
 
 
@@ -75,7 +75,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def _require_bounded(path: Path) -> None:
-    """Refuse what is no file, too large, nested too deep, or whose aliases stand for too much.
+    """Refuse what is no file, too large, nested too deep, or has anchors.
 
     Raises:
         PatternError: it is.
@@ -90,32 +90,20 @@ def _require_bounded(path: Path) -> None:
             path,
             "split it: a file holds one rule, or a list of them",
         )
-    open_: list[tuple[str | None, int]] = []
-    sizes: dict[str | None, int] = {}
-    nodes = 0
+    depth = 0
     for event in yaml.parse(path.read_text(encoding="utf-8"), Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            open_.append((event.anchor, nodes))
-            sizes.pop(event.anchor, None)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_.pop()
-            sizes[anchor] = nodes - before
-        elif isinstance(event, yaml.ScalarEvent):
-            sizes[event.anchor] = 1
-        elif isinstance(event, yaml.AliasEvent):
-            # An alias of what it stands in would have no end.
-            nodes += sizes.get(event.anchor, _MOST_NODES)
-        nodes += 1
-        if len(open_) > _DEEPEST or nodes > _MOST_NODES:
-            what = (
-                f"nested more than {_DEEPEST} deep"
-                if len(open_) > _DEEPEST
-                else f"its aliases stand for more than {_MOST_NODES:,} values"
-            )
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        anchor = getattr(event, "anchor", None)
+        if depth > _DEEPEST or anchor:
             raise PatternError(
-                what,
+                f"YAML anchors are not used ({anchor})"
+                if anchor
+                else f"nested more than {_DEEPEST} deep",
                 f"{path}:{event.start_mark.line + 1 if event.start_mark else 1}",
-                "no rule needs that: see patterns/README.md",
+                "write the value again, or name it as a condition: see patterns/README.md"
+                if anchor
+                else "no rule needs that: see patterns/README.md",
             )
 
 

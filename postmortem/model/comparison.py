@@ -1,13 +1,13 @@
 """What differs between two runs.
 
 In: nothing. Out: `Comparison` and its parts. Not here: finding it (`compare`), rendering it
-(`report.comparison`).
+(`report.side_by_side`).
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Diagnosis, Text
 
 
 class Differing(NamedTuple):
@@ -43,11 +43,11 @@ class Wording(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Generic[Text]):
     """What differs between two runs."""
 
-    good: Diagnosis
-    bad: Diagnosis
+    good: Diagnosis[Text]
+    bad: Diagnosis[Text]
     settings: tuple[Differing, ...]
     environment: tuple[Differing, ...]
     curves: tuple[Parting, ...]

@@ -1,17 +1,38 @@
-"""The diagnosis: everything a report shows, field for field as the JSON contract names it.
+"""What is found out about a job, field for field as the JSON contract names it.
 
-In: nothing. Out: frozen values. Not here: computing them (`pipeline`) or rendering them (`report`).
-Texts are already in the language that was asked for; secrets are still in them (rendering redacts).
+In: nothing. Out: frozen values. Not here: computing them, storing them, rendering them (`report`).
+Secrets are still in them (rendering redacts).
+
+The values stand twice, in one form: with texts in every language (`Analysis`, the one value of a
+job, which is stored and sent), and with texts in one of them (`Diagnosis`, which the report's forms
+are made of; `report.told` makes it).
 """
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Text = TypeVar("Text", default=str)
+else:
+    from typing import TypeVar
+
+    Text = TypeVar("Text")
+
+
+def _no_text() -> Any:
+    """Give no words; they are the same in every language."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(Generic[Text]):
     """One file (or stream) of the job."""
 
     path: str
@@ -22,7 +43,11 @@ class Source:
     where: Where
     kind: str
     """log | metrics | environment | scheduler | kernel | notebook | ignored"""
-    note: str = ""
+    note: Text = field(default_factory=_no_text)
+    digest: str | None = None
+    """Hash of the stored bytes, its name before it, if all were read; not in the report."""
+    is_file: bool = True
+    """Whether `path` leads to it: standard input and streams only bear a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,39 +70,39 @@ class Framework:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Need(Generic[Text]):
     """What would decide an open question, and how to get it."""
 
-    what: str
-    why: str
+    what: Text
+    why: Text
     command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Generic[Text]):
     """The answer; `cause` is None when the program abstains."""
 
     cause: str | None
     probability: float
     status: str
     """established | supported | hypothesis | unknown"""
-    summary: str
+    summary: Text
     whose: str
     retry: str
-    not_checked: tuple[str, ...] = ()
-    would_change: tuple[str, ...] = ()
-    need: tuple[Need, ...] = ()
+    not_checked: tuple[Text, ...] = ()
+    would_change: tuple[Text, ...] = ()
+    need: tuple[Need[Text], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Generic[Text]):
     """One signed reason for or against a cause."""
 
     kind: str
     """signature | shape | environment | setting | traceback | advisory | classifier | replay"""
     id: str
     group: str
-    text: str
+    text: Text
     weight: float
     """In log-odds; negative speaks against the cause."""
     source: int | None = None
@@ -87,15 +112,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Generic[Text]):
     """One thing to do, with the user's own numbers filled in."""
 
     id: str
     kind: str
     """check | change | prevent"""
-    title: str
-    why: str
-    snippet: str
+    title: Text
+    why: Text
+    snippet: Text
     language: str
     safety: str
     """safe | changes-results | costly"""
@@ -103,24 +128,24 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Generic[Text]):
     """A candidate cause with its arithmetic."""
 
     id: str
     category: str
-    title: str
+    title: Text
     probability: float
-    explanation: str
-    evidence: tuple[Evidence, ...]
-    fixes: tuple[Fix, ...] = ()
+    explanation: Text
+    evidence: tuple[Evidence[Text], ...]
+    fixes: tuple[Fix[Text], ...] = ()
     log_odds: float = 0.0
-    """What the evidence adds up to before rivals are counted; for the page, not part of the JSON contract."""
-    separated_by: str = ""
+    """What the evidence adds up to before rivals are counted; for the page, not in the report."""
+    separated_by: Text = field(default_factory=_no_text)
     """The one observation that would tell it from the first cause; for the page as well."""
 
 
 @dataclass(frozen=True, slots=True)
-class SignatureHit:
+class SignatureHit(Generic[Text]):
     """A signature as reported: first and last findings of a process are listed one by one."""
 
     id: str
@@ -136,24 +161,27 @@ class SignatureHit:
     count: int
     text: str
     captures: tuple[tuple[str, str], ...]
-    title: str = ""
+    title: Text = field(default_factory=_no_text)
     literal: int = 0
-    """Characters of the longest text that its rule asks for: of two rules for a line the more specific has more; not part of the JSON contract."""
+    """Characters of the longest text that its rule asks for; no part of the report.
+
+    Of two rules for a line the more specific has more.
+    """
 
 
 @dataclass(frozen=True, slots=True)
-class FirstFailure:
+class FirstFailure(Generic[Text]):
     """The first real failure over all sources and processes."""
 
     source: int
     where: Where
     line: int
     time: str | None
-    why: str
+    why: Text
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Generic[Text]):
     """One entry of the timeline."""
 
     source: int
@@ -162,8 +190,8 @@ class Event:
     time: str | None
     step: float | None
     role: str
-    text: str
-    title: str = ""
+    text: Text
+    title: Text = field(default_factory=_no_text)
     """What the line means; for people, not part of the JSON contract."""
 
 
@@ -273,31 +301,51 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Generic[Text]):
     """Everything that was found out about one job."""
 
     knowledge_base: str
-    sources: tuple[Source, ...]
+    sources: tuple[Source[Text], ...]
     attempts: tuple[Attempt, ...]
     outcome: str
     frameworks: tuple[Framework, ...]
-    verdict: Verdict
-    causes: tuple[Cause, ...]
-    signatures: tuple[SignatureHit, ...]
-    first_failure: FirstFailure | None
-    timeline: tuple[Event, ...]
+    verdict: Verdict[Text]
+    causes: tuple[Cause[Text], ...]
+    signatures: tuple[SignatureHit[Text], ...]
+    first_failure: FirstFailure[Text] | None
+    timeline: tuple[Event[Text], ...]
     series: tuple[SeriesView, ...]
     environment: Environment
     settings: dict[str, Setting]
     progress: Progress
-    warnings: tuple[str, ...]
+    warnings: tuple[Text, ...]
     excerpt: Excerpt | None = None
     quotes: tuple[Excerpt, ...] = ()
-    """The lines around all places that the page names; filled for the page only."""
+    """The lines around all places that the page names."""
     marks: tuple[Marks, ...] = ()
     events_left: int = 0
     """Events that the timeline leaves out; not part of the JSON contract."""
     given: tuple[str, ...] = ()
     """The paths as the caller gave them: files, folders, `-`; not part of the JSON contract."""
-    language: str = "en"
+    language: str = ""
+    """Of the texts; empty where they are in every language."""
     classifier: str | None = None
+
+
+Analysis: TypeAlias = Diagnosis[Said]
+"""The one value of a job: complete, in every language; JSON both ways (`report.lossless`)."""
+
+
+def worded(value: Any, change: Callable[[Said], Any]) -> Any:
+    """Change every sentence in a value of this module, in the place where it stands.
+
+    A class without a text in any field is not generic, and is left as it is.
+    """
+    if isinstance(value, Said):
+        return change(value)
+    if isinstance(value, tuple) and value and not hasattr(value, "_fields"):
+        return tuple(worded(part, change) for part in value)
+    if not getattr(value.__class__, "__parameters__", ()):
+        return value
+    known = {name.name: getattr(value, name.name) for name in dataclasses.fields(value)}
+    return value.__class__(**{name: worded(part, change) for name, part in known.items()})

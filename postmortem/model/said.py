@@ -7,8 +7,11 @@ In: nothing. Out: `Said`. Not here: texts of rules (`patterns/`), labels of the 
 where the language of the report is known, and nowhere before.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+_NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class Said(NamedTuple):
@@ -16,12 +19,18 @@ class Said(NamedTuple):
 
     en: str
     zh: str
-    values: Mapping[str, object]
-    """What fills the places; another `Said` is filled in in the same language."""
+    values: Mapping[str, object] = _NO_VALUES
+    """What fills the places; another `Said` is filled in in the same language.
+
+    Without values the wordings are texts as they are, braces and all.
+    """
 
     def text(self, language: str) -> str:
         """Give the sentence in a language; one that is not known gets English."""
-        return (self.zh if language == "zh" else self.en).format(
+        wording = self.zh if language == "zh" else self.en
+        if not self.values:
+            return wording
+        return wording.format(
             **{name: in_language(value, language) for name, value in self.values.items()}
         )
 
@@ -29,15 +38,38 @@ class Said(NamedTuple):
         """Give the sentence in English."""
         return self.text("en")
 
+    def __bool__(self) -> bool:
+        """Say whether there is anything in it."""
+        return bool(self.en or self.zh)
+
+    def settled(self, change: Callable[[str], str] = str) -> "Said":
+        """Give the same with its places filled, each text changed as asked."""
+        if not self.values and change is str:
+            return self
+        return Said(change(self.text("en")), change(self.text("zh")))
+
+    def cut(self, limit: int) -> "Said":
+        """Give the same with texts that are too long cut."""
+        return self.settled(lambda text: cut(text, limit))
+
+
+NOTHING: Final = Said("", "")
+"""No words."""
+
 
 def say(en: str, zh: str, /, **values: object) -> Said:
     """Word something in both languages."""
-    return Said(en, zh, values)
+    return Said(en, zh, values or _NO_VALUES)
 
 
 def quote(text: str) -> Said:
     """Take words of the log, a name or a version, which are the same in every language."""
-    return Said("{text}", "{text}", {"text": text})
+    return Said(text, text)
+
+
+def both(texts: Mapping[str, str]) -> Said:
+    """Take a text of the rules, as their files hold it: under `en` and `zh`."""
+    return Said(texts["en"], texts["zh"])
 
 
 def labelled(label: object, text: object) -> Said:

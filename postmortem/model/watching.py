@@ -2,7 +2,7 @@
 
 A record, a sign of failure, a warning, a note on the file, the end.
 
-In: nothing. Out: the values. Not here: finding them (`watch`), saying them (`report.watching`).
+In: nothing. Out: the values. Not here: finding them (`watch`), saying them (`report.watch_events`).
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import Where
-from postmortem.model.said import Said
+from postmortem.model.said import NOTHING, Said
 
 KINDS: Final = (
     "nan",
@@ -28,7 +28,7 @@ KINDS: Final = (
 ENDS: Final = ("completed", "failed", "warned", "once", "interrupted")
 
 
-class Record(NamedTuple):
+class MetricRecord(NamedTuple):
     """All figures that one line prints for one process."""
 
     where: Where
@@ -96,7 +96,7 @@ class Ended:
     time: float
     cause: str | None = None
     """Of a run that is over: the verdict."""
-    title: str = ""
+    title: Said = NOTHING
     probability: float = 0.0
 
     @property

@@ -12,7 +12,8 @@ more memory than any other.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.reading.opener import Readable, fill
+from postmortem.reading.readable import fill
+from postmortem.reading.sources import Readable
 
 MARGIN: Final = 64 << 10
 SIZE: Final = 8 << 20

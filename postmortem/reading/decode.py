@@ -15,7 +15,9 @@ from typing import Final
 from postmortem.errors import InputError
 from postmortem.model.said import say
 from postmortem.reading import notebook
-from postmortem.reading.opener import Opened, Readable, fill
+from postmortem.reading.opener import Opened
+from postmortem.reading.readable import fill
+from postmortem.reading.sources import Readable
 
 SNIFF: Final = 1 << 20
 _BOMS: Final = (

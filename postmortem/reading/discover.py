@@ -1,6 +1,7 @@
 """Which files make up the job: a folder's logs, and why the others are left out.
 
-In: the paths a user gave. Out: `Candidate`s in a fixed order. Not here: opening them.
+In: the paths and streams that a user gave. Out: `Candidate`s in a fixed order. Not here: opening
+them.
 """
 
 import os
@@ -11,7 +12,8 @@ from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
-from postmortem.reading.opener import STDIN, no_file
+from postmortem.reading.opener import no_file
+from postmortem.reading.sources import Origin, is_file, name_of
 
 _BINARY: Final = frozenset(
     {
@@ -60,11 +62,16 @@ _TOO_MANY: Final = say(
 
 
 class Candidate(NamedTuple):
-    """A file that may belong to the job."""
+    """What may belong to the job's log."""
 
-    path: str
+    origin: Origin
     skip: Said | None
     """Why it is not read; None if it is."""
+
+    @property
+    def path(self) -> str:
+        """Give the name to be shown."""
+        return name_of(self.origin)
 
 
 def _is_there(path: str) -> bool:
@@ -75,17 +82,18 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def candidates(paths: Iterable[str]) -> Iterator[Candidate]:
-    """List the files of the job in a fixed order.
+def candidates(origins: Iterable[Origin]) -> Iterator[Candidate]:
+    """List the files and streams of the job in a fixed order.
 
     Raises:
         InputError: a path does not exist, or a folder holds nothing that could be a log.
     """
-    for path in paths:
-        if path != STDIN and not _is_there(path):
+    for origin in origins:
+        path = name_of(origin)
+        if is_file(origin) and not _is_there(path):
             raise InputError("no such file or folder", path, "check the path")
-        if path == STDIN or not Path(path).is_dir():
-            yield Candidate(path, None)
+        if not is_file(origin) or not Path(path).is_dir():
+            yield Candidate(origin, None)
             continue
         found = list(_walk(Path(path)))
         if not any(not candidate.skip for candidate in found):

@@ -1,6 +1,6 @@
 """The raw lines around a place of a log that can be read again.
 
-In: a path, a line number. Out: the lines. Not here: deciding which line matters.
+In: where the log comes from, a line number. Out: the lines. Not here: deciding which line matters.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from postmortem.errors import InputError
 from postmortem.reading.blocks import blocks
 from postmortem.reading.decode import Text
-from postmortem.reading.opener import STDIN, open_log
+from postmortem.reading.opener import open_log
+from postmortem.reading.sources import Origin, Stream, is_file
 
 _LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""
@@ -26,44 +27,50 @@ class RawLine(NamedTuple):
 
 
 def lines_around(
-    path: str, number: int, *, before: int = 20, after: int = 20
+    origin: Origin, number: int, *, before: int = 20, after: int = 20
 ) -> tuple[int, list[str]] | None:
     """Read the lines around a raw line number.
 
     The number of the first line and the lines, or None if the source cannot be read again.
     """
     begin = max(1, number - before)
-    found = lines_again(path, [(begin, number + after)])
+    found = lines_again(origin, [(begin, number + after)])
     return (begin, [line.text for line in found.values()]) if found else None
 
 
-def lines_again(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
+def lines_again(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
     """Read raw lines by number, as `lines_in`.
 
-    None if the source cannot be read again (standard input, a file that is gone or very large).
+    None if the source cannot be read again (standard input, a stream, a file that is gone or very
+    large).
     """
     try:
-        if path == STDIN or not Path(path).is_file() or Path(path).stat().st_size > _LARGEST:
-            return {}
-        return lines_in(path, windows)
+        return lines_in(origin, windows) if _can_be_read_again(origin) else {}
     except (InputError, OSError):
         return {}
 
 
-def lines_in(path: str, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
-    """Read raw lines of a file by number, in one pass.
+def _can_be_read_again(origin: Origin) -> bool:
+    if isinstance(origin, Stream):
+        return isinstance(origin.content, bytes) and len(origin.content) <= _LARGEST
+    path = Path(origin)
+    return is_file(origin) and path.is_file() and path.stat().st_size <= _LARGEST
+
+
+def lines_in(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
+    """Read raw lines of a log by number, in one pass.
 
     Args:
-        path: the file.
+        origin: a file, or bytes under a name.
         windows: first and last line of each stretch, both included; stretches do not overlap.
 
     Returns:
-        Lines by number; those behind the end of the file are missing.
+        Lines by number; those behind the end of the log are missing.
 
     Raises:
         InputError: the file cannot be read.
     """
-    opened = open_log(path)
+    opened = open_log(origin)
     try:
         text = Text(opened)
         wanted = sorted(windows)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError
+from postmortem.reading.archives import archive_kind
 from postmortem.reading.decode import detect
-from postmortem.reading.opener import MAGIC
 
 _PIECE: Final = 8 << 20
 _MARK: Final = 64
@@ -133,11 +133,7 @@ class Followed:
         while True:
             self._file.seek(self._position)
             raw = self._file.read(_PIECE)
-            if (
-                not self._position
-                and (kind := next((kind for magic, kind in MAGIC if raw.startswith(magic)), None))
-                is not None
-            ):
+            if not self._position and (kind := archive_kind(raw)) is not None:
                 raise InputError(
                     f"this is a {kind} archive, which does not grow line by line",
                     self.path,

@@ -14,7 +14,7 @@ import json
 import re
 from typing import Final
 
-from postmortem.reading.opener import Readable
+from postmortem.reading.sources import Readable
 
 _PIECE: Final = 1 << 20
 _LONGEST: Final = 16 << 20
@@ -31,7 +31,7 @@ _BRACKETS: Final = {ord("{"): True, ord("["): True, ord("}"): False, ord("]"): F
 _COLON: Final = 8
 """Bytes behind a string within which a colon tells that it is a key."""
 _OUTPUT: Final = 5
-"""Containers around what an output holds: the notebook, its cells, a cell, its outputs, an output."""
+"""Containers around what an output holds: the notebook, its cells, a cell, its outputs, one."""
 _DEEPEST: Final = 8
 """Containers beyond which nothing printed stands."""
 _LONGEST_KEY: Final = 100

@@ -1,124 +1,66 @@
 """Open what a user names: a plain, compressed or piped log, as a stream of bytes; say what it was.
 
-In: a path, or `-` for standard input. Out: `Opened`: a raw byte stream, its compression, and what
-went wrong while reading, if anything did. Not here: text encodings (`reading.decode`), blocks
-(`reading.blocks`), folders (`reading.discover`).
+In: a path, `-` for standard input, or a `Stream`. Out: `Opened`: a raw byte stream, its
+compression, its digest, and what went wrong while reading, if anything did. Not here: text
+encodings (`reading.decode`), blocks (`reading.blocks`), folders (`reading.discover`).
 
 Compression is told by magic bytes, not by the name. A broken archive gives what can be read from
 it, and says so: half a log is worth more than an error message. So does one that unpacks to more
 than a log can, and a file that is shortened or replaced while it is read.
 """
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import stat
 import sys
-import zlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
+from postmortem.reading.archives import BROKEN, Stored, archive_kind, unpacked
 from postmortem.reading.pipe import open_pipe
+from postmortem.reading.sources import STDIN, Origin, Readable, Stream
 
-STDIN: Final = "-"
-_AT_ONCE: Final = 8 << 20
-"""Bytes asked for at once: a reader may set aside all that it is asked for."""
-MAGIC: Final = (
-    (b"\x1f\x8b", "gz"),
-    (b"BZh", "bz2"),
-    (b"\xfd7zXZ\x00", "xz"),
-    (b"\x28\xb5\x2f\xfd", "zst"),
-)
-_BROKEN: Final = (EOFError, OSError, zlib.error, lzma.LZMAError)
 _FREE: Final = 64 << 20
 """Unpacked bytes up to which an archive may be as dense as it likes."""
 _DENSEST: Final = 1000
-"""Times its size that an archive of a log may unpack to: counters and times differ from line to line."""
+"""Times its size that an archive of a log may unpack to: its lines differ by counters and times."""
 _MOST_UNPACKED: Final = 64 << 30
-_PIECE: Final = 1 << 10
-"""Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
-
-
-class Readable(Protocol):
-    """Whatever gives bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Give up to `size` bytes, b"" at the end."""
-
-
-class Stream(Readable, Protocol):
-    """What can be closed too: a file, a decompressor."""
-
-    def close(self) -> None:
-        """Release the file."""
-
-
-def fill(source: Readable, size: int) -> bytes:
-    """Read `size` bytes, in as many steps as it takes; fewer only at the end."""
-    chunks = []
-    missing = size
-    while missing > 0 and (chunk := source.read(min(missing, _AT_ONCE))):
-        chunks.append(chunk)
-        missing -= len(chunk)
-    return b"".join(chunks)
-
-
-def lines_of(source: Readable, longest: int) -> Iterator[str]:
-    """Yield the lines of UTF-8 text without their breaks, each cut behind `longest` bytes."""
-    rest = b""
-    while chunk := source.read(_AT_ONCE):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from (line[:longest].decode("utf-8", "replace") for line in whole)
-        rest = rest[:longest]
-    if rest:
-        yield rest.decode("utf-8", "replace")
-
-
-class Counted:
-    """Counts the lines of what is read through it."""
-
-    def __init__(self, source: Readable) -> None:
-        """Take what is to be read."""
-        self._source, self._breaks, self._is_open = source, 0, True
-
-    @property
-    def lines(self) -> int:
-        """Give the lines read so far; one without a break at its end counts."""
-        return self._breaks + self._is_open
-
-    def read(self, size: int, /) -> bytes:
-        """Give up to `size` bytes, b"" at the end."""
-        data = self._source.read(size)
-        if data:
-            self._breaks += data.count(b"\n")
-            self._is_open = not data.endswith(b"\n")
-        return data
 
 
 class Opened:
-    """A readable log: `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off."""
+    """A log that is read.
+
+    `read(n)` gives decompressed bytes, and b"" at the end or where an archive breaks off.
+    """
 
     def __init__(
         self,
         path: str,
-        stream: Stream,
+        file: io.BufferedReader,
         compression: str | None,
-        packed: "_Packed | None" = None,
         status: os.stat_result | None = None,
     ) -> None:
-        """Wrap an open stream; `path` is the name shown to the user, `packed` the file that a decompressor reads and does not close, `status` that of a file when it was opened."""
+        """Take an open file, at its beginning.
+
+        Args:
+            path: the name shown to the user.
+            file: the log as it is stored.
+            compression: gz, bz2, xz, zst or None.
+            status: that of the file when it was opened; None if it is none.
+        """
         self.path, self.compression = path, compression
         self.fault: Said | None = None
-        """Why less was read than there should be, or something else than now bears the name; None if all is well."""
+        """Why less was read than there should be, or what else now bears the name; or None."""
         self.bytes_read = 0
-        self._stream, self._packed, self._status = stream, packed, status
-        # A decompressor's read1 hands out what it has before it meets the break.
-        self._read = getattr(stream, "read1", stream.read) if compression else stream.read
+        self._stored, self._status = Stored(file), status
+        self._read = unpacked(self._stored, compression) if compression else self._stored.read
+
+    @property
+    def digest(self) -> str | None:
+        """Give the hash of the log as it is stored, once it has been read to its end."""
+        return self._stored.digest
 
     def read(self, size: int) -> bytes:
         """Read up to `size` bytes.
@@ -130,44 +72,23 @@ class Opened:
             return b""
         try:
             data = self._read(size)
-        except _BROKEN as error:
+        except BROKEN as error:
             if not self.bytes_read:
-                raise InputError(
-                    say(
-                        "the {what} cannot be read: {error}",
-                        "{what}无法读取：{error}",
-                        what=self._kind(),
-                        error=error,
-                    ),
-                    self.path,
-                    "copy it again, or unpack it as far as it goes",
-                ) from error
+                raise self._unreadable(error) from error
             self.fault = self._broken(error)
-            return b""
-        except Exception as error:
-            if type(error).__name__ != "ZstdError":
-                raise
-            self.fault = self._broken(error)
-            if not self.bytes_read:
-                raise InputError(
-                    say(
-                        "the zst archive cannot be read: {error}",
-                        "zst 压缩包无法读取：{error}",
-                        error=error,
-                    ),
-                    self.path,
-                    "copy it again",
-                ) from error
             return b""
         self.bytes_read += len(data)
         self.fault = self._too_dense() if data else self._changed()
         return data
 
+    def close(self) -> None:
+        """Close the file behind it; a stream that the caller holds stays open."""
+        self._stored.close()
+
     def _too_dense(self) -> Said | None:
         """Say that an archive unpacks to more than a log can."""
-        if self._packed is None or self.bytes_read <= max(
-            _FREE, min(_DENSEST * self._packed.count, _MOST_UNPACKED)
-        ):
+        most = max(_FREE, min(_DENSEST * self._stored.count, _MOST_UNPACKED))
+        if not self.compression or self.bytes_read <= most:
             return None
         if self.bytes_read > _MOST_UNPACKED:
             return say(
@@ -200,20 +121,28 @@ class Opened:
             now = Path(self.path).stat()
         except OSError:  # gone, but it was read
             return None
-        return (
-            None
-            if os.path.samestat(now, self._status)
-            else say(
-                "another file took its name while it was read; this is the old one",
-                "读取期间另一个文件占用了它的名字；读取的是旧文件",
-            )
+        if os.path.samestat(now, self._status):
+            return None
+        return say(
+            "another file took its name while it was read; this is the old one",
+            "读取期间另一个文件占用了它的名字；读取的是旧文件",
         )
 
     def _kind(self) -> Said:
-        return (
-            say("{kind}", "{kind} 压缩包", kind=self.compression)
-            if self.compression
-            else say("file", "文件")
+        if self.compression:
+            return say("{kind}", "{kind} 压缩包", kind=self.compression)
+        return say("file", "文件")
+
+    def _unreadable(self, error: Exception) -> InputError:
+        return InputError(
+            say(
+                "the {what} cannot be read: {error}",
+                "{what}无法读取：{error}",
+                what=self._kind(),
+                error=error,
+            ),
+            self.path,
+            "copy it again, or unpack it as far as it goes",
         )
 
     def _broken(self, error: Exception) -> Said:
@@ -225,83 +154,56 @@ class Opened:
             error=error,
         )
 
-    def close(self) -> None:
-        """Close the file behind it."""
-        self._stream.close()
-        if self._packed is not None:
-            self._packed.close()
+
+class _Lent(io.RawIOBase):
+    """A stream that belongs to somebody else: closing this leaves it open."""
+
+    def __init__(self, stream: Readable, name: str) -> None:
+        super().__init__()
+        self._stream, self._name = stream, name
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read up to the buffer's length; 0 at the end.
+
+        Raises:
+            InputError: it gives something else than bytes, or nothing yet.
+        """
+        data = self._stream.read(len(buffer))
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise InputError(
+                say(
+                    "the stream gives {kind}, not bytes",
+                    "数据流给出的是 {kind}，不是字节",
+                    kind=type(data).__name__,
+                ),
+                self._name,
+                "open it in binary mode, and blocking",
+            )
+        buffer[: len(data)] = data
+        return len(data)
 
 
-class _Packed:
-    """A file as a decompressor reads it, counted."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream, self.count = stream, 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Give up to `size` bytes, b"" at the end."""
-        data = self._stream.read(size)
-        self.count += len(data)
-        return data
-
-    def close(self) -> None:
-        """Release the file."""
-        self._stream.close()
-
-
-class _Frames:
-    """The frames of a .zst file, one behind the other.
-
-    Unlike the library's own reader it notices a file that ends within a frame.
-    """
-
-    def __init__(self, stream: Stream) -> None:
-        import zstandard  # noqa: PLC0415 -- rare input: its import is not paid by every start
-
-        self._stream, self._unpacker = stream, zstandard.ZstdDecompressor()
-        self._frame: Any = None
-        self._packed = self._ready = b""
-
-    def read(self, size: int, /) -> bytes:
-        """Give up to `size` bytes, b"" at the end."""
-        while not self._ready:
-            packed = self._packed or self._stream.read(_PIECE)
-            if not packed and self._frame is not None:
-                raise EOFError("Compressed file ended before the end of a frame")
-            if not packed:
-                return b""
-            self._frame = self._frame or self._unpacker.decompressobj()
-            self._ready, self._packed = self._frame.decompress(packed), b""
-            if self._frame.eof:
-                self._packed, self._frame = self._frame.unused_data, None
-        data, self._ready = self._ready[:size], self._ready[size:]
-        return data
-
-    def close(self) -> None:
-        """Release the file."""
-        self._stream.close()
-
-
-def open_log(path: str) -> Opened:
-    """Open one file or standard input.
+def open_log(origin: Origin) -> Opened:
+    """Open one file, standard input, or a stream.
 
     Raises:
         InputError: missing, a folder, a device, a pipe to which nobody writes, or not readable.
     """
-    if path == STDIN:
-        _refuse_device(_status_of_stdin(), path)
-        return _unpacked(path, io.BufferedReader(sys.stdin.buffer), None)  # type: ignore[arg-type]  # a binary stream is all it takes
+    if isinstance(origin, Stream):
+        content = origin.content
+        return _opened(
+            origin.name,
+            _lent(io.BytesIO(content) if isinstance(content, bytes) else content, origin.name),
+        )
+    if origin == STDIN:
+        _refuse_device(_status_of_stdin(), origin)
+        return _opened(origin, _lent(sys.stdin.buffer, origin))
     try:
-        status = Path(path).stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise InputError(
-                "this is a folder", path, "name a file in it, or pass the folder itself to analyze"
-            )
-        _refuse_device(status, path)
-        if stat.S_ISFIFO(status.st_mode):
-            return _unpacked(path, open_pipe(path), None)
-        stream = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
-        status = os.fstat(stream.fileno())
+        file, status = _open_file(origin)
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
         raise InputError(
             say(
@@ -309,10 +211,40 @@ def open_log(path: str) -> Opened:
                 "无法打开：{why}",
                 why=getattr(error, "strerror", None) or error,
             ),
-            path,
+            origin,
             "check the path and its permissions",
         ) from error
-    return _unpacked(path, stream, status if stat.S_ISREG(status.st_mode) else None)
+    return _opened(origin, file, status if stat.S_ISREG(status.st_mode) else None)
+
+
+def _lent(stream: Readable, name: str) -> io.BufferedReader:
+    return io.BufferedReader(_Lent(stream, name))
+
+
+def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:
+    """Open a file or a pipe, with its status; a folder or a device is refused before."""
+    status = Path(path).stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError(
+            "this is a folder", path, "name a file in it, or pass the folder itself to analyze"
+        )
+    _refuse_device(status, path)
+    if stat.S_ISFIFO(status.st_mode):
+        return open_pipe(path), status
+    file = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
+    return file, os.fstat(file.fileno())
+
+
+def _opened(path: str, file: io.BufferedReader, status: os.stat_result | None = None) -> Opened:
+    try:
+        head = file.peek(8)
+    except OSError as error:
+        raise InputError(
+            say("cannot be read: {why}", "无法读取：{why}", why=error.strerror or error),
+            path,
+            "check the file",
+        ) from error
+    return Opened(path, file, archive_kind(head), status)
 
 
 def no_file(mode: int) -> Said | None:
@@ -321,15 +253,16 @@ def no_file(mode: int) -> Said | None:
         return say("a pipe, not a file", "是管道，不是文件")
     if stat.S_ISSOCK(mode):
         return say("a socket, not a file", "是 socket，不是文件")
-    return (
-        say("a device, not a file", "是设备，不是文件")
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
-        else None
-    )
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        return say("a device, not a file", "是设备，不是文件")
+    return None
 
 
 def _refuse_device(status: os.stat_result | None, path: str) -> None:
-    """Let through files and pipes, the terminal that is standard input, and the device that is always empty."""
+    """Let through files and pipes.
+
+    And the terminal that is standard input, and the device that is always empty.
+    """
     why = None if status is None or stat.S_ISFIFO(status.st_mode) else no_file(status.st_mode)
     if status is None or why is None or (path == STDIN and stat.S_ISSOCK(status.st_mode)):
         return
@@ -346,29 +279,3 @@ def _status_of_stdin() -> os.stat_result | None:
         return os.fstat(sys.stdin.fileno())
     except (OSError, ValueError, AttributeError):  # closed, or no file at all
         return None
-
-
-def _unpacked(path: str, buffered: io.BufferedReader, status: os.stat_result | None) -> Opened:
-    head = _peek(buffered, path)
-    kind = next((name for magic, name in MAGIC if head.startswith(magic)), None)
-    if kind is None:
-        return Opened(path, buffered, None, status=status)
-    packed = _Packed(buffered)
-    readers: dict[str, Callable[[Any], Any]] = {
-        "gz": lambda file: gzip.GzipFile(fileobj=file),
-        "bz2": bz2.BZ2File,
-        "xz": lzma.LZMAFile,
-        "zst": _Frames,
-    }
-    return Opened(path, readers[kind](packed), kind, packed, status)
-
-
-def _peek(buffered: io.BufferedReader, path: str) -> bytes:
-    try:
-        return buffered.peek(8)
-    except OSError as error:
-        raise InputError(
-            say("cannot be read: {why}", "无法读取：{why}", why=error.strerror or error),
-            path,
-            "check the file",
-        ) from error

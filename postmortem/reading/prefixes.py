@@ -131,6 +131,7 @@ _NCCL: Final = re.compile(
     r" )?NCCL )"
 )
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
+_BEHIND_SECONDS: Final = re.compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
 _GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
@@ -299,17 +300,30 @@ def seconds(time: str | None) -> float:
         else time
     )
     try:
-        parsed = dt.datetime.fromisoformat(text)
+        parsed = dt.datetime.fromisoformat(_for_any_python(text))
     except ValueError:
         return math.nan
-    return parsed.replace(tzinfo=parsed.tzinfo or dt.UTC).timestamp()
+    return parsed.replace(tzinfo=parsed.tzinfo or dt.timezone.utc).timestamp()
+
+
+def _for_any_python(text: str) -> str:
+    """Write fraction and zone as Python 3.10 reads them: six digits, a colon within the zone."""
+    found = _BEHIND_SECONDS.search(text)
+    if found is None:
+        return text
+    fraction, zone = found.groups("")
+    fraction = fraction and fraction[:7].ljust(7, "0")
+    zone = "+00:00" if zone == "Z" else zone
+    zone = f"{zone[:3]}:{zone[-2:]}" if zone else ""
+    return f"{text[: found.start()]}{fraction}{zone}"
 
 
 def carries_srun_labels(sample: str) -> bool:
-    """Say whether most lines of the sample (a server's may be mixed in) begin with `srun --label`'s task number, be it behind a stamp or in colour.
+    """Say whether most lines of the sample begin with `srun --label`'s task number.
 
-    A single leading "12: " is data; only the same shape on many lines, with at least two task
-    numbers or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
+    Lines of a server may be mixed in, and the number may stand behind a stamp or in colour. A
+    single leading "12: " is data; only the same shape on many lines, with at least two task numbers
+    or task 0, is a label. Behind a stamp, numbers that only rise are epochs or items.
     """
     lines = [line for line in sample.split("\n") if line.strip()][:400]
     if len(lines) < 8:

@@ -33,9 +33,15 @@ _MOST_BEHIND: Final = 256
 LONG: Final = 1024
 """Bytes of a line above which a look at it counts."""
 _TEXT, _TEXT_PER_BYTE = 64 << 20, 3
-"""Bytes of long lines that rules may look at, each counted for itself: at once, and for each byte of the log."""
+"""Bytes of long lines that rules may look at, each counted for itself.
+
+At once, and for each byte of the log.
+"""
 _ROWS, _ROWS_PER_BYTE = 1 << 20, 0.05
-"""Lines that tracebacks may be followed over, as much: a thousand ranks that fail at once, and one look in twenty bytes."""
+"""Lines that tracebacks may be followed over.
+
+At once, for a thousand ranks that fail together, and for each byte of the log: a look in twenty.
+"""
 _HEADER: Final = 10
 """What the first line of a traceback costs, as so many of those that follow."""
 
@@ -166,7 +172,11 @@ class View:
         return passed
 
     def around(self, reach: int, line_break: bytes) -> tuple[int, str]:
-        """Give the raw line number of the first of the lines around this one, and their text, at most `reach` bytes on either side."""
+        """Give the lines around this one, at most `reach` bytes on either side.
+
+        Returns:
+            The raw line number of the first, and their text.
+        """
         start = max(0, self.start - reach)
         start = self.data.find(b"\n", start, self.start) + 1 or start
         end = self.data.rfind(b"\n", self.end, self.end + reach)
@@ -233,7 +243,10 @@ class Sight:
         return self._rows.is_left(place)
 
     def may_look(self, view: View, base: int, *, follows: bool) -> bool:
-        """Say whether one more rule may look at a line, and count it if it is long or `follows` a traceback from there."""
+        """Say whether one more rule may look at a line.
+
+        It is counted if the line is long, or it `follows` a traceback from there.
+        """
         allowance, cost = (self._rows, _HEADER) if follows else (self._text, view.end - view.start)
         if cost <= LONG and not follows:
             return True
@@ -254,10 +267,13 @@ class _Times:
         """Know of no line."""
         self._place = -1
         self._found: tuple[int, str, int] | None = None
-        """What was found from the last place backwards: the offset of its line, the time, and how many lines lie between."""
+        """What was found from the last place backwards.
+
+        The offset of its line, the time, and how many lines lie between.
+        """
 
     def nearest(self, view: View, base: int) -> tuple[int, str] | None:
-        """Give the time in this line, or in one of the lines before it, and the offset of its line in the stream."""
+        """Give the time in this line, or in one before it, and the offset of its line."""
         start, low, passed, one = view.start, max(0, view.start - REACH), 0, view.cleaned
         found = None
         while found is None:
@@ -286,13 +302,10 @@ def same_process(one: Where, other: Where) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
     if one is other or one is NOWHERE or other is NOWHERE:
         return True
-    (rank, local, node, pid), (its_rank, its_local, its_node, its_pid) = one, other
-    return (
-        (rank is None or its_rank is None or rank == its_rank)
-        and (local is None or its_local is None or local == its_local)
-        and (node is None or its_node is None or node == its_node)
-        and (pid is None or its_pid is None or pid == its_pid)
-    )
+    for part, its in zip(one, other, strict=True):
+        if part is not None and its is not None and part != its:
+            return False
+    return True
 
 
 def _end(data: bytes, position: int, limit: int) -> int:

@@ -1,54 +1,64 @@
-"""A diagnosis as text: for the terminal, as a page, as JSON, as a comment.
+"""An analysis as text: for the terminal, as a page, as JSON, as a comment.
 
-In: a `Diagnosis` and the name of a form. Out: text. Not here: computing a verdict, writing a file,
-printing. A form's module is imported when it is asked for: Rich and Jinja take longer to import
-than a small log takes to read.
+In: an `Analysis`, the name of a form, a language. Out: text. Not here: computing a verdict, reading
+a log, writing a file, printing. A form's module is imported when it is asked for: Rich and Jinja
+take longer to import than a small log takes to read.
 """
 
-from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
 from postmortem.errors import UsageError
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Analysis
+from postmortem.names import LANGUAGES
+from postmortem.report.told import told
 
 _RENDERERS: Final = {
-    "terminal": ("postmortem.report.screen", "render_screen"),
-    "html": ("postmortem.report.html", "render_html"),
+    "terminal": ("postmortem.report.terminal.screen", "render_screen"),
+    "html": ("postmortem.report.page.html", "render_html"),
     "json": ("postmortem.report.wire", "render_json"),
     "jsonl": ("postmortem.report.wire", "render_jsonl"),
     "sarif": ("postmortem.report.sarif", "render_sarif"),
     "github": ("postmortem.report.github", "render_github"),
     "markdown": ("postmortem.report.markdown", "render_markdown"),
 }
-_WHOLE: Final = ("postmortem.report.terminal", "render_terminal")
-FORMS: Final = tuple(_RENDERERS)
+_WHOLE: Final = ("postmortem.report.terminal.whole", "render_terminal")
+_PAGE: Final = "html"
+_STORED: Final = "analysis"
+FORMS: Final = (*_RENDERERS, _STORED)
 
 
 def render(
-    diagnosis: Diagnosis,
+    analysis: Analysis,
     form: str,
     *,
+    language: str = "en",
     width: int = 80,
     color: bool = False,
     full: bool = False,
     redact: bool = True,
-    translations: Sequence[Diagnosis] = (),
 ) -> str:
-    """Render a diagnosis in one of `FORMS`, any other is a `UsageError`.
+    """Render an analysis in one of `FORMS`; any other is a `UsageError`.
 
-    `width`, `color` and `full` (all of it, not one screen) are for the terminal only,
-    `translations` for the page.
+    `width`, `color` and `full` (all of it, not one screen) are for the terminal only. The page
+    holds every language and opens in this one. `analysis` is the value itself, for programs that
+    render, compare or keep it: it holds every language, and nothing in it is redacted.
     """
-    if form not in _RENDERERS:
+    if form not in FORMS:
         raise UsageError(
             f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}"
         )
+    if form == _STORED:
+        return str(import_module("postmortem.report.lossless").to_json(analysis))
+    special: dict[str, Any] = {}
+    if form == "terminal":
+        special = {"width": width, "color": color}
+    if form == _PAGE:
+        others = [other for other in LANGUAGES if other != language]
+        special = {"translations": [told(analysis, other) for other in others]}
+    else:
+        analysis = replace(analysis, quotes=())  # only the page shows them
     module, name = _WHOLE if form == "terminal" and full else _RENDERERS[form]
     renderer = getattr(import_module(module), name)
-    special: dict[str, dict[str, Any]] = {
-        "terminal": {"width": width, "color": color},
-        "html": {"translations": translations},
-    }
-    text: str = renderer(diagnosis, redact=redact, **special.get(form, {}))
-    return text
+    return str(renderer(told(analysis, language), redact=redact, **special))

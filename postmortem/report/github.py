@@ -10,7 +10,7 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.plain import one_line, percent
 from postmortem.report.presentable import presentable
@@ -29,53 +29,52 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     shown = presentable(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
     words = Words(shown.language)
-    verdict = shown.verdict
+    candidates = (_candidate(shown, cause, words) for cause in _also_weighed(shown))
+    return "\n".join([_verdict(shown, words), *candidates]) + "\n"
+
+
+def _verdict(diagnosis: Diagnosis, words: Words) -> str:
+    """Annotate the first failure: with the cause and its first fix, or with what would decide."""
+    verdict, title = diagnosis.verdict, parts.title(diagnosis, words)
     if verdict.cause is None:
-        need = words("semicolon").join(one.what for one in verdict.need)
-        lines = [
-            _command(
-                "warning",
-                parts.title(shown, words),
-                " ".join(part for part in (verdict.summary, need) if part),
-                _failure(shown),
-            )
-        ]
-        candidates = shown.causes[: _SHOWN - 1]
+        behind = words("semicolon").join(need.what for need in verdict.need)
     else:
-        main = parts.main_cause(shown)
-        fix = main.fixes[0].title if main is not None and main.fixes else ""
-        level = "notice" if verdict.cause.startswith("healthy.") else "error"
-        lines = [
-            _command(
-                level,
-                f"{parts.title(shown, words)} ({verdict.cause}, {percent(verdict.probability)})",
-                " ".join(part for part in (verdict.summary, fix) if part),
-                _failure(shown),
-            )
-        ]
-        candidates = parts.other_causes(shown)[: _SHOWN - 1] if level == "error" else ()
-    lines += [
-        _command(
-            "warning" if verdict.cause is None else "notice",
-            f"{one.title} ({one.id}, {percent(one.probability)})",
-            _why(one, words),
-            _first_line(shown, one),
-        )
-        for one in candidates
-    ]
-    return "\n".join(lines) + "\n"
+        title = f"{title} ({verdict.cause}, {percent(verdict.probability)})"
+        main = parts.main_cause(diagnosis)
+        behind = main.fixes[0].title if main is not None and main.fixes else ""
+    said = " ".join(part for part in (verdict.summary, behind) if part)
+    return _command(_level(diagnosis), title, said, _failure(diagnosis))
+
+
+def _level(diagnosis: Diagnosis) -> str:
+    cause = diagnosis.verdict.cause
+    if cause is None:
+        return "warning"
+    return "notice" if cause.startswith("healthy.") else "error"
+
+
+def _also_weighed(diagnosis: Diagnosis) -> tuple[Cause, ...]:
+    """Give the candidates that are annotated besides the verdict; beside a healthy run none."""
+    if diagnosis.verdict.cause is None:
+        return diagnosis.causes[: _SHOWN - 1]
+    return parts.other_causes(diagnosis)[: _SHOWN - 1] if _level(diagnosis) == "error" else ()
+
+
+def _candidate(diagnosis: Diagnosis, cause: Cause, words: Words) -> str:
+    return _command(
+        "warning" if diagnosis.verdict.cause is None else "notice",
+        f"{cause.title} ({cause.id}, {percent(cause.probability)})",
+        _why(cause, words),
+        _first_line(diagnosis, cause),
+    )
 
 
 def _command(level: str, title: str, message: str, place: tuple[str, int] | None) -> str:
-    properties = (
-        {"title": one_line(title, 200)}
-        if place is None
-        else {"file": one_line(place[0], 400), "line": str(place[1]), "title": one_line(title, 200)}
-    )
-    return (
-        f"::{level}"
-        f" {','.join(f'{name}={_property(value)}' for name, value in properties.items())}::{_data(one_line(message, _LONGEST))}"
-    )
+    properties = {"title": one_line(title, 200)}
+    if place is not None:
+        properties = {"file": one_line(place[0], 400), "line": str(place[1]), **properties}
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {listed}::{_data(one_line(message, _LONGEST))}"
 
 
 def _data(text: str) -> str:

@@ -1,52 +1,36 @@
 """The Markdown report: short, for a comment under an issue.
 
-In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`). Log text stands in
-fences longer than any run of backticks in it, or is escaped; mentions, issue numbers, addresses and
-commits are defused.
+In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`),
+escaping and defusing log text (`report.markdown_text`).
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
 from postmortem.model.said import cut
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.reading.redaction import Redactor
-from postmortem.report import parts
-from postmortem.report.curves import chosen, sparkline
-from postmortem.report.plain import number, one_line, percent, place, process, safe, weight
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import about_run, parts
+from postmortem.report.markdown_text import QUOTED, code, fence, fitted, folded, prose
+from postmortem.report.plain import number, percent, place, process, weight
+from postmortem.report.plotted import chosen
 from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
+from postmortem.report.sparks import sparkline
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 
-LONGEST: Final = 64_000
-"""UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of its own."""
-_SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
-# What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what
-# is matched here.
-_ACTIVE: Final = re.compile(
-    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE,
-)  # fmt: skip
-_COMMIT: Final = re.compile(
-    r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE
-)
-_SIX: Final = re.compile(r"[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
 CURVES: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 _ROWS: Final = 30
 _FIXES_SHOWN: Final = 3
 _EVIDENCE_SHOWN: Final = 6
 _OTHERS_SHOWN: Final = 3
-_QUOTED: Final = 300
 _WARNINGS_SHOWN: Final = 5
 _EVENTS_SHOWN: Final = 15
 _DOUBTS_SHOWN: Final = 12
 _SPARKS: Final = 40
 _EXPLAINED: Final = 700
-_LONGEST_LINE: Final = 2_000
-_LONGEST_FENCE: Final = 8_000
 
 
 def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -80,80 +64,11 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     )
 
 
-def fitted(blocks: Iterable[str], last: str, note: str) -> str:
-    """Join blocks, each whole in itself, up to the length of a comment.
-
-    A note says that some were left out.
-    """
-    kept: list[str] = []
-    room = LONGEST - units(f"{last}\n\n_{note}_\n\n\n")
-    is_cut = False
-    for block in blocks:
-        size = units(block) + 2
-        is_cut |= size > room
-        if size <= room:
-            kept.append(block)
-            room -= size
-    return "\n\n".join([*kept, *([f"_{note}_"] if is_cut else []), last]) + "\n"
-
-
-def units(text: str) -> int:
-    """Count UTF-16 units, of which a character beyond the basic plane has two."""
-    return len(text) + sum(char > "\uffff" for char in text)
-
-
-def prose(text: str) -> str:
-    """Escape a text on one line, so that it is shown as it is, notifies nobody and links nowhere."""
-    flat = _COMMIT.sub(
-        lambda match: _SIX.sub(_parted, match[0]),
-        _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)),
-    )
-    marked = _SPECIAL.sub(
-        lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat
-    )
-    return escape(marked, quote=False)
-
-
-def _parted(match: "re.Match[str]") -> str:
-    return match[0] + "\u200b"
-
-
-def code(text: str) -> str:
-    """Put a text on one line into inline code that it cannot break out of."""
-    flat = one_line(text, _QUOTED)
-    ticks = "`" * (_longest_run(flat) + 1)
-    gap = " " if flat[:1] == "`" or flat[-1:] == "`" else ""
-    return f"{ticks}{gap}{flat}{gap}{ticks}" if flat else ""
-
-
-def fence(text: str, language: str = "", indent: str = "") -> str:
-    """Put a text into a fenced block that it cannot break out of; what is far too long is cut."""
-    body = cut(
-        "\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")),
-        _LONGEST_FENCE,
-    )
-    ticks = "`" * max(3, _longest_run(body) + 1)
-    info = language if re.fullmatch(r"[A-Za-z0-9+-]{1,20}", language) else ""
-    return "\n".join(
-        f"{indent}{line}" if line else "" for line in (f"{ticks}{info}", *body.split("\n"), ticks)
-    )
-
-
-def folded(title: str, *blocks: str) -> str:
-    """Fold blocks under a title of our own."""
-    return "\n\n".join((f"<details><summary>{escape(title)}</summary>", *blocks, "</details>"))
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall(r"`+", text)), default=0)
-
-
 def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     verdict = diagnosis.verdict
     outcome = parts.outcome(diagnosis, diagnosis.outcome, words)
-    yield (
-        f"### {prose(outcome[:1].upper() + outcome[1:] + words('colon') + parts.title(diagnosis, words))}"
-    )
+    head = outcome[:1].upper() + outcome[1:] + words("colon") + parts.title(diagnosis, words)
+    yield f"### {prose(head)}"
     named = f"{code(verdict.cause)} · " if verdict.cause is not None else ""
     said = [
         named + prose(parts.standing(diagnosis, words)),
@@ -221,7 +136,7 @@ def _evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
         else words.either("by", item.kind)
     )
     said = " ".join(part for part in (where, prose(process(item.where, words))) if part)
-    return f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, _QUOTED))}"
+    return f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, QUOTED))}"
 
 
 def _fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
@@ -281,7 +196,8 @@ def _harmless(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     because = words("colon") + prose(hit.because) if hit.because else ""
-    return f"- {prose(hit.title or hit.text)}{words('bracketed', text=code(parts.spot(diagnosis, hit, words)))}{because}"
+    spot = words("bracketed", text=code(parts.spot(diagnosis, hit, words)))
+    return f"- {prose(hit.title or hit.text)}{spot}{because}"
 
 
 def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
@@ -301,9 +217,9 @@ def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 def _environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     said = [
-        parts.frameworks(diagnosis),
-        parts.environment_line(diagnosis, words),
-        *parts.progress(diagnosis, words),
+        about_run.frameworks(diagnosis),
+        about_run.environment_line(diagnosis, words),
+        *about_run.progress(diagnosis, words),
     ]
     lines = [part for part in said if part]
     if lines:

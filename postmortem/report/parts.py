@@ -6,36 +6,23 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 here: layout, judging.
 """
 
-import re
 import shlex
-from collections import Counter
 from typing import Final
 
 from postmortem.model.diagnosis import (
-    Attempt,
     Cause,
     Diagnosis,
-    Environment,
     Event,
     Evidence,
-    Gpu,
     SeriesView,
     SignatureHit,
-    Source,
 )
-from postmortem.reading.names import attempts_of
-from postmortem.reading.redaction import KINDS, Redactor
+from postmortem.redaction.redactor import KINDS, Redactor
 from postmortem.report.plain import number, one_line, percent, place, process, safe, when
 from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
-_TELLING_PACKAGES: Final = (
-    "torch", "transformers", "deepspeed", "accelerate", "trl", "peft", "bitsandbytes", "flash-attn", "flash_attn", "lightning", "pytorch-lightning",
-    "megatron-core", "mmengine", "mmcv", "xtuner", "vllm", "numpy",
-)  # fmt: skip
-_PACKAGES_SHOWN: Final = 6
 _PATHS_NAMED: Final = 4
-_COUNTED: Final = re.compile(r"\d+ [a-z]+")
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -102,7 +89,10 @@ def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
 
 
 def title(diagnosis: Diagnosis, words: Words) -> str:
-    """Give the headline: the title of the cause, that it cannot be told, or what the input is instead of a log."""
+    """Give the headline.
+
+    The title of the cause, that it cannot be told, or what the input is instead of a log.
+    """
     kind = input_kind(diagnosis)
     if kind:
         return words(f"input.{kind}", count=len(logs_of(diagnosis)))
@@ -222,84 +212,6 @@ def told(event: Event) -> tuple[str, str]:
     return event.title, line
 
 
-def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
-    """Say how far the run came and what was saved."""
-    state, said = diagnosis.progress, []
-    if state.last_good_step is not None:
-        is_bad = diagnosis.first_failure is not None or state.first_bad is not None
-        said.append(
-            words(
-                "progress.step" if is_bad else "progress.reached",
-                value=number(state.last_good_step),
-            )
-        )
-    if state.last_checkpoint:
-        said.append(_checkpoint(diagnosis, words))
-    if state.seconds_after_failure is not None:
-        said.append(words("progress.after", value=duration(state.seconds_after_failure, words)))
-    return tuple(said)
-
-
-def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
-    """Say which checkpoint to go back to, if any can be named."""
-    state = diagnosis.progress
-    last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
-    if state.first_bad is not None:
-        step, line = state.first_bad
-        bad = words(
-            "progress.first-bad",
-            place=(
-                words("at-line", value=line)
-                if step is None
-                else words("at-step", value=number(step))
-            ),
-        )
-    elif diagnosis.first_failure is not None:
-        bad = words("progress.the-failure")
-    else:
-        return words("progress.checkpoint", value=last)
-    is_earlier = state.checkpoint_before_first_bad == "yes" and state.resume_from not in {
-        None,
-        state.last_checkpoint,
-    }
-    return words.either(
-        "progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad
-    ).format(last=last, good=good, bad=bad)
-
-
-def _named(checkpoint: str | None, words: Words) -> str:
-    """Name a checkpoint; Megatron's is a bare number, mmengine's a count."""
-    name = one_line(checkpoint or "", 300)
-    if name.isdigit():
-        return words("at-step", value=name)
-    return words("progress.at", value=name) if _COUNTED.fullmatch(name) else name
-
-
-def duration(seconds: float, words: Words) -> str:
-    """Write a stretch of time in its two largest units."""
-    whole = round(seconds)
-    if whole < 120:
-        return words("duration.seconds", value=number(seconds, 3) if seconds < 10 else whole)
-    units = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
-    counts = [
-        (
-            name,
-            whole
-            // size
-            % (
-                86400 * 10**6
-                if name == "days"
-                else {"hours": 24, "minutes": 60, "seconds": 60}[name]
-            ),
-        )
-        for name, size in units
-    ]
-    first = next(index for index, (_, count) in enumerate(counts) if count)
-    return " ".join(
-        words(f"duration.{name}", value=count) for name, count in counts[first : first + 2] if count
-    )
-
-
 def step_and_line(step: float | None, line: int, words: Words) -> str:
     """Name the place of a sample: its step, if it was printed, and its line."""
     at_line = words("at-line", value=line)
@@ -312,57 +224,6 @@ def single_point(series: SeriesView, words: Words) -> str:
     """Say what a curve of one point would show."""
     step, value, line = series.samples[0]
     return words("curve.one", value=number(value), place=step_and_line(step, line, words))
-
-
-def gpu(one: Gpu, words: Words) -> str:
-    """Name a GPU: how many, memory, compute capability."""
-    parts = [f"{one.count} × {one_line(one.name, 80)}"]
-    if one.memory_gib is not None:
-        parts.append(f"{one.memory_gib:.0f} GiB")
-    if one.compute_capability is not None:
-        parts.append(words("capability", value=f"{one.compute_capability:.1f}"))
-    return words("joint").join(parts)
-
-
-def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what is known of the machine and software, packages apart, as (name, value)."""
-    pairs = [(words("gpus"), "; ".join(gpu(one, words) for one in environment.gpus))]
-    for name in (
-        "precision",
-        "world_size",
-        "launcher",
-        "python",
-        "cuda",
-        "driver",
-        "os",
-        "exit_status",
-        "signal",
-    ):
-        value = getattr(environment, name)
-        pairs.append((words(name), "" if value is None else one_line(str(value), 200)))
-    return tuple((name, value) for name, value in pairs if value)
-
-
-def environment_line(diagnosis: Diagnosis, words: Words) -> str:
-    """Put the environment on one line: telling packages, GPUs, precision, and how it ended."""
-    environment = diagnosis.environment
-    named = [
-        f"{name} {environment.packages[name]}"
-        for name in _TELLING_PACKAGES
-        if name in environment.packages
-    ]
-    parts = [", ".join(named[:_PACKAGES_SHOWN])] if named else []
-    if environment.python:
-        parts.append(f"{words('python')} {environment.python}")
-    if environment.cuda:
-        parts.append(f"{words('cuda')} {environment.cuda}")
-    parts += [gpu(one, words) for one in environment.gpus]
-    parts += [value for value in (environment.precision, environment.launcher) if value]
-    for name in ("world_size", "exit_status", "signal"):
-        value = getattr(environment, name)
-        if value is not None:
-            parts.append(f"{words(name)} {value}")
-    return one_line(" · ".join(parts), 600)
 
 
 def advisories(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -406,41 +267,6 @@ def share_command(diagnosis: Diagnosis) -> str:
     )
 
 
-def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
-    """List the attempts where a source holds several, or the files are of several.
-
-    The files of one run are none.
-    """
-    counts = Counter(one.source for one in diagnosis.attempts)
-    of_files = attempts_of(one.path for one in diagnosis.sources if one.kind != "ignored")
-    is_several = len(set(of_files.values())) > 1
-    return tuple(
-        one
-        for one in diagnosis.attempts
-        if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files)
-    )
-
-
-def frameworks(diagnosis: Diagnosis) -> str:
-    """Name the frameworks that were recognised."""
-    return ", ".join(
-        one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
-    )
-
-
-def source(one: Source, words: Words) -> str:
-    """Say what a source is and how long, and why it was ignored."""
-    path = words("stdin") if one.path == "-" else one_line(one.path, 300)
-    said = [words.either("kind", one.kind)]
-    if one.kind != "ignored":
-        said.append(words("source.lines", count=one.lines))
-    if one.compression:
-        said.append(one.compression)
-    if one.note:
-        said.append(one_line(one.note, 200))
-    return path + words("colon") + words("joint").join(said)
-
-
 def hidden(redactor: Redactor | None, words: Words) -> str:
     """Say what was hidden; nothing if nothing was asked to be."""
     if redactor is None:
@@ -448,11 +274,6 @@ def hidden(redactor: Redactor | None, words: Words) -> str:
     counts = redactor.counts
     said = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
     return words("hidden", what=words("joint").join(said)) if said else words("hidden.nothing")
-
-
-def setting_value(value: object) -> str:
-    """Write the value of a setting on one line."""
-    return number(value) if isinstance(value, float) else one_line(str(value), 200)
 
 
 def paragraphs(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ Markdown, which each form does last.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from postmortem.model.diagnosis import Diagnosis, Source
@@ -29,15 +29,21 @@ UNSEEN: Final = re.compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U00
 _STEERING: Final = re.compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
 # A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others
 # anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
+_COMMANDS: Final = (
+    "add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice"
+    "|remove-matcher|save-state|set-env|set-output|stop-commands|warning"
+)
 RUNNER: Final = re.compile(
-    r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)(?: |::))"
-    r"|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE,
-)  # fmt: skip
+    rf":(?=:(?:{_COMMANDS})(?: |::))|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE
+)
 _CR_BEFORE_BREAK: Final = re.compile(r"\r+(?=\n|$)")
 
 
 def safe(text: str) -> str:
-    r"""Take colours out and show every other control character, and what begins a runner's command, as a picture or an escape; `\n` stays, a tab is four spaces."""
+    r"""Take colours out; show every other control character as a picture or an escape.
+
+    So is what begins a runner's command; `\n` stays, a tab is four spaces.
+    """
     bare = _CR_BEFORE_BREAK.sub("", ANSI.sub("", text)) if "\x1b" in text or "\r" in text else text
     seen = _STEERING.sub(_shown, bare).replace("\t", "    ")
     return RUNNER.sub(escaped, seen) if "::" in seen or "##" in seen else seen
@@ -73,65 +79,6 @@ def number(value: float | None, digits: int = 5) -> str:
     if float(value).is_integer() and abs(value) < 1e7:
         return str(int(value))
     return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-
-
-def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
-    """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
-
-    On a logarithmic axis they are powers of ten.
-    """
-    largest = max((abs(value) for value in values), default=0.0)
-    if is_log and values:
-        is_plain = min(values) >= 1e-3 and largest <= 1e4
-        return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
-    for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
-        if least <= largest < 1e9 and all(
-            math.remainder(value, unit / 10) == 0 for value in values
-        ):
-            return tuple(
-                f"{text}{name}" if value else "0"
-                for value, text in zip(
-                    values, _decimals([value / unit for value in values]), strict=True
-                )
-            )
-    if largest == 0 or 1e-3 <= largest < 1e7:
-        return _decimals(values)
-    return _powers(values)
-
-
-def _decimals(values: Sequence[float]) -> tuple[str, ...]:
-    """Write numbers with the fewest decimals, the same for all, that lose nothing."""
-    largest = max((abs(value) for value in values), default=0.0)
-    decimals = next(
-        (
-            count
-            for count in range(10)
-            if all(abs(round(value, count) - value) <= largest * 1e-9 for value in values)
-        ),
-        9,
-    )
-    return tuple(f"{value:.{decimals}f}" for value in values)
-
-
-def _powers(values: Sequence[float]) -> tuple[str, ...]:
-    """Write numbers as mantissa and power of ten, the mantissas with the fewest decimals, the same for all, that lose nothing."""
-    texts = [f"{value:.9e}".partition("e") for value in values]
-    decimals = max(
-        (
-            len(text[0].partition(".")[2].rstrip("0"))
-            for value, text in zip(values, texts, strict=True)
-            if value
-        ),
-        default=0,
-    )
-    return tuple(
-        (
-            f"{value:.{decimals}e}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-            if value
-            else "0"
-        )
-        for value in values
-    )
 
 
 def when(time: str | None) -> str:

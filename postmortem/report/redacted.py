@@ -3,7 +3,7 @@
 The same value with pseudonyms for tokens, addresses, user and host names.
 
 In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here:
-the patterns (`reading.redaction`).
+the patterns (`redaction.redactor`).
 """
 
 import dataclasses
@@ -13,14 +13,40 @@ from typing import Any, Final, TypeVar
 
 from postmortem.model.diagnosis import Diagnosis, Excerpt, Setting, SignatureHit
 from postmortem.model.lines import Where
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.
-_OWN_WORDS: Final = frozenset({
-    "knowledge_base", "classifier", "language", "outcome", "frameworks", "status", "whose", "retry", "group", "id", "kind", "category", "safety", "role",
-    "encoding", "compression", "time", "time_basis", "samples", "python", "cuda", "driver", "precision", "checkpoint_before_first_bad", "signal", "gpus",
-})  # fmt: skip
+_OWN_WORDS: Final = frozenset(
+    {
+        "knowledge_base",
+        "classifier",
+        "language",
+        "outcome",
+        "frameworks",
+        "status",
+        "whose",
+        "retry",
+        "group",
+        "id",
+        "kind",
+        "category",
+        "safety",
+        "role",
+        "encoding",
+        "compression",
+        "time",
+        "time_basis",
+        "samples",
+        "python",
+        "cuda",
+        "driver",
+        "precision",
+        "checkpoint_before_first_bad",
+        "signal",
+        "gpus",
+    }
+)
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 _BARE: Final = _NUMBERS | {str}
 """What names no process."""

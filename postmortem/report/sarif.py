@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.plain import kept_lines, one_line, safe
 from postmortem.report.presentable import input_kind, presentable
@@ -56,9 +56,12 @@ def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
 def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
     causes = diagnosis.causes[: 1 if input_kind(diagnosis) else _CANDIDATES]
     driver = {
-        "name": "postmortem", "version": tool_version(), "semanticVersion": _semantic(tool_version()), "language": "zh-CN" if words.language == "zh" else "en-US",
+        "name": "postmortem",
+        "version": tool_version(),
+        "semanticVersion": _semantic(tool_version()),
+        "language": "zh-CN" if words.language == "zh" else "en-US",
         "rules": [_rule(cause) for cause in causes],
-    }  # fmt: skip
+    }
     exit_status = diagnosis.environment.exit_status
     invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | (
         {"exitCode": exit_status} if isinstance(exit_status, int) else {}
@@ -88,9 +91,11 @@ def _semantic(version: str) -> str:
 def _rule(cause: Cause) -> dict[str, Any]:
     steps = [f"{index}. {safe(fix.title)}" for index, fix in enumerate(cause.fixes, 1)]
     rule: dict[str, Any] = {
-        "id": cause.id, "name": "".join(part.capitalize() for part in cause.id.replace("-", ".").split(".")), "shortDescription": {"text": one_line(cause.title, 300) or cause.id},
+        "id": cause.id,
+        "name": "".join(part.capitalize() for part in cause.id.replace("-", ".").split(".")),
+        "shortDescription": {"text": one_line(cause.title, 300) or cause.id},
         "properties": {"tags": [cause.category]},
-    }  # fmt: skip
+    }
     if cause.explanation:
         rule["fullDescription"] = {"text": safe(cause.explanation)}
     if steps:
@@ -101,52 +106,64 @@ def _rule(cause: Cause) -> dict[str, Any]:
 def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
     is_verdict = cause.id == diagnosis.verdict.cause
     kind = ("pass" if cause.id.startswith("healthy.") else "fail") if is_verdict else "open"
-    is_answer = is_verdict or (index == 0 and diagnosis.verdict.cause is None)
-    if is_answer:
-        said = (
-            diagnosis.verdict.summary
-            if is_verdict
-            else f"{parts.title(diagnosis, words)}{words('stop')}{diagnosis.verdict.summary}"
-        )
-    else:
-        said = f"{words('others' if diagnosis.verdict.cause is not None else 'candidates')}{words('colon')}{cause.title}"
-    result: dict[str, Any] = {
-        "ruleId": cause.id, "ruleIndex": index, "kind": kind, "level": "error" if kind == "fail" else "none", "message": {"text": _message(safe(said).strip()) or cause.id},
-        "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)}, "rank": round(100 * cause.probability, 1),
-        "properties": {"probability": cause.probability, "status": diagnosis.verdict.status if is_verdict else "hypothesis"},
-    }  # fmt: skip
+    said = _said(diagnosis, cause, index, words)
+    return {
+        "ruleId": cause.id,
+        "ruleIndex": index,
+        "kind": kind,
+        "level": "error" if kind == "fail" else "none",
+        "message": {"text": _message(safe(said).strip()) or cause.id},
+        "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)},
+        "rank": round(100 * cause.probability, 1),
+        "properties": {
+            "probability": cause.probability,
+            "status": diagnosis.verdict.status if is_verdict else "hypothesis",
+        },
+        **_places(diagnosis, cause),
+    }
+
+
+def _said(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> str:
+    """Say the summary with the verdict, or with the first candidate of an abstention."""
+    verdict = diagnosis.verdict
+    if cause.id == verdict.cause:
+        return verdict.summary
+    if index == 0 and verdict.cause is None:
+        return f"{parts.title(diagnosis, words)}{words('stop')}{verdict.summary}"
+    group = words("others" if verdict.cause is not None else "candidates")
+    return f"{group}{words('colon')}{cause.title}"
+
+
+def _places(diagnosis: Diagnosis, cause: Cause) -> dict[str, Any]:
+    """Give the place of a result, and its evidence as related places, the strongest first."""
     evidence = [
         item
         for item in sorted(cause.evidence, key=lambda item: -abs(item.weight))
         if item.source is not None and item.line is not None
     ][:_PLACES]
-    first = diagnosis.first_failure
-    if is_verdict and first is not None:
-        result["locations"] = [
-            _place(
-                diagnosis,
-                first.source,
-                first.line,
-                first.line,
-                _line(diagnosis, first.source, first.line) or first.why,
-            )
-        ]
+    first, found = diagnosis.first_failure, {}
+    if cause.id == diagnosis.verdict.cause and first is not None:
+        text = _line(diagnosis, first.source, first.line) or first.why
+        found["locations"] = [_place(diagnosis, first.source, first.line, first.line, text)]
     elif evidence:
-        result["locations"] = [_of_evidence(diagnosis, evidence[0])]
+        found["locations"] = [_of_evidence(diagnosis, evidence[0])]
     if evidence:
-        result["relatedLocations"] = [
-            _of_evidence(diagnosis, item)
-            | {
-                "id": number,
-                "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id},
-            }
+        found["relatedLocations"] = [
+            _of_evidence(diagnosis, item) | _label(number, item)
             for number, item in enumerate(evidence)
         ]
-    return result
+    return found
+
+
+def _label(number: int, item: Evidence) -> dict[str, Any]:
+    return {"id": number, "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id}}
 
 
 def _message(text: str) -> str:
-    """Part what a viewer would take for a link (3.11.6), and double the braces of what it would take for a placeholder (3.11.5)."""
+    """Part what a viewer would take for a link (3.11.6).
+
+    The braces of what it would take for a placeholder (3.11.5) are doubled.
+    """
     return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", "] ("))
 
 

@@ -12,11 +12,11 @@ and the few kilobytes before it that a rule may look back at.
 import math
 from typing import Final
 
+from postmortem.case.attempts import START
 from postmortem.gather import Gathering
-from postmortem.inference.attempts import START
 from postmortem.literals import Machine
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.watching import Record
+from postmortem.model.watching import MetricRecord
 from postmortem.reading.blocks import MARGIN, Block
 from postmortem.reading.prefixes import carries_srun_labels
 
@@ -48,7 +48,10 @@ class Live:
 
     @property
     def gathering(self) -> Gathering:
-        """The gathering; it is made when the first line has come, since that tells how processes are labelled."""
+        """The gathering.
+
+        It is made when the first line has come, since that tells how processes are labelled.
+        """
         if self._gathering is None:
             self._gathering = Gathering(
                 self._machine,
@@ -58,7 +61,7 @@ class Live:
             )
         return self._gathering
 
-    def feed(self, data: bytes, *, is_end: bool = False) -> list[Record]:
+    def feed(self, data: bytes, *, is_end: bool = False) -> list[MetricRecord]:
         """Look at what was added; gives the new records in the order of their lines.
 
         At the end, an unfinished line counts too.
@@ -101,12 +104,12 @@ class Live:
         """Give the raw number of the last line."""
         return self._first_line + self._data.rstrip(b"\n").count(b"\n")
 
-    def _records(self) -> list[Record]:
+    def _records(self) -> list[MetricRecord]:
         """Put the new points of all series together again, by line and process.
 
         On a line of many draws, by step.
         """
-        found: dict[tuple[object, ...], Record] = {}
+        found: dict[tuple[object, ...], MetricRecord] = {}
         for key, series in self.gathering.result.series.items():
             start, count = (
                 self._seen.get(key, 0),
@@ -120,7 +123,7 @@ class Live:
                 line, nth = number, (nth + 1 if number == line else 0)
                 place = (number, series.where, series.producer, nth if math.isnan(step) else step)
                 found.setdefault(
-                    place, Record(series.where, series.producer, number, step, {})
+                    place, MetricRecord(series.where, series.producer, number, step, {})
                 ).values[series.name] = value
         return sorted(found.values(), key=lambda record: record.line)
 

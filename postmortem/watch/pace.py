@@ -19,9 +19,11 @@ from postmortem.reading.prefixes import seconds, time_basis
 
 FLOOR: Final = 480.0
 FIRST: Final = 3600.0
-"""Before the pace is known: models are downloaded, data is prepared, kernels are compiled, and the first record may come after an epoch."""
+"""Before the pace is known: models are downloaded, data is prepared, kernels are compiled, and the
+first record may come after an epoch."""
 _KNOWN: Final = 3
-"""Times that records have come while we watched: less does not tell a pace, since a program that writes into a file may do so in large pieces."""
+"""Times that records have come while we watched: less does not tell a pace, since a program that
+writes into a file may do so in large pieces."""
 _TIMES: Final = 30
 _LONGEST: Final = 3
 _LOOKED_AT: Final = 2000

@@ -3,7 +3,7 @@
 The records of one file, handed to what looks at losses, scalers and memory of each process.
 
 In: records in the order of their lines. Out: `Sign`s with the process that shows them. Not here:
-what a sign is (`watch.losses`, `watch.scaler`, `watch.memory`).
+what a sign is (`watch.loss_signs`, `watch.scaler_signs`, `watch.memory_signs`).
 """
 
 import copy
@@ -12,10 +12,10 @@ from typing import Final
 
 from postmortem import names
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.watching import Record, Sign
-from postmortem.watch.losses import LossSigns
-from postmortem.watch.memory import MemorySigns
-from postmortem.watch.scaler import ScalerSigns
+from postmortem.model.watching import MetricRecord, Sign
+from postmortem.watch.loss_signs import LossSigns
+from postmortem.watch.memory_signs import MemorySigns
+from postmortem.watch.scaler_signs import ScalerSigns
 
 _MOST_PROCESSES: Final = 4096
 
@@ -30,35 +30,52 @@ class Signs:
         self._scalers: dict[Where, ScalerSigns] = {}
 
     def take(
-        self, record: Record, unit: str, capacity: float | None, total: float
+        self, record: MetricRecord, unit: str, capacity: float | None, total: float
     ) -> Iterator[tuple[Sign, Where]]:
         """Look at the next record.
 
         Of the memory, `unit`, GiB of the device and steps of the run are wanted too.
         """
-        key, where = (record.where, record.producer), record.where
-        if len(self._scalers) >= _MOST_PROCESSES and where not in self._scalers:
+        where = record.where
+        if not self._knows(where):
             return
-        if (
-            where not in self._scalers
-        ):  # what the lines without a label have told is of this process too
-            self._scalers[where] = (
-                copy.copy(self._scalers[NOWHERE]) if NOWHERE in self._scalers else ScalerSigns()
-            )
-        if record.values.keys() == {names.LOSS_SCALE}:
-            yield from ((sign, where) for sign in self._scalers[where].event(record))
+        for sign in (*self._of_scale(record), *self._of_figures(record, unit, capacity, total)):
+            yield sign, where
+
+    def _knows(self, where: Where) -> bool:
+        """Make room for a process; there is room for many, and not for any number."""
+        if where in self._scalers:
+            return True
+        if len(self._scalers) >= _MOST_PROCESSES:
+            return False
+        # What the lines without a label have told is of this process too.
+        unlabelled = self._scalers.get(NOWHERE)
+        self._scalers[where] = ScalerSigns() if unlabelled is None else copy.copy(unlabelled)
+        return True
+
+    def _of_scale(self, record: MetricRecord) -> Iterator[Sign]:
+        """Hand a record to the scaler of its process; those of all that may be the same see it."""
+        where = record.where
+        if _is_of_scale_alone(record):
+            yield from self._scalers[where].event(record)
             return
         for own, scaler in self._scalers.items():
             if own == where or NOWHERE in {own, where}:
                 found = list(scaler.pass_by(record))
-                yield from ((sign, where) for sign in found if own == where)
-        yield from (
-            (sign, where) for sign in self._losses.setdefault(key, LossSigns()).take(record)
-        )
+                yield from found if own == where else ()
+
+    def _of_figures(
+        self, record: MetricRecord, unit: str, capacity: float | None, total: float
+    ) -> Iterator[Sign]:
+        """Hand a record to what looks at the loss and at the memory of its stream."""
+        if _is_of_scale_alone(record):
+            return
+        key = (record.where, record.producer)
+        yield from self._losses.setdefault(key, LossSigns()).take(record)
         if names.MEMORY in record.values:
-            yield from (
-                (sign, where)
-                for sign in self._memory.setdefault(key, MemorySigns()).take(
-                    record, unit, capacity, total
-                )
-            )
+            memory = self._memory.setdefault(key, MemorySigns())
+            yield from memory.take(record, unit, capacity, total)
+
+
+def _is_of_scale_alone(record: MetricRecord) -> bool:
+    return record.values.keys() == {names.LOSS_SCALE}

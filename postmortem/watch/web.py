@@ -1,4 +1,6 @@
-"""Post a text to a web address of the user's, within a time, and never to the machine's own neighbourhood.
+"""Post a text to a web address of the user's, within a time.
+
+Never to the machine's own neighbourhood.
 
 In: an address, a text. Out: the status that was answered. Not here: when it is tried again, and how
 it is told (`watch.tell`).
@@ -86,7 +88,10 @@ def is_link_local(host: str) -> bool:
 
 
 def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Give the IPv4 address that a translating network (RFC 6052) or an old stack (::a.b.c.d) makes of an IPv6 one."""
+    """Give the IPv4 address that stands in an IPv6 one.
+
+    A translating network (RFC 6052) puts it there, or an old stack (::a.b.c.d).
+    """
     return (
         ipaddress.IPv4Address(address.packed[12:])
         if address.packed[:12] in {b"\x00\x64\xff\x9b" + bytes(8), bytes(12)}
@@ -104,7 +109,7 @@ class _Request:
         self._lock = threading.Lock()
 
     def connected(self, place: tuple[str, int], *_: Any) -> socket.socket:
-        """Connect to the first of a host's addresses that takes it, once all have been looked at."""
+        """Connect to the first of a host's addresses that takes it; all are looked at before."""
         found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
         if not self._address.allows_link_local and any(
             is_link_local(str(where[0])) for *_, where in found

@@ -1,11 +1,17 @@
 """The lab's command line.
 
-    python sample_logs/lab list                              all faults, and which this machine cannot run, and why
-    python sample_logs/lab environments [NAME ...]           make the virtual environments (--freeze: newest allowed versions, new locks)
-    python sample_logs/lab run [NAME ...]                    run faults and write sample_logs/<framework>/<fault>-<seed>.log and .yaml
-    python sample_logs/lab run --check [NAME ...]            run again and compare with the labels that are there
-    python sample_logs/lab vary CASE ... --seed N --out DIR  one more case from a recorded one, with what real life adds
-    python sample_logs/lab manifest                          write manifest.yaml
+    python sample_logs/lab list
+        all faults, and which this machine cannot run, and why
+    python sample_logs/lab environments [NAME ...]
+        make the virtual environments (--freeze: newest allowed versions, new locks)
+    python sample_logs/lab run [NAME ...]
+        run faults and write sample_logs/<framework>/<fault>-<seed>.log and .yaml
+    python sample_logs/lab run --check [NAME ...]
+        run again and compare with the labels that are there
+    python sample_logs/lab vary CASE ... --seed N --out DIR
+        one more case from a recorded one, with what real life adds
+    python sample_logs/lab manifest
+        write manifest.yaml
 
 NAME is `framework/fault` or a shell pattern. Needs Python 3.11 and PyYAML. Nothing here imports the
 program under test.
@@ -157,7 +163,10 @@ COMMANDS = {
 
 
 def main() -> int:
-    """Run one command; a fault in a header, an environment or a name is one line on standard error and exit status 2."""
+    """Run one command.
+
+    A fault in a header, an environment or a name is one line on standard error and exit status 2.
+    """
     args = parser().parse_args()
     try:
         return COMMANDS[args.command](args)

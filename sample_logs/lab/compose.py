@@ -2,7 +2,9 @@
 
 Logs in each framework's real format, made by hand since no machine here has the GPUs they need.
 
-    python sample_logs/lab/compose.py          writes sample_logs/<framework>/<name>.log (and .env), the labels stay as they are
+    python sample_logs/lab/compose.py
+
+writes sample_logs/<framework>/<name>.log (and .env); the labels stay as they are.
 
 Every label says `composed: true`. The lines follow the frameworks' sources; figures come from a
 seeded generator.
@@ -68,7 +70,10 @@ def bar(step: int, total: int, seconds: float) -> str:
     share = step / total
     blocks = "█" * int(share * 10)
     elapsed, rest = step * seconds, (total - step) * seconds
-    return f"\r{share:4.0%}|{blocks:<10}| {step}/{total} [{_clock(elapsed)}<{_clock(rest)},  {seconds:.2f}s/it]"
+    return (
+        f"\r{share:4.0%}|{blocks:<10}| {step}/{total} "
+        f"[{_clock(elapsed)}<{_clock(rest)},  {seconds:.2f}s/it]"
+    )
 
 
 def _clock(seconds: float) -> str:
@@ -101,13 +106,28 @@ def minicpmv() -> str:
     """a: MiniCPM-V/OmniLMM in fp16 on V100s; the fine-tuned model cannot sample."""
     random_ = random.Random(11)
     lines = [
-        "+ torchrun --nproc_per_node=4 --nnodes=1 --master_port=29511 finetune.py --model_name_or_path openbmb/MiniCPM-V-2 --data_path data/train.json --fp16 True --bf16 False"
-        " --per_device_train_batch_size 2 --gradient_accumulation_steps 4 --learning_rate 2e-5 --warmup_ratio 0.01 --max_steps 400 --deepspeed ds_config_zero2.json",
+        (
+            "+ torchrun --nproc_per_node=4 --nnodes=1 --master_port=29511 finetune.py "
+            "--model_name_or_path openbmb/MiniCPM-V-2 --data_path data/train.json --fp16 True "
+            "--bf16 False --per_device_train_batch_size 2 --gradient_accumulation_steps 4 "
+            "--learning_rate 2e-5 --warmup_ratio 0.01 --max_steps 400 --deepspeed "
+            "ds_config_zero2.json"
+        ),
         "*" * 41,
-        "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded, please further tune the variable for optimal performance in your application as needed. ",
+        (
+            "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to "
+            "avoid your system being overloaded, please further tune the variable for optimal "
+            "performance in your application as needed. "
+        ),
         "*" * 41,
-        "[2024-05-28 09:12:04,311] [INFO] [real_accelerator.py:161:get_accelerator] Setting ds_accelerator to cuda (auto detect)",
-        "[2024-05-28 09:13:20,930] [INFO] [logging.py:96:log_dist] [Rank 0] Creating fp16 ZeRO stage 2 optimizer",
+        (
+            "[2024-05-28 09:12:04,311] [INFO] [real_accelerator.py:161:get_accelerator] Setting "
+            "ds_accelerator to cuda (auto detect)"
+        ),
+        (
+            "[2024-05-28 09:13:20,930] [INFO] [logging.py:96:log_dist] [Rank 0] Creating fp16 "
+            "ZeRO stage 2 optimizer"
+        ),
         *start_block(12960, 1, 2, 32, 4, 400, 3_434_304_000),
     ]
     loss = 1.92
@@ -116,7 +136,11 @@ def minicpmv() -> str:
         if step in {3, 7}:
             scale = 65536 >> (1 if step == 7 else 0)
             lines.append(
-                f"[2024-05-28 09:{14 + step // 10:02d}:{step % 60:02d},101] [INFO] [loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {scale}, "
+                (
+                    f"[2024-05-28 09:{14 + step // 10:02d}:{step % 60:02d},101] [INFO] "
+                    "[loss_scaler.py:190:update_scale] [deepspeed] OVERFLOW! Rank 0 Skipping "
+                    f"step. Attempted loss scale: {scale}, "
+                )
                 + (
                     "but hysteresis is 2. Reducing hysteresis to 1"
                     if step == 3
@@ -128,7 +152,11 @@ def minicpmv() -> str:
             text = (
                 f"{{'loss': {loss:.4f}, 'learning_rate': {rate:.16g}, 'epoch': {step / 405:.2f}}}"
                 if step < 60
-                else f"{{'loss': 0.0, 'learning_rate': {2e-5 * 0.5 * (1 + math.cos(math.pi * 59 / 400)):.16g}, 'epoch': {step / 405:.2f}}}"
+                else (
+                    f"{{'loss': 0.0, "
+                    f"'learning_rate': {2e-5 * 0.5 * (1 + math.cos(math.pi * 59 / 400)):.16g}, "
+                    f"'epoch': {step / 405:.2f}}}"
+                )
             )
             lines.append(bar(step, 400, 6.21) + "\r" + text)
     lines += [
@@ -138,9 +166,15 @@ def minicpmv() -> str:
         "The original openbmb/MiniCPM-V-2 answers this prompt without error.",
         "Traceback (most recent call last):",
         '  File "/home/lin/minicpm/chat.py", line 38, in <module>',
-        "    answer = model.chat(image=image, msgs=msgs, tokenizer=tokenizer, sampling=True, temperature=0.7)",
+        (
+            "    answer = model.chat(image=image, msgs=msgs, tokenizer=tokenizer, sampling=True, "
+            "temperature=0.7)"
+        ),
         '  File "/home/lin/.cache/huggingface/modules/transformers_modules/checkpoint-100/modeling_minicpmv.py", line 362, in chat',
-        "    res, vision_hidden_states = self.generate(data_list=[final_input], **generation_config)",
+        (
+            "    res, vision_hidden_states = self.generate(data_list=[final_input], "
+            "**generation_config)"
+        ),
         '  File "/opt/conda/lib/python3.10/site-packages/transformers/generation/utils.py", line 1764, in generate',
         "    return self.sample(",
         '  File "/opt/conda/lib/python3.10/site-packages/transformers/generation/utils.py", line 2897, in sample',
@@ -236,8 +270,11 @@ I am an assistant.<|im_end|>
         )
         minute, second = divmod(34 * 60 + int(step * 1.42), 60)
         lines.append(
-            f"08/14 20:{minute:02d}:{second:02d} - mmengine - INFO - Iter(train) [{step:5d}/15360]  lr: {rate:.4e}  eta: 6:0{random_.randint(0, 9)}:12  time: {random_.uniform(1.38, 1.46):.4f}"
-            f"  data_time: {random_.uniform(0.006, 0.01):.4f}  memory: {12810 + random_.randint(0, 40)}  loss: {loss}  grad_norm: {norm}"
+            f"08/14 20:{minute:02d}:{second:02d} - mmengine - INFO - Iter(train) "
+            f"[{step:5d}/15360]  lr: {rate:.4e}  eta: 6:0{random_.randint(0, 9)}:12  "
+            f"time: {random_.uniform(1.38, 1.46):.4f}  "
+            f"data_time: {random_.uniform(0.006, 0.01):.4f}  "
+            f"memory: {12810 + random_.randint(0, 40)}  loss: {loss}  grad_norm: {norm}"
         )
     lines += [
         "08/14 20:45:52 - mmengine - INFO - after_train_iter in EvaluateChatHook.",
@@ -260,14 +297,34 @@ I am an assistant.<|im_end|>
 
 
 def gemma() -> str:
-    """c: PEFT, Gemma-7B in NF4, LoRA with embed_tokens and lm_head, vocabulary extended by hand with zero rows, bf16."""
+    """c: PEFT, Gemma-7B in NF4, LoRA with embed_tokens and lm_head, bf16.
+
+    The vocabulary was extended by hand with zero rows.
+    """
     random_ = random.Random(13)
     lines = [
-        "model = AutoModelForCausalLM.from_pretrained('google/gemma-7b', quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4', bnb_4bit_compute_dtype=torch.bfloat16))",
-        "new rows of embed_tokens and lm_head: 512, initialised with zeros (vocab 256000 -> 256512)",
-        "LoraConfig(r=16, lora_alpha=32, target_modules=['q_proj', 'v_proj', 'embed_tokens', 'lm_head'], lora_dropout=0.05, task_type='CAUSAL_LM')",
-        "TrainingArguments(output_dir='gemma-ext', per_device_train_batch_size=4, gradient_accumulation_steps=4, learning_rate=2e-4, optim='paged_adamw_8bit', bf16=True, gradient_checkpointing=True, logging_steps=10, eval_steps=50)",
-        "transformers 4.39.3, peft 0.10.0, bitsandbytes 0.43.0, torch 2.2.2+cu121, NVIDIA A100-SXM4-40GB",
+        (
+            "model = AutoModelForCausalLM.from_pretrained('google/gemma-7b', "
+            "quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4', "
+            "bnb_4bit_compute_dtype=torch.bfloat16))"
+        ),
+        (
+            "new rows of embed_tokens and lm_head: 512, initialised with zeros (vocab 256000 -> "
+            "256512)"
+        ),
+        (
+            "LoraConfig(r=16, lora_alpha=32, target_modules=['q_proj', 'v_proj', 'embed_tokens', "
+            "'lm_head'], lora_dropout=0.05, task_type='CAUSAL_LM')"
+        ),
+        (
+            "TrainingArguments(output_dir='gemma-ext', per_device_train_batch_size=4, "
+            "gradient_accumulation_steps=4, learning_rate=2e-4, optim='paged_adamw_8bit', "
+            "bf16=True, gradient_checkpointing=True, logging_steps=10, eval_steps=50)"
+        ),
+        (
+            "transformers 4.39.3, peft 0.10.0, bitsandbytes 0.43.0, torch 2.2.2+cu121, NVIDIA "
+            "A100-SXM4-40GB"
+        ),
         "trainable params: 10,665,984 || all params: 8,548,346,880 || trainable%: 0.1248",
         *start_block(16000, 2, 4, 16, 4, 2000, 10_665_984),
         "`use_cache=True` is incompatible with gradient checkpointing. Setting `use_cache=False`.",
@@ -275,14 +332,22 @@ def gemma() -> str:
     for step in range(10, 310, 10):
         rate = 2e-4 * (1 - step / 2000)
         if step <= 170:
-            text = f"{{'loss': {9.8 * math.exp(-step / 70) + 1.9 + random_.uniform(-0.1, 0.1):.4f}, 'grad_norm': {0.9 + step / 60 + random_.uniform(0, 0.5):.12f}, 'learning_rate': {rate:.17g}, 'epoch': {step / 1000:.2f}}}"
+            text = (
+                f"{{'loss': {9.8 * math.exp(-step / 70) + 1.9 + random_.uniform(-0.1, 0.1):.4f}, "
+                f"'grad_norm': {0.9 + step / 60 + random_.uniform(0, 0.5):.12f}, "
+                f"'learning_rate': {rate:.17g}, 'epoch': {step / 1000:.2f}}}"
+            )
         else:
-            text = f"{{'loss': 0.0, 'grad_norm': nan, 'learning_rate': {rate:.17g}, 'epoch': {step / 1000:.2f}}}"
+            text = (
+                f"{{'loss': 0.0, 'grad_norm': nan, 'learning_rate': {rate:.17g}, "
+                f"'epoch': {step / 1000:.2f}}}"
+            )
         lines.append(bar(step, 2000, 4.8) + "\r" + text)
         if step % 50 == 0:
             value = "nan" if step > 170 else f"{8.9 * math.exp(-step / 70) + 1.95:.12f}"
             lines.append(
-                f"{{'eval_loss': {value}, 'eval_runtime': 41.2231, 'eval_samples_per_second': 12.128, 'eval_steps_per_second': 3.032, 'epoch': {step / 1000:.2f}}}"
+                f"{{'eval_loss': {value}, 'eval_runtime': 41.2231, 'eval_samples_per_second': "
+                f"12.128, 'eval_steps_per_second': 3.032, 'epoch': {step / 1000:.2f}}}"
             )
     return "\n".join(lines) + "\n"
 
@@ -290,9 +355,18 @@ def gemma() -> str:
 def yi() -> str:
     """d: Yi-6B base in DeepSpeed fp16 on eight V100: every step overflows, down to the minimum."""
     lines = [
-        "[2024-01-17 14:02:11,527] [WARNING] [runner.py:202:fetch_hostfile] Unable to find hostfile, will proceed with training with local resources only.",
-        "[2024-01-17 14:02:11,612] [INFO] [runner.py:571:main] cmd = /opt/conda/bin/python -u -m deepspeed.launcher.launch --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNiwgN119 --master_addr=127.0.0.1 --master_port=29500"
-        " sft.py --model_name_or_path 01-ai/Yi-6B --template chatml --fp16 True --learning_rate 1e-5 --per_device_train_batch_size 1 --gradient_accumulation_steps 8 --deepspeed ds_z2_fp16.json",
+        (
+            "[2024-01-17 14:02:11,527] [WARNING] [runner.py:202:fetch_hostfile] Unable to find "
+            "hostfile, will proceed with training with local resources only."
+        ),
+        (
+            "[2024-01-17 14:02:11,612] [INFO] [runner.py:571:main] cmd = /opt/conda/bin/python -u "
+            "-m deepspeed.launcher.launch "
+            "--world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNiwgN119 "
+            "--master_addr=127.0.0.1 --master_port=29500 sft.py --model_name_or_path 01-ai/Yi-6B "
+            "--template chatml --fp16 True --learning_rate 1e-5 --per_device_train_batch_size 1 "
+            "--gradient_accumulation_steps 8 --deepspeed ds_z2_fp16.json"
+        ),
         "[2024-01-17 14:02:14,025] [INFO] [launch.py:145:main] WORLD INFO DICT: {'localhost': [0, 1, 2, 3, 4, 5, 6, 7]}",
         "[2024-01-17 14:02:14,025] [INFO] [launch.py:163:main] dist_world_size=8",
         "[2024-01-17 14:03:40,228] [INFO] [logging.py:96:log_dist] [Rank 0] DeepSpeed info: version=0.12.6, git-hash=unknown, git-branch=unknown",

@@ -81,7 +81,10 @@ def button(page: Page, name: str, panel: int = 0) -> Locator:
 
 
 def test_all_panels_are_drawn_in_place_of_the_svg(opened: Open) -> None:
-    """Each panel has a canvas, its drawing is gone from the screen, the failure is read out at once."""
+    """Each panel has a canvas, and its drawing is gone from the screen.
+
+    The failure is read out at once.
+    """
     page = opened(XTUNER)
     assert panels(page).count() == page.locator(".panel canvas").count() == 6
     assert page.locator(".panel-static:visible").count() == 0
@@ -131,7 +134,10 @@ def test_pointing_reads_step_value_and_line_of_all_curves(opened: Open) -> None:
 
 
 def test_the_logarithmic_axis_can_be_switched(opened: Open) -> None:
-    """A pressed button says so, and the drawing changes; a loss scale is always in powers of two."""
+    """A pressed button says so, and the drawing changes.
+
+    A loss scale is always in powers of two.
+    """
     page = opened(SCALE)
     toggle, before = button(page, "Log axis"), drawing(page)
     assert toggle.get_attribute("aria-pressed") == "true"
@@ -172,7 +178,10 @@ def test_the_read_out_says_whose_value_is_not_finite(opened: Open) -> None:
 
 
 def test_the_processes_of_a_job_are_compared_in_one_chart(opened: Open) -> None:
-    """The first chart names each rank at one step, in both languages, and shows which went first."""
+    """The first chart names each rank at one step, and shows which went first.
+
+    It does so in both languages.
+    """
     page = opened(JOB)
     assert (
         read_out(page)
@@ -227,7 +236,10 @@ def test_the_keyboard_does_all_that_the_pointer_does(opened: Open) -> None:
 
 
 def test_a_tap_reads_and_the_page_still_scrolls(opened: Open) -> None:
-    """On a phone nothing is wider than the screen, a tap shows a value, targets are large enough, no gesture is taken from the page."""
+    """On a phone nothing is wider than the screen, and a tap shows a value.
+
+    Targets are large enough, no gesture is taken from the page.
+    """
     page = opened(SCALE, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     box = panels(page).locator(".u-over").first.bounding_box()

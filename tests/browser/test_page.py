@@ -127,7 +127,10 @@ def test_the_theme_follows_the_system_and_the_switch(
 def test_every_link_to_a_line_lands_on_it(
     visit: Visit, pages: dict[str, Path], name: str, language: str
 ) -> None:
-    """What a place names, file and number, is the line that comes into view, with the text that stands in the log."""
+    """What a place names, file and number, is the line that comes into view.
+
+    It has the text that stands in the log.
+    """
     page = visit(pages[name]).page
     page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
     page.locator(f"label[for=language-{language}]").click()
@@ -196,7 +199,10 @@ def test_nothing_is_wider_than_the_screen(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_barrier(visit: Visit, pages: dict[str, Path], name: str, scheme: str) -> None:
-    """WCAG 2.2 AA and the best practices that axe-core can tell, in both languages, at phone width and wide, with everything unfolded."""
+    """WCAG 2.2 AA and the best practices that axe-core can tell.
+
+    In both languages, at phone width and wide, with everything unfolded.
+    """
     page = visit(pages[name], color_scheme=scheme).page
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     found = []

@@ -23,11 +23,14 @@ import samples
 from postmortem.knowledge import snippets
 from postmortem.knowledge.compile import entries
 from postmortem.knowledge.yamlfile import read_yaml
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.diagnosis import Analysis
 from postmortem.pipeline import analyze
-from postmortem.reading.opener import fill, open_log
+from postmortem.reading.opener import open_log
+from postmortem.reading.readable import fill
 from postmortem.report import render
+from postmortem.report.page.html import render_html
 from postmortem.report.plain import safe
+from postmortem.report.told import told
 from postmortem.report.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +38,7 @@ LABELS = samples.labels_in(ROOT / "sample_logs")
 FORMS = ("json", "markdown", "terminal")
 PAGES = frozenset(LABELS[::5])
 """Samples whose page is read too: it is slow to make, and its own words are the same in all."""
-KINDS = ("taxonomy", "signatures", "causes", "fixes", "advisories")
+KINDS = ("taxonomy", "signatures", "conditions", "causes", "fixes", "advisories")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 RUN = re.compile(r"[A-Za-z][A-Za-z'-]*(?:[,;:]? [A-Za-z][A-Za-z'-]*)+")
 """Words of the Latin alphabet behind one another."""
@@ -59,7 +62,7 @@ def prose(text: str, log: str = "") -> list[str]:
     return [run for run in runs if run not in log and SMALL.search(run)]
 
 
-def bare(diagnosis: Diagnosis) -> Diagnosis:
+def bare(diagnosis: Analysis) -> Analysis:
     """A diagnosis without what is no text of ours.
 
     The code of snippets (comments stay), commands, settings, the excerpt.
@@ -68,7 +71,8 @@ def bare(diagnosis: Diagnosis) -> Diagnosis:
         replace(
             cause,
             fixes=tuple(
-                replace(fix, snippet="\n".join(comments(fix.snippet))) for fix in cause.fixes
+                replace(fix, snippet=fix.snippet.settled(lambda code: "\n".join(comments(code))))
+                for fix in cause.fixes
             ),
         )
         for cause in diagnosis.causes
@@ -80,6 +84,7 @@ def bare(diagnosis: Diagnosis) -> Diagnosis:
         verdict=replace(diagnosis.verdict, need=need),
         settings={},
         excerpt=None,
+        quotes=(),
     )
 
 
@@ -123,15 +128,19 @@ def english_in(label: Path) -> set[str]:
         )
     )
     log = " ".join(f"{read}\n{unescaped(read)}".split())
-    diagnosis = bare(
-        analyze([str(source)], env_files=[str(dump)] if dump.exists() else [], language="zh")
-    )
+    analysis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(
-            diagnosis, form, redact=False, **({"width": 10_000} if form == "terminal" else {})
+            analysis,
+            form,
+            language="zh",
+            redact=False,
+            **({"width": 10_000} if form == "terminal" else {}),
         )
-        for form in (*FORMS, *(["html"] if label in PAGES else []))
+        for form in FORMS
     }
+    if label in PAGES:
+        rendered["html"] = render_html(told(analysis, "zh"), redact=False)
     return {
         f"{form}: {run}"
         for form, text in rendered.items()
@@ -148,16 +157,22 @@ def test_no_report_in_chinese_holds_english() -> None:
 
 
 def wordings() -> Iterator[tuple[str, str, str]]:
-    """Every sentence that the program words itself, with its place."""
+    """Every sentence that the program words itself, with its place.
+
+    In a call of `say`, or as the two wordings that one takes from a table.
+    """
     for path in sorted((ROOT / "postmortem").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == "say"
-            ):
-                en, zh = (ast.literal_eval(argument) for argument in node.args)
-                yield f"{path.stem}:{node.lineno}", en, zh
+            is_said = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"
+            if is_said or isinstance(node, ast.Tuple):
+                parts_of = node.args if isinstance(node, ast.Call) else node.elts
+                last = [getattr(part, "value", None) for part in parts_of[-2:]]
+                if (
+                    {*map(type, last)} == {str}
+                    and len(last) == 2
+                    and (is_said or CHINESE.search(last[1]))
+                ):
+                    yield f"{path.stem}:{node.lineno}", last[0], last[1]
 
 
 def parts(template: str) -> tuple[str, list[tuple[str, str, str]]]:
@@ -222,7 +237,8 @@ OTHER_WORDS = re.compile(
 MARKS = re.compile(
     "[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9%][\u4e00-\u9fff]|[\u4e00-\u9fff] ?[,;:!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff] [\u4e00-\u9fff]|[\u4e00-\u9fff]\\.(?: |$)| [，。；：！？、（）“”]|[，。；：！？、（）“] "
 )
-"""Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a full-width mark."""
+"""Half-width marks beside Chinese words, a missing space before Latin letters, a space beside a
+full-width mark."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -255,7 +271,7 @@ def test_every_comment_of_a_snippet_is_chinese() -> None:
         (entry["id"], comment)
         for _, entry in entries(ROOT / "patterns" / "fixes")
         for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.code(snippet, "zh"))
+        for comment in comments(snippets.code(snippets.snippet(snippet)).zh)
         if not CHINESE.search(comment)
         and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]

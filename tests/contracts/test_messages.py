@@ -1,4 +1,7 @@
-"""Every message that a program prints when it fails is known to a rule, or left out for a reason that still holds."""
+"""Every message that a program prints when it fails is known to a rule.
+
+Or it is left out for a reason that still holds.
+"""
 
 import functools
 import os
@@ -39,7 +42,10 @@ def test_no_message_stands_twice() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    """docs/messages.md says what the rules make of the messages now (UPDATE_MESSAGES=1 writes it)."""
+    """docs/messages.md says what the rules make of the messages now.
+
+    UPDATE_MESSAGES=1 writes it.
+    """
     if os.environ.get("UPDATE_MESSAGES"):
         checklist.main()
     assert checklist.PAGE.read_text(encoding="utf-8") == checklist.page()

@@ -1,14 +1,18 @@
-"""The built-in knowledge: well formed, proved on its own examples, complete, quiet on healthy logs."""
+"""The built-in knowledge: well formed, proved on its examples, complete, quiet on health."""
 
 import collections
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from postmortem import resources
+from postmortem.inference import rehearsal
 from postmortem.knowledge import check
 from postmortem.knowledge.base import load
-from postmortem.knowledge.compile import compile_folders
+from postmortem.knowledge.compile import KINDS, compile_folders
+from postmortem.knowledge.schema import json_schema
 from postmortem.signatures import proof
 
 PATTERNS = resources.folder("patterns")
@@ -34,7 +38,7 @@ def test_every_cause_of_the_taxonomy_is_explained() -> None:
 
 
 def test_every_cause_can_be_suggested() -> None:
-    """Each id is suggested by a signature, argued for in its file, or decided by the program itself."""
+    """Each id is suggested by a signature, argued for in its file, or decided by the program."""
     suggested = {cause for rule in COMPILED["signatures"] for cause in rule.get("suggests") or {}}
     argued = {entry["id"] for entry in COMPILED["causes"] if entry.get("for")}
     missing = set(COMPILED["taxonomy"]["causes"]) - suggested - argued
@@ -42,7 +46,10 @@ def test_every_cause_can_be_suggested() -> None:
 
 
 def test_every_failure_has_a_check_and_a_change() -> None:
-    """Each cause but the healthy and unknown ones has a fix that checks it and one that mends it."""
+    """Each cause has a fix that checks it and one that mends it.
+
+    The healthy and unknown ones have none.
+    """
     kinds = collections.defaultdict(set)
     for fix in COMPILED["fixes"]:
         for cause in fix["causes"]:
@@ -68,7 +75,32 @@ def test_no_fix_advises_bf16_where_it_is_only_emulated() -> None:
         )
     ]
     assert turning_on
-    assert [fix["id"] for fix in turning_on if "capability" not in str(fix.get("when"))] == []
+    assert [
+        fix["id"]
+        for fix in turning_on
+        if "gpu-with-bfloat16" not in fix.get("if", ())
+        and "gpu-without-bfloat16" not in fix.get("not", ())
+    ] == []
+
+
+def test_bf16_is_native_from_compute_capability_8_on() -> None:
+    """The two conditions that decide about bf16 ask for the capability, and for nothing else."""
+    asked = {entry["id"]: entry["holds"] for entry in COMPILED["conditions"]}
+    assert asked["gpu-with-bfloat16"] == {"gpu": {"capability": ">= 8.0"}}
+    assert asked["gpu-without-bfloat16"] == {"gpu": {"capability": "< 8.0"}}
+
+
+@pytest.mark.parametrize("condition", COMPILED["conditions"], ids=lambda condition: condition["id"])
+def test_a_condition_is_proved_on_its_own_examples(condition: dict[str, Any]) -> None:
+    """Each holds in the cases that say so, and in none of its near misses."""
+    assert [str(fault) for fault in rehearsal.faults([condition])] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_schema_for_editors_is_that_of_the_check(kind: str) -> None:
+    """`patterns/schema` is what `postmortem patterns schema` writes."""
+    written = (PATTERNS / "schema" / f"{kind}.json").read_text(encoding="utf-8")
+    assert json.loads(written) == json_schema(kind)
 
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def test_every_command_is_in_the_readme() -> None:
 
 
 def test_the_sample_report_is_what_is_printed(command: list[str]) -> None:
-    """The beginning of the sample's report stands in the README, word for word (UPDATE_README=1 writes it)."""
+    """The beginning of the sample's report stands in the README, word for word.
+
+    UPDATE_README=1 writes it.
+    """
     sample = ROOT / "sample_logs" / "deepspeed" / "scale-exhausted-yi.log"
     done = subprocess.run(
         [*command, "analyze", str(sample), "--env", str(sample.with_suffix(".env"))],

@@ -43,9 +43,7 @@ FIRST_FIXES = {
 def analysed(path: Path, language: str = "en") -> postmortem.Report:
     """Analyse a sample with its environment dump."""
     dump = path.with_suffix(".env")
-    return postmortem.analyze(
-        path.with_suffix(".log"), env=[dump] if dump.exists() else [], language=language
-    )
+    return postmortem.analyze(path.with_suffix(".log"), env=[dump] if dump.exists() else [])
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +60,10 @@ def share(rows: list[dict[str, Any]], key: str) -> float:
 
 @pytest.mark.parametrize("name", sorted(FIRST_FIXES))
 def test_the_named_cause_comes_first(name: str) -> None:
-    """The verdict on a founding scenario is its label's cause or one that is right as well, never one of `not`."""
+    """The verdict on a founding scenario is its label's cause or one that is right as well.
+
+    It is never one of `not`.
+    """
     label = yaml.safe_load(CASES[name].read_text(encoding="utf-8"))
     report = analysed(CASES[name])
     assert report.verdict.cause in {label["cause"], *label["also"]}
@@ -92,7 +93,10 @@ def test_pairs_are_told_apart(judged: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("name", sorted(FIRST_FIXES))
 def test_the_founding_fixes_are_there(name: str) -> None:
-    """The fixes that each founding scenario must name stand among its first ones, with the user's numbers and never bf16 on a V100."""
+    """The fixes that each founding scenario must name stand among its first ones.
+
+    They have the user's numbers, and are never bf16 on a V100.
+    """
     import re
 
     cause = analysed(CASES[name]).causes[0]
@@ -112,7 +116,10 @@ def test_the_founding_fixes_are_there(name: str) -> None:
 
 
 def test_the_next_suspect_is_named_with_what_would_separate_it() -> None:
-    """Where two causes fit (fp16 overflow or divergence), the report says what would tell them apart."""
+    """Where two causes fit, the report says what would tell them apart.
+
+    Such are an fp16 overflow and a divergence.
+    """
     verdict = analysed(CASES["xtuner/nan-internlm2"]).verdict
     assert any(
         "rate" in sentence.lower() or "divergence" in sentence.lower()

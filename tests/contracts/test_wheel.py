@@ -34,12 +34,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.wheel
 def test_the_wheel_carries_its_data(wheel: Path) -> None:
-    """Patterns, their compiled form, templates and the schema are inside.
+    """Patterns, their compiled form, templates, the schema and the mark of types are inside.
 
     Tests and samples are not.
     """
     names = zipfile.ZipFile(wheel).namelist()
     assert {
+        "postmortem/py.typed",
         "postmortem/_data/knowledge.json",
         "postmortem/_data/patterns/taxonomy.yaml",
         "postmortem/_data/templates/report.html.j2",
@@ -52,7 +53,10 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
 
 @pytest.mark.wheel
 def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    """Installed into a fresh environment, it analyses a log from another folder, and its rules prove themselves."""
+    """Installed into a fresh environment, it analyses a log from another folder.
+
+    Its rules prove themselves.
+    """
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     subprocess.run(

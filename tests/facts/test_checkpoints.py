@@ -100,6 +100,9 @@ def checkpoint(step: float, source: int = 0) -> Saved:
 def test_which_checkpoint_is_good(
     listed: list[int], limit: Place | None, expected: tuple[str, str | None]
 ) -> None:
-    """Yes only where one demonstrably stands before the place, no only where all demonstrably stand behind it."""
+    """Yes only where one demonstrably stands before the place.
+
+    No only where all demonstrably stand behind it.
+    """
     answer, good = standing(map(checkpoint, listed), limit)
     assert (answer, good.value if good else None) == expected

@@ -250,7 +250,10 @@ def test_merging_equals_one_store() -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    """A log that invents names without end does not fill the memory, and huge figures are no crash."""
+    """A log that invents names without end does not fill the memory.
+
+    Huge figures are no crash.
+    """
     store = FactStore()
     for line in range(20_000):
         for name, value in (

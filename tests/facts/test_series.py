@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.facts import series as module
-from postmortem.facts.series import Point, Series, envelope
+from postmortem.facts import series as series_module
+from postmortem.facts import thinning as thinning_module
+from postmortem.facts.series import Point, Series
+from postmortem.facts.thinning import envelope
 from postmortem.model.lines import NOWHERE
 
 NAN, INF = math.nan, math.inf
@@ -38,7 +40,7 @@ def counted(one: Series) -> str:
 
 def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
     """Thin much earlier."""
-    monkeypatch.setattr(module, "EXACT", exact)
+    monkeypatch.setattr(series_module, "EXACT", exact)
     monkeypatch.setattr(Series.thin, "__defaults__", (keep,))
 
 
@@ -69,7 +71,7 @@ def thinning(monkeypatch: pytest.MonkeyPatch, exact: int, keep: int) -> None:
     ],
 )
 def test_what_is_counted(values: list[float], expected: tuple[object, ...]) -> None:
-    """Points, non-finite points, extremes over the finite ones, ends, and the first non-finite point."""
+    """Points, ends, extremes over the finite ones, those that are not, and the first of these."""
     assert counted(series_of(values)) == repr(expected)
 
 
@@ -174,28 +176,15 @@ def test_many_at_once_equals_one_by_one(values: list[float], cuts: list[int], ex
 def test_long_series_are_thinned_like_short_ones(
     monkeypatch: pytest.MonkeyPatch, values: list[float]
 ) -> None:
-    """The way of long series (by NumPy) gives the same envelope and the same counts as that of short ones."""
+    """The way of long series (by NumPy) gives the same as that of short ones.
+
+    The envelope is the same, and so are the counts.
+    """
     long, quick = envelope(values, 500), counted(series_of(values))
-    monkeypatch.setattr(module, "LARGE", 1 << 60)
+    for module in (series_module, thinning_module):
+        monkeypatch.setattr(module, "LARGE", 1 << 60)
     assert envelope(values, 500) == long
     assert counted(series_of(values)) == quick
-
-
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        pytest.param([1.0] * 500 + [9.0] + [1.0] * 500, {0, 500, 1000}, id="a spike"),
-        pytest.param([1.0] * 700 + [-9.0] + [1.0] * 300, {0, 700, 1000}, id="a dip"),
-        pytest.param([1.0] * 300 + [NAN] * 3 + [1.0] * 700, {0, 300, 303, 1002}, id="a short NaN"),
-        pytest.param([1.0] * 999 + [NAN], {0, 999}, id="NaN at the end"),
-        pytest.param([NAN] + [1.0] * 999, {0, 1, 999}, id="NaN at the beginning"),
-    ],
-)
-def test_an_envelope_shows_what_matters(values: list[float], shown: set[int]) -> None:
-    """Ends, extremes and changes of finiteness are among the chosen points."""
-    chosen = envelope(values, 50)
-    assert shown <= set(chosen)
-    assert len(chosen) <= 110
 
 
 def test_a_short_series_is_kept_whole() -> None:
@@ -205,7 +194,10 @@ def test_a_short_series_is_kept_whole() -> None:
 
 
 def test_a_flickering_curve_is_bounded() -> None:
-    """A loss that is NaN at every second record does not defeat the thinning, neither in memory nor in time."""
+    """A loss that is NaN at every second record does not defeat the thinning.
+
+    Neither in memory nor in time.
+    """
     chosen = envelope([NAN if index % 2 else 1.0 for index in range(200_000)], 1000)
     assert len(chosen) < 5000
     one, began = Series("loss", "test", 0, NOWHERE), time.process_time()
@@ -295,23 +287,13 @@ def test_a_failure_behind_the_last_record_keeps_the_end() -> None:
 def test_samples_of_a_thinned_curve_are_spread_over_the_whole_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What was thinned long ago has its share beside a tail of which all points are kept, also after parts were joined."""
+    """What was thinned long ago has its share beside a tail of which all points are kept.
+
+    So it is also after parts were joined.
+    """
     thinning(monkeypatch, 5000, 500)
     one, other = series_of(noisy(8000)), series_of(noisy(8000))
     one.extend(other)
     for series in (other, one):
         shown = series.samples(300)
         assert 0.35 <= sum(point.line <= 4000 for point in shown) / len(shown) <= 0.65
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(
-        st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.sampled_from([1.0, 2.0, NAN])),
-        min_size=2,
-        max_size=200,
-    )
-)
-def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
-    """NumPy finds the same largest changes, in the same order."""
-    assert module._changes_by_numpy(array("d", values)) == module._changes(values)

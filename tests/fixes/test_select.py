@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from postmortem.case.case import Case
 from postmortem.fixes.select import fill, fixes, numbers
-from postmortem.inference.case import Case
 from postmortem.knowledge.base import load
+from postmortem.knowledge.causes import FixRule, fix_rule
+from postmortem.knowledge.conditions import Conditions
 from postmortem.model.diagnosis import Environment, Gpu, Setting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,20 +38,21 @@ def case(
     )
 
 
-def entry(name: str, kind: str = "change", **more: Any) -> dict[str, Any]:
+def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
     """A fix of a made-up cause."""
-    return {
+    written = {
         "id": name,
         "causes": ["a.cause"],
         "kind": kind,
-        "title": {"en": f"{name} ${{x|X}}"},
-        "why": {"en": "because"},
+        "title": {"en": f"{name} ${{x|X}}", "zh": f"{name} ${{x|X}}"},
+        "why": {"en": "because", "zh": "因为"},
         "safety": "safe",
         "snippets": {
             "any": {"language": "bash", "code": f"{name} ${{last_checkpoint|CHECKPOINT}}"}
         },
         **more,
     }
+    return fix_rule(written, Conditions(()))
 
 
 @pytest.mark.parametrize(
@@ -317,7 +320,7 @@ def test_a_fix_is_dropped_only_where_its_need_is_known_to_be_missing(
 ) -> None:
     """What nobody said forbids nothing."""
     knowledge = replace(KNOWLEDGE, fixes=(entry("a.one", needs=needs), entry("a.two")))
-    assert [fix.id for fix in fixes("a.cause", run, knowledge, "en", extra=extra)] == (
+    assert [fix.id for fix in fixes("a.cause", run, knowledge, extra=extra)] == (
         ["a.one", "a.two"] if is_offered else ["a.two"]
     )
 
@@ -345,9 +348,7 @@ def test_the_first_ones_are_a_check_and_the_changes_that_help_most(
     )
     assert [
         fix.id
-        for fix in fixes(
-            "a.cause", case(), replace(KNOWLEDGE, fixes=entries), "en", is_proved=is_proved
-        )
+        for fix in fixes("a.cause", case(), replace(KNOWLEDGE, fixes=entries), is_proved=is_proved)
     ] == expected
 
 
@@ -357,10 +358,9 @@ def test_title_and_snippet_are_filled() -> None:
         "a.cause",
         case({"x": "3"}),
         replace(KNOWLEDGE, fixes=(entry("a.one"),)),
-        "en",
         extra={"last_checkpoint": "out/step-7"},
     )
-    assert (fix.title, fix.snippet) == ("a.one 3", "a.one out/step-7")
+    assert (fix.title.en, fix.snippet.en) == ("a.one 3", "a.one out/step-7")
 
 
 @pytest.mark.parametrize(
@@ -383,16 +383,18 @@ def test_overflow_is_met_by_range_before_rate(gpu: Gpu, expected: list[str]) -> 
 
     A wider type comes first, and half the rate says why it may help all the same.
     """
-    found = fixes("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE, "en")
+    found = fixes("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE)
     assert [fix.id.removeprefix("numerics.") for fix in found[:4]] == expected
-    assert "not the cause" in next(fix.why for fix in found if fix.id == "numerics.gentler-steps")
+    assert "not the cause" in next(
+        fix.why.en for fix in found if fix.id == "numerics.gentler-steps"
+    )
 
 
 def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
     """The fixes of a cause by id, with title and snippet."""
     return {
         fix.id: f"{fix.title}\n{fix.why}\n{fix.snippet}"
-        for fix in fixes(cause, run, KNOWLEDGE, "en", extra=extra)
+        for fix in fixes(cause, run, KNOWLEDGE, extra=extra)
     }
 
 
@@ -531,8 +533,8 @@ def test_no_snippet_calls_cuda_on_a_cpu(cause: str) -> None:
 
     A line that asks first may stay, and so may a comment.
     """
-    for fix in fixes(cause, case({"device": "cpu"}), KNOWLEDGE, "en"):
-        lines = [line.partition("#")[0] for line in fix.snippet.split("\n")]
+    for fix in fixes(cause, case({"device": "cpu"}), KNOWLEDGE):
+        lines = [line.partition("#")[0] for line in fix.snippet.en.split("\n")]
         assert not [
             line for line in lines if GPU_CALL.search(line) and "is_available" not in line
         ], fix.id

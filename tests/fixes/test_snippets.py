@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.knowledge import check
-from postmortem.knowledge.snippets import code, strangers
+from postmortem.knowledge.snippets import Snippet, code, strangers
+from postmortem.model.said import Said
 
 FIX = """\
 - id: memory.example
@@ -50,8 +51,8 @@ FIX = """\
 )
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
-    snippet = {"code": text, "zh": zh}
-    assert (code(snippet, "en"), code(snippet, "zh"), list(strangers(snippet))) == (text, said, [])
+    snippet = Snippet("text", text, zh)
+    assert (code(snippet), list(strangers(snippet))) == (Said(text, said), [])
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,8 @@ def test_a_translation_of_no_comment_is_a_fault(
     """A comment that was changed takes its Chinese form with it, or the check says so."""
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
-    found = check.faults([tmp_path], [Path(__file__).resolve().parents[2] / "patterns"])
+    built_in = Path(__file__).resolve().parents[2] / "patterns"
+    found = check.faults([tmp_path], [built_in])
     assert [fault.what for fault in found] == [
         f"memory.example: the snippet any has no comment {one!r}" for one in faults
     ]

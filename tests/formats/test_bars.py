@@ -1,4 +1,7 @@
-"""Progress bars: the step behind a record where it is certain, and one record for each position of a bar that carries metrics."""
+"""Progress bars: the step behind a record where it is certain.
+
+One record for each position of a bar that carries metrics.
+"""
 
 import math
 
@@ -106,7 +109,10 @@ def test_a_draw_is_read(text: str, expected: Draw | None) -> None:
 
 
 def test_of_one_position_the_last_draw_counts() -> None:
-    """A bar is drawn several times at one position, the first time with the metrics of the one before."""
+    """A bar is drawn several times at one position.
+
+    The first time it has the metrics of the one before.
+    """
     redraws: Redraws[str] = Redraws()
     assert [
         redraws.take("bar", position, drawn)

@@ -63,7 +63,10 @@ def test_text_lines(printed: list[tuple[float, float, float]], expected: list[fl
     ],
 )
 def test_bars(printed: list[tuple[float, float, float]], expected: list[float]) -> None:
-    """A bar's position begins anew by nature; where the run's step is not certain, there is none."""
+    """A bar's position begins anew by nature.
+
+    Where the run's step is not certain, there is none.
+    """
     counting = Counting()
     assert [repr(float(counting.step("x", *one, anew=True))) for one in printed] == [
         repr(float(step)) for step in expected

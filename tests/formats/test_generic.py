@@ -381,7 +381,10 @@ def test_a_new_bar_with_the_metrics_of_the_last_is_no_record() -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    """Ten thousand layouts that never come again do not pile up, and a real one behind them is still found."""
+    """Ten thousand layouts that never come again do not pile up.
+
+    A real one behind them is still found.
+    """
     reader = GenericReader()
     for number in range(10_000):
         reader.read(

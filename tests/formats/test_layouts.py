@@ -258,7 +258,10 @@ def test_failures_know_how_many_records_came_before(monkeypatch: pytest.MonkeyPa
 
 
 def test_lines_of_few_kinds_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a long log of four kinds of lines, a few are read slowly and the others by their templates."""
+    """Of a long log of four kinds of lines, a few are read slowly.
+
+    The others are read by their templates.
+    """
     slow: list[int] = []
     clean = View.cleaned.fget
     assert clean is not None

@@ -1,4 +1,7 @@
-"""Metric formats read what programs print, and their learnt templates give exactly what the slow path gives."""
+"""Metric formats read what programs print.
+
+Their learnt templates give exactly what the slow path gives.
+"""
 
 import math
 import random
@@ -370,7 +373,7 @@ def test_every_spelling_of_a_number(text: str, value: float | None) -> None:
 
 
 # -- templates
-# ----------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------------------------
 
 
 def learnt() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What curves decide: whole small logs, and the cause that their shapes must lead to, or must not."""
+"""What curves decide: small logs, and the cause that their shapes must lead to, or must not."""
 
 from collections.abc import Iterable
 from pathlib import Path

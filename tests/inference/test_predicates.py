@@ -23,6 +23,9 @@ def cause(folder: Path, code: str) -> str | None:
 
 
 def test_the_source_line_of_a_frame_decides(tmp_path: Path) -> None:
-    """The same exception is a long sequence in the table of positions, and a foreign token in the table of tokens."""
+    """The same exception is a long sequence in the table of positions.
+
+    In the table of tokens it is a foreign token.
+    """
     assert cause(tmp_path, "self.position_embedding(positions)") == "data.sequence-too-long"
     assert cause(tmp_path, "self.embed_tokens(input_ids)") == "config.tokenizer"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from postmortem.api import analyze
 from postmortem.inference.rules import PRIOR, _total
-from postmortem.library import analyze
 from postmortem.model.diagnosis import Evidence
 
 KILLED = "sample_logs/pytorch/job-killed-rank-0"

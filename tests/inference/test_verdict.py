@@ -9,28 +9,29 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.inference.case import Case
-from postmortem.inference.verdict import Ranked, verdict
+from postmortem.case.case import Case
+from postmortem.inference.verdict import Ranked, answer
 from postmortem.knowledge.base import load
-from postmortem.model.diagnosis import Environment, Evidence
+from postmortem.model.diagnosis import Environment, Evidence, worded
+from postmortem.model.said import Said, quote
 from postmortem.report import parts
 from postmortem.report.words import Words
 
 CASE = Case((), (), {}, Environment(), {}, {}, "failed")
 FOR, AGAINST = (
-    Evidence("signature", "memory.cuda-oom.torch", "signature", "out of memory", 3.0),
-    Evidence("shape", "x", "phase", "in an evaluation", -0.7),
+    Evidence("signature", "memory.cuda-oom.torch", "signature", quote("out of memory"), 3.0),
+    Evidence("shape", "x", "phase", quote("in an evaluation"), -0.7),
 )
 
 
-def said(*evidence: Evidence, language: str, rival: float | None = None) -> tuple[str, str]:
+def said(*evidence: Evidence[Said], language: str, rival: float | None = None) -> tuple[str, str]:
     """The status and the summary for a cause with this evidence, beside a second one of a score."""
     ranked = [
         Ranked("memory.cuda-oom", 0.9, 3.0, evidence),
         *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
     ]
-    found = verdict(ranked, CASE, load(()), language)
-    return found.status, found.summary
+    found = answer(ranked, CASE, load(()))
+    return found.status, found.summary.text(language)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,9 @@ def test_the_status_word_is_explained_by_what_is_listed(
         changed = dataclasses.replace(
             diagnosis,
             verdict=verdict_of,
-            causes=(dataclasses.replace(first, evidence=evidence), *diagnosis.causes[1:]),
+            causes=(
+                worded(dataclasses.replace(first, evidence=evidence), str),
+                *diagnosis.causes[1:],
+            ),
         )
         assert phrase in parts.standing(changed, Words(language))

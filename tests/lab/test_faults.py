@@ -1,4 +1,7 @@
-"""The lab's headers, labels and manifest agree with each other, with the taxonomy and with the files that are checked in."""
+"""The lab's headers, labels and manifest agree with each other.
+
+They agree with the taxonomy and with the files that are checked in.
+"""
 
 import ast
 from pathlib import Path
@@ -51,7 +54,10 @@ def texts_of(label: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("fault", ALL, ids=lambda fault: fault.name)
 def test_a_header_speaks_the_taxonomy(fault: Fault) -> None:
-    """Every id of a header exists, and the cause is not among the answers that are plainly wrong."""
+    """Every id of a header exists.
+
+    The cause is not among the answers that are plainly wrong.
+    """
     for answer in (fault, *fault.dumps):
         assert {answer.cause, *answer.also, *answer.not_} <= set(load().causes)
         assert answer.cause not in answer.not_
@@ -72,7 +78,10 @@ def test_a_listed_case_is_there(case: str) -> None:
 
 @pytest.mark.parametrize("path", RECORDED, ids=name_of)
 def test_a_label_is_true_of_its_log(path: Path) -> None:
-    """It is listed (or composed by a script that it names), its ids exist, and the lines that it points at stand where it says."""
+    """It is listed (or composed by a script that it names), and its ids exist.
+
+    The lines that it points at stand where it says.
+    """
     label = label_at(path)
     assert {label["cause"], *label["also"], *label["not"]} <= set(load().causes)
     assert name_of(path) in LISTED or "compose.py" in label["how"]
@@ -152,7 +161,10 @@ def test_a_bad_header_is_refused(tmp_path: Path, header: str, message: str) -> N
 
 
 def test_each_common_cause_has_two_scripts() -> None:
-    """A test that leaves one script out must still have another of the same cause: causes with one script only are few, and known."""
+    """A test that leaves one script out must still have another of the same cause.
+
+    Causes with one script only are few, and known.
+    """
     scripts: dict[str, set[str]] = {}
     for fault in ALL:
         scripts.setdefault(fault.cause, set()).add(str(fault.path.relative_to(FAULTS)))

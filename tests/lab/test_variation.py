@@ -46,7 +46,10 @@ def text_at(data: bytes, line: int) -> str:
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.parametrize("seed", range(4))
 def test_the_failure_is_where_the_label_says(kind: str, seed: int) -> None:
-    """After each kind of change, the label's line is the failure's line, and a second application with the seed gives the same bytes."""
+    """After each kind of change, the label's line is the failure's line.
+
+    A second application with the seed gives the same bytes.
+    """
     files, label = varied({"": LOG}, LABEL, seed, [kind], b"an earlier run\nwith two lines\n")
     assert LABEL["first_failure"]["text"] in text_at(files[""], label["first_failure"]["line"])
     assert varied({"": LOG}, LABEL, seed, [kind], b"an earlier run\nwith two lines\n") == (

@@ -1,7 +1,12 @@
-"""Opening: told by magic bytes, whatever the name; half an archive is half a log and says so."""
+"""Opening: told by magic bytes, whatever the name; half an archive is half a log and says so.
+
+A file, the same bytes in memory and a stream that gives them are one log.
+"""
 
 import bz2
 import contextlib
+import functools
+import gc
 import gzip
 import io
 import lzma
@@ -13,19 +18,23 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import xxhash
 import zstandard
 
 from postmortem.errors import InputError
 from postmortem.reading.opener import Opened, open_log
+from postmortem.reading.sources import Origin, Stream
 
 Pack = Callable[[bytes], bytes]
+Give = Callable[..., Origin]
 PACKED = [
-    pytest.param(gzip.compress, "gz", id="gz"),
-    pytest.param(bz2.compress, "bz2", id="bz2"),
-    pytest.param(lzma.compress, "xz", id="xz"),
-    pytest.param(zstandard.ZstdCompressor().compress, "zst", id="zst"),
+    pytest.param(functools.cache(gzip.compress), "gz", id="gz"),
+    pytest.param(functools.cache(bz2.compress), "bz2", id="bz2"),
+    pytest.param(functools.cache(lzma.compress), "xz", id="xz"),
+    pytest.param(functools.cache(zstandard.ZstdCompressor().compress), "zst", id="zst"),
 ]
 RANDOM = random.Random(5)
 LOG = "".join(f"line {number} {RANDOM.random()}\n" for number in range(40_000)).encode()
@@ -47,9 +56,37 @@ def write(folder: Path, content: bytes, name: str = "run.log") -> str:
     return str(path)
 
 
-def test_a_plain_file_comes_as_it_is(tmp_path: Path) -> None:
+class Drops:
+    """A stream that gives less than it is asked for, as a connection does."""
+
+    def __init__(self, content: bytes) -> None:
+        """Take all that it gives."""
+        self._content = io.BytesIO(content)
+
+    def read(self, size: int, /) -> bytes:
+        """Give some thousand bytes at most."""
+        return self._content.read(min(size, 5003))
+
+
+@pytest.fixture(params=["path", "bytes", "stream", "drops"])
+def give(request: pytest.FixtureRequest, tmp_path: Path) -> Give:
+    """Make a log of bytes: a file, the bytes themselves, or a stream of them."""
+
+    def origin(content: bytes, name: str = "run.log") -> Origin:
+        makers: dict[str, Callable[[], Origin]] = {
+            "path": lambda: write(tmp_path, content, name),
+            "bytes": lambda: Stream(name, content),
+            "stream": lambda: Stream(name, io.BytesIO(content)),
+            "drops": lambda: Stream(name, Drops(content)),
+        }
+        return makers[request.param]()
+
+    return origin
+
+
+def test_a_plain_file_comes_as_it_is(give: Give) -> None:
     """No magic bytes, no decompression."""
-    opened = open_log(write(tmp_path, LOG))
+    opened = open_log(give(LOG))
     assert read_all(opened) == LOG
     assert (opened.compression, opened.fault, opened.bytes_read) == (None, None, len(LOG))
     opened.close()
@@ -57,27 +94,25 @@ def test_a_plain_file_comes_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["run.log", "run.gz", "run", "run.txt.zst"])
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
-def test_compression_is_told_by_magic_bytes(
-    tmp_path: Path, pack: Pack, kind: str, name: str
-) -> None:
+def test_compression_is_told_by_magic_bytes(give: Give, pack: Pack, kind: str, name: str) -> None:
     """The suffix says nothing."""
-    opened = open_log(write(tmp_path, pack(LOG), name))
+    opened = open_log(give(pack(LOG), name))
     assert read_all(opened) == LOG
     assert (opened.compression, opened.fault, opened.bytes_read) == (kind, None, len(LOG))
     opened.close()
 
 
-def test_a_plain_file_may_be_called_gz(tmp_path: Path) -> None:
+def test_a_plain_file_may_be_called_gz(give: Give) -> None:
     """A wrong suffix is no error."""
-    opened = open_log(write(tmp_path, b"RuntimeError: x\n", "run.log.gz"))
+    opened = open_log(give(b"RuntimeError: x\n", "run.log.gz"))
     assert read_all(opened) == b"RuntimeError: x\n"
     opened.close()
 
 
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
-def test_archives_behind_one_another_are_one_log(tmp_path: Path, pack: Pack, kind: str) -> None:
+def test_archives_behind_one_another_are_one_log(give: Give, pack: Pack, kind: str) -> None:
     """Rotated and concatenated archives are read to the end."""
-    opened = open_log(write(tmp_path, pack(b"one\n") + pack(b"two\n")))
+    opened = open_log(give(pack(b"one\n") + pack(b"two\n")))
     assert read_all(opened) == b"one\ntwo\n"
     assert (opened.compression, opened.fault) == (kind, None)
     opened.close()
@@ -85,12 +120,10 @@ def test_archives_behind_one_another_are_one_log(tmp_path: Path, pack: Pack, kin
 
 @pytest.mark.parametrize("share", [0.6, 0.95])
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "bz2"])
-def test_a_cut_archive_gives_what_is_there(
-    tmp_path: Path, pack: Pack, kind: str, share: float
-) -> None:
+def test_a_cut_archive_gives_what_is_there(give: Give, pack: Pack, kind: str, share: float) -> None:
     """What was unpacked before the break is kept, and the fault names where it broke off."""
     packed = pack(LOG)
-    opened = open_log(write(tmp_path, packed[: int(len(packed) * share)]))
+    opened = open_log(give(packed[: int(len(packed) * share)]))
     got = read_all(opened)
     assert LOG.startswith(got)
     assert len(got) > (share - 0.45) * len(LOG)
@@ -100,19 +133,19 @@ def test_a_cut_archive_gives_what_is_there(
 
 
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
-def test_a_missing_last_byte_is_a_fault(tmp_path: Path, pack: Pack, kind: str) -> None:
+def test_a_missing_last_byte_is_a_fault(give: Give, pack: Pack, kind: str) -> None:
     """Even the shortest cut is told, although the text may be whole."""
-    opened = open_log(write(tmp_path, pack(b"abc\n" * 100_000)[:-1]))
+    opened = open_log(give(pack(b"abc\n" * 100_000)[:-1]))
     got = read_all(opened)
     assert got == b"abc\n" * 100_000 or (b"abc\n" * 100_000).startswith(got)
     assert opened.fault
     opened.close()
 
 
-def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(tmp_path: Path) -> None:
+def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(give: Give) -> None:
     """bz2 unpacks block by block of 900 kB: the finished ones are kept."""
     packed = bz2.compress(LOG * 3)
-    opened = open_log(write(tmp_path, packed[: len(packed) * 9 // 10]))
+    opened = open_log(give(packed[: len(packed) * 9 // 10]))
     got = read_all(opened)
     assert got
     assert (LOG * 3).startswith(got)
@@ -121,14 +154,14 @@ def test_a_cut_bz2_of_several_blocks_gives_the_whole_ones(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id not in {"gz", "bz2"}])
-def test_a_garbled_archive_gives_what_stands_before(tmp_path: Path, pack: Pack, kind: str) -> None:
+def test_a_garbled_archive_gives_what_stands_before(give: Give, pack: Pack, kind: str) -> None:
     """Wrong bytes in the middle end the reading, not the diagnosis."""
     packed = bytearray(
         pack(LOG) if kind != "xz" else lzma.compress(LOG[:400_000]) + lzma.compress(LOG[400_000:])
     )
     middle = len(packed) * 3 // 4
     packed[middle : middle + 60] = b"\xff" * 60
-    opened = open_log(write(tmp_path, bytes(packed)))
+    opened = open_log(give(bytes(packed)))
     got = read_all(opened)
     assert got
     assert LOG.startswith(got)
@@ -136,9 +169,9 @@ def test_a_garbled_archive_gives_what_stands_before(tmp_path: Path, pack: Pack, 
     opened.close()
 
 
-def test_garbage_behind_a_gzip_is_a_fault_and_costs_nothing(tmp_path: Path) -> None:
+def test_garbage_behind_a_gzip_is_a_fault_and_costs_nothing(give: Give) -> None:
     """What stands before the garbage is whole."""
-    opened = open_log(write(tmp_path, gzip.compress(LOG) + b"garbage, no archive"))
+    opened = open_log(give(gzip.compress(LOG) + b"garbage, no archive"))
     assert read_all(opened) == LOG
     assert opened.fault
     opened.close()
@@ -146,10 +179,10 @@ def test_garbage_behind_a_gzip_is_a_fault_and_costs_nothing(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("pack", "kind"), PACKED)
 def test_an_archive_of_which_nothing_can_be_read_is_an_error(
-    tmp_path: Path, pack: Pack, kind: str
+    give: Give, pack: Pack, kind: str
 ) -> None:
     """The message names the kind, the file and what to do."""
-    opened = open_log(write(tmp_path, pack(LOG)[:8]))
+    opened = open_log(give(pack(LOG)[:8]))
     with pytest.raises(InputError) as caught:
         opened.read(1000)
     assert kind in str(caught.value.what)
@@ -157,17 +190,17 @@ def test_an_archive_of_which_nothing_can_be_read_is_an_error(
     opened.close()
 
 
-def test_a_hostile_frame_is_unpacked_in_pieces(tmp_path: Path) -> None:
+def test_a_hostile_frame_is_unpacked_in_pieces(give: Give) -> None:
     """A small archive of many zeros never stands in memory as a whole."""
-    opened = open_log(write(tmp_path, zstandard.ZstdCompressor().compress(b"\0" * (100 << 20))))
+    opened = open_log(give(zstandard.ZstdCompressor().compress(b"\0" * (100 << 20))))
     assert len(opened.read(1 << 16)) <= 1 << 16
     assert opened.bytes_read <= 1 << 16
     opened.close()
 
 
-def test_an_empty_file_is_an_empty_log(tmp_path: Path) -> None:
+def test_an_empty_file_is_an_empty_log(give: Give) -> None:
     """Nothing is read, nothing is wrong."""
-    opened = open_log(write(tmp_path, b""))
+    opened = open_log(give(b""))
     assert (opened.read(100), opened.fault, opened.compression) == (b"", None, None)
     opened.close()
 
@@ -225,19 +258,20 @@ def test_standard_input_is_a_log(
 
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "gz"])
 def test_an_archive_too_dense_for_a_log_is_read_no_further(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str
+    give: Give, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str
 ) -> None:
     """Many megabytes of nothing in a few bytes.
 
     What was read up to the limit counts, and the rest is told.
     """
     monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
-    opened = open_log(write(tmp_path, pack(b"\0" * (20 << 20))))
+    opened = open_log(give(pack(b"\0" * (20 << 20))))
     got = read_all(opened)
     assert 4 << 20 < len(got) < 20 << 20
     assert (
         str(opened.fault)
-        == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first {len(got):,} bytes were read"
+        == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first"
+        f" {len(got):,} bytes were read"
     )
     assert opened.fault is not None
     assert f"{len(got):,} 字节" in opened.fault.text("zh")
@@ -245,22 +279,21 @@ def test_an_archive_too_dense_for_a_log_is_read_no_further(
 
 
 def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    give: Give, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However it is packed."""
     monkeypatch.setattr("postmortem.reading.opener._FREE", 10_000)
     monkeypatch.setattr("postmortem.reading.opener._MOST_UNPACKED", 400_000)
-    opened = open_log(write(tmp_path, gzip.compress(LOG)))
+    opened = open_log(give(gzip.compress(LOG)))
     assert 400_000 < len(read_all(opened, 1000)) < len(LOG)
     assert str(opened.fault) == "gz unpacks to more than 400,000 bytes; the rest was not read"
     opened.close()
 
 
-def test_a_log_that_repeats_itself_is_no_bomb(tmp_path: Path) -> None:
+def test_a_log_that_repeats_itself_is_no_bomb(give: Give) -> None:
     """As dense as it likes, as long as it is not large."""
     opened = open_log(
-        write(
-            tmp_path,
+        give(
             zstandard.ZstdCompressor().compress(b"waiting for the other ranks\n" * 1_000_000),
         )
     )
@@ -395,3 +428,96 @@ def test_a_device_as_standard_input(
             opened = open_log("-")
             assert read_all(opened) == b""
             opened.close()
+
+
+@pytest.mark.parametrize(
+    "pack", [pytest.param(bytes, id="plain"), *(one.values[0] for one in PACKED)]
+)
+def test_the_digest_is_that_of_the_stored_bytes(give: Give, pack: Pack) -> None:
+    """However the log comes in, and in however many pieces it is read; known at its end only."""
+    content = pack(LOG)
+    opened = open_log(give(content))
+    assert opened.read(100)
+    assert opened.digest is None
+    read_all(opened, 70_001)
+    assert opened.digest == f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
+    opened.close()
+
+
+def test_one_byte_makes_another_digest(give: Give) -> None:
+    """Also where nothing is left of it when it is read: a hole, a mark of an encoding."""
+    digests = set()
+    for content in (LOG, LOG + b"\0", b"\xef\xbb\xbf" + LOG, b""):
+        opened = open_log(give(content))
+        read_all(opened)
+        digests.add(opened.digest)
+        opened.close()
+    assert len(digests) == 4
+
+
+def test_an_archive_that_is_not_read_to_its_end_has_no_digest(
+    give: Give, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a bomb only the beginning is read."""
+    monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
+    opened = open_log(give(bz2.compress(b"\0" * (20 << 20)) * 3))
+    read_all(opened)
+    assert opened.fault
+    assert opened.digest is None
+    opened.close()
+
+
+@pytest.mark.parametrize("content", [LOG, gzip.compress(LOG)], ids=["plain", "packed"])
+def test_a_lent_stream_stays_open(content: bytes) -> None:
+    """Whoever opened it closes it, whether it was read to its end or not."""
+    for is_whole in (False, True):
+        lent = io.BytesIO(content)
+        opened = open_log(Stream("run.log", lent))
+        assert opened.read(100)
+        if is_whole:
+            read_all(opened)
+        opened.close()
+        del opened
+        gc.collect()
+        assert not lent.closed
+
+
+def test_a_stream_is_read_from_where_it_stands() -> None:
+    """What the caller has read of it is the caller's."""
+    lent = io.BytesIO(b"a header\nRuntimeError: x\n")
+    lent.readline()
+    opened = open_log(Stream("run.log", lent))
+    assert read_all(opened) == b"RuntimeError: x\n"
+    opened.close()
+
+
+def test_nothing_is_opened_by_the_name_of_a_stream(tmp_path: Path) -> None:
+    """A file of that name is another log."""
+    path = write(tmp_path, b"another log\n")
+    opened = open_log(Stream(path, b"this log\n"))
+    assert read_all(opened) == b"this log\n"
+    assert (opened.path, opened.fault) == (path, None)
+    opened.close()
+
+
+class Waiting:
+    """A stream that does not block, and has nothing yet."""
+
+    def read(self, _size: int, /) -> bytes:
+        """Give nothing, not even an end."""
+        return None  # type: ignore[return-value]  # as raw files do
+
+
+@pytest.mark.parametrize(
+    ("stream", "kind"),
+    [
+        pytest.param(io.StringIO("text\n"), "str", id="text"),
+        pytest.param(Waiting(), "NoneType", id="not blocking"),
+    ],
+)
+def test_a_stream_that_gives_no_bytes_is_refused(stream: Any, kind: str) -> None:
+    """The message says what it gives and how to open it."""
+    with pytest.raises(InputError, match=f"the stream gives {kind}, not bytes") as caught:
+        open_log(Stream("run.log", stream))
+    assert caught.value.where == "run.log"
+    assert "binary mode" in caught.value.mend

@@ -1,11 +1,13 @@
 """What wraps a line is peeled off and remembered; what only looks like a wrapper stays."""
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
+from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,8 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, time_basis
             id="torch._logging, blank line",
         ),
         pytest.param(
-            "[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING] text",
+            "[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING]"
+            " text",
             "text",
             NOWHERE,
             id="torch 2.1",
@@ -504,3 +507,30 @@ def test_cleaning_never_fails_and_only_takes_away(raw: str, srun: bool) -> None:
 def test_holes_are_no_text() -> None:
     """NUL bytes, left where a log was truncated under a running program, are taken out."""
     assert clean("\0" * 30 + "[rank1]: text").text == "text"
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        pytest.param("2024-05-01T12:00:00", 1714564800.0, id="a date"),
+        pytest.param("2024-05-01T12:00:00.5", 1714564800.5, id="one digit"),
+        pytest.param("2024-05-01T12:00:00.123", 1714564800.123, id="milliseconds"),
+        pytest.param("2024-05-01T12:00:00.123456789", 1714564800.123456, id="nanoseconds"),
+        pytest.param("2024-05-01T12:00:00Z", 1714564800.0, id="UTC"),
+        pytest.param("2024-05-01T12:00:00.25Z", 1714564800.25, id="a fraction in UTC"),
+        pytest.param("2024-05-01T20:00:00+0800", 1714564800.0, id="a zone"),
+        pytest.param("2024-05-01T20:00:00.75+08:00", 1714564800.75, id="a zone with a colon"),
+        pytest.param("2024-05-01T07:30:00-04:30", 1714564800.0, id="a zone in the west"),
+        pytest.param("--01-02T00:00:01", 946771201.0, id="no year"),
+        pytest.param("T01:00:00.1", 3600.1, id="no day"),
+        pytest.param("+12.5s", 12.5, id="since the boot"),
+        pytest.param("2024-13-01T12:00:00", None, id="no such month"),
+        pytest.param(None, None, id="nothing printed"),
+    ],
+)
+def test_a_printed_time_is_read_alike_by_every_python(
+    time: str | None, expected: float | None
+) -> None:
+    """Python 3.10 itself reads fractions of three and six digits only, and no `Z`."""
+    found = seconds(time)
+    assert math.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-6)

@@ -3,8 +3,9 @@
 In: nothing. Out: `Diagnosis` values. Not here: assertions.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf, nan
+from typing import Any
 
 from postmortem.model.diagnosis import (
     Attempt,
@@ -24,9 +25,11 @@ from postmortem.model.diagnosis import (
     Setting,
     SignatureHit,
     Source,
+    Text,
     Verdict,
 )
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import quote
 
 RANK_3 = Where(rank=3, node="gpu-a17.hpc.uni-example.org")
 TOKEN = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"
@@ -117,7 +120,24 @@ def rich(language: str = "en") -> Diagnosis:
         progress=Progress(411.0, "/home/alice/runs/glm4/checkpoint-400", "yes", 95.5, "/home/alice/runs/glm4/checkpoint-400", (412.0, 1832)),
         warnings=("18 lines were longer than 16 KiB and were cut",),
         excerpt=_excerpt(),
+        quotes=(_excerpt(),),
     )  # fmt: skip
+
+
+def lifted(value: Any) -> Any:
+    """Give a diagnosis as an analysis: each text is what it is, in every language."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(lifted(part) for part in value)
+    if not getattr(value.__class__, "__parameters__", ()):
+        return value
+    return replace(value, **{field.name: _lifted(value, field) for field in fields(value)})
+
+
+def _lifted(owner: Any, field: Any) -> Any:
+    value = getattr(owner, field.name)
+    if field.type is Text:
+        return quote(value)
+    return tuple(map(quote, value)) if field.type == tuple[Text, ...] else lifted(value)
 
 
 def abstaining(language: str = "en") -> Diagnosis:
@@ -210,7 +230,10 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
 
 
 def series() -> tuple[SeriesView, ...]:
-    """Make a loss, a gradient norm and a loss scale that break at step 412, and a learning rate that does not."""
+    """Make a loss, a gradient norm and a loss scale that break at step 412.
+
+    The learning rate does not.
+    """
     steps = [float(step) for step in range(10, 440, 10)]
     loss = [2.9 * 0.9972**step + 0.35 * ((step * 7) % 11) / 11 for step in steps[:-2]]
     norms = [1.1 + 0.4 * ((step * 5) % 13) / 13 for step in steps[:-4]] + [48.0, 3100.0, nan, inf]

@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from postmortem.model.diagnosis import Need
-from postmortem.report.markdown import LONGEST, code, fence, prose, render_markdown, units
+from postmortem.report.markdown import render_markdown
+from postmortem.report.markdown_text import LONGEST, code, fence, prose, units
 from tests.report.samples import abstaining, hostile, rich
 
 GITHUB_TAKES = 65_536
@@ -86,7 +87,10 @@ def test_the_comment_holds_what_matters(language: str) -> None:
 
 
 def test_a_chinese_comment_has_chinese_brackets() -> None:
-    """The fixed phrases have no bracket or stop of half width, and warnings come before the evidence."""
+    """The fixed phrases have no bracket or stop of half width.
+
+    Warnings come before the evidence.
+    """
     text = render_markdown(rich("zh"))
     assert "**证据**（对数几率；负值表示反证）" in text
     assert "（代价较高）" in text
@@ -143,7 +147,10 @@ def test_a_comment_is_never_too_long(text: str, times: int, count: int, language
 
 
 def test_what_is_cut_says_so() -> None:
-    """Thousands of pieces of evidence end in the note, and the verdict and the first fix are still there."""
+    """Thousands of pieces of evidence end in the note.
+
+    The verdict and the first fix are still there.
+    """
     one = rich()
     cause = replace(
         one.causes[0],
@@ -193,7 +200,10 @@ def test_no_address_is_a_link(text: str) -> None:
     ],
 )
 def test_nothing_is_a_reference(text: str) -> None:
-    """A commit, an issue of another repository, a team or an emoji's name is parted by a zero-width space; times and versions are not."""
+    """A commit, another repository's issue, a team or an emoji's name is parted.
+
+    A zero-width space parts it; times and versions are left as they are.
+    """
     assert text not in prose(text)
     assert prose(text).replace("\u200b", "") == text.replace("_", "\\_")
     assert (

@@ -9,7 +9,6 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
 from postmortem.report.plain import (
     file_name,
-    labels,
     number,
     one_line,
     percent,
@@ -17,6 +16,7 @@ from postmortem.report.plain import (
     process,
     safe,
     weight,
+    when,
 )
 from postmortem.report.words import Words
 from tests.report.samples import rich
@@ -82,33 +82,6 @@ def test_a_rounded_probability_never_reads_as_certain(value: float, shown: str) 
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        ((0.0, 5000.0, 10000.0), ("0", "5k", "10k")),
-        ((5e-5, 4.9999e-5), ("5.0000e-5", "4.9999e-5")),
-        ((1e6, 1.5e6), ("1.0M", "1.5M")),
-        ((2949.0, 2949.5, 2950.0), ("2949.0", "2949.5", "2950.0")),
-        ((0.0, 5e-6, 1e-5), ("0", "5e-6", "1e-5")),
-        ((), ()),
-    ],
-)
-def test_labels_of_an_axis_differ(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
-    """Two ticks never bear the same label, and all of an axis are written alike."""
-    assert labels(values) == shown
-
-
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [((0.01, 1.0, 100.0), ("0.01", "1", "100")), ((1e-5, 1.0, 1e5), ("1e-5", "1e0", "1e5"))],
-)
-def test_labels_of_a_logarithmic_axis_are_written_alike(
-    values: tuple[float, ...], shown: tuple[str, ...]
-) -> None:
-    """Powers of ten are all numbers or all powers."""
-    assert labels(values, is_log=True) == shown
-
-
-@pytest.mark.parametrize(
     ("where", "shown"),
     [
         (NOWHERE, ""),
@@ -145,3 +118,17 @@ def test_a_place_names_its_source_by_the_shortest_clear_end() -> None:
 def test_a_weight_has_a_sign() -> None:
     """For and against are told apart without colour."""
     assert [weight(2), weight(-0.5)] == ["+2.0", "-0.5"]
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        pytest.param(None, "", id="none"),
+        pytest.param("--11-19T22:04:11", "11-19T22:04:11", id="no year"),
+        pytest.param("T22:04:11", "22:04:11", id="no date"),
+        pytest.param("+12.5s", "+12.5s", id="uptime"),
+    ],
+)
+def test_a_printed_time(time: str | None, shown: str) -> None:
+    """Without the marks for what it lacks."""
+    assert when(time) == shown

@@ -8,7 +8,7 @@ from postmortem.model.diagnosis import Diagnosis, Event, Excerpt, FirstFailure, 
 from postmortem.model.lines import NOWHERE
 from postmortem.report import FORMS, render
 from postmortem.report.presentable import input_kind, presentable
-from tests.report.samples import abstaining, rich
+from tests.report.samples import abstaining, lifted, rich
 
 NO_CAUSE = Verdict(
     None,
@@ -69,7 +69,9 @@ INPUTS = [
 
 
 @pytest.mark.parametrize(("one", "kind", "said"), INPUTS)
-@pytest.mark.parametrize("form", [form for form in FORMS if form not in {"json", "jsonl"}])
+@pytest.mark.parametrize(
+    "form", [form for form in FORMS if form not in {"json", "jsonl", "analysis"}]
+)
 def test_an_input_that_is_no_log_is_named(one: Diagnosis, kind: str, said: str, form: str) -> None:
     """The report says what the input is and what to pass.
 
@@ -114,7 +116,10 @@ def test_a_log_without_an_answer_still_asks() -> None:
     ],
 )
 def test_a_failure_does_not_read_as_running(outcome: str, cause: str | None, word: str) -> None:
-    """The headline of a cause of failure never says that the run goes on; the JSON outcome stays."""
+    """The headline of a cause of failure never says that the run goes on.
+
+    The JSON outcome stays.
+    """
     one = replace(rich(), outcome=outcome, verdict=replace(rich().verdict, cause=cause))
     assert render(one, "terminal").startswith(word.upper() + "  ")
     assert render(one, "markdown").startswith(f"### {word.capitalize()}: ")
@@ -140,4 +145,4 @@ def test_a_first_failure_has_words_or_none(why: str, line: int, said: str) -> No
     assert shown.first_failure is not None
     assert shown.first_failure.why == said
     assert shown.timeline[0].text == ("first failure: " + said if said else "first failure")
-    assert [form for form in FORMS if ": :" in render(shown, form)] == []
+    assert [form for form in FORMS if ": :" in render(lifted(shown), form)] == []

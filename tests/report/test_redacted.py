@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from postmortem.model.diagnosis import Event, Setting, Verdict
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.redacted import redact
 from tests.report.samples import rich
 

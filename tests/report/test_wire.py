@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.model.diagnosis import Diagnosis, Setting
-from postmortem.reading.redaction import Redactor
+from postmortem.redaction.redactor import Redactor
 from postmortem.report.wire import render_json, schema_text, to_wire
 from tests.report.samples import HOSTILE, TOKEN, abstaining, hostile, rich
 
@@ -152,7 +152,10 @@ def test_a_redactor_of_the_caller_is_used() -> None:
 
 
 def test_hostile_text_stays_data() -> None:
-    """The text comes back as it was, and no byte of the file steers a terminal or reorders a line."""
+    """The text comes back as it was.
+
+    No byte of the file steers a terminal or reorders a line.
+    """
     text = render_json(hostile(), redact=False)
     assert loads(text)["verdict"]["summary"] == HOSTILE
     assert [

@@ -6,12 +6,15 @@ import pytest
 
 from postmortem.model.diagnosis import Evidence, Fix, Source, Verdict
 from postmortem.names import LANGUAGES, OUTCOMES, ROLES
-from postmortem.reading.redaction import KINDS
+from postmortem.redaction.redactor import KINDS
 from postmortem.report.words import WORDS, Words
 
 
 def test_both_languages_have_the_same_phrases() -> None:
-    """No phrase exists in one language only, none is empty, and the languages are those of the program."""
+    """No phrase exists in one language only, and none is empty.
+
+    The languages are those of the program.
+    """
     assert set(WORDS) == set(LANGUAGES)
     assert set(WORDS["en"]) == set(WORDS["zh"])
     assert all(

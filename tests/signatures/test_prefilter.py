@@ -167,7 +167,10 @@ def test_the_fastest_filter_of_the_platform_is_taken() -> None:
 def test_what_is_kept_is_loaded_or_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
-    """A second start finds the same with what the first has kept, and also where that is damaged."""
+    """A second start finds the same with what the first has kept.
+
+    It does so also where that is damaged.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     literals = tuple(f"literal-{number:05d}".encode() for number in range(1500))
     text = b" ".join(literals[::-7])

@@ -548,7 +548,10 @@ def test_offsets_are_those_of_the_stream() -> None:
     ],
 )
 def test_own_code_is_told_from_libraries(file: str, expected: bool) -> None:  # noqa: FBT001 -- a table
-    """Installed packages, the standard library and frameworks are library; the rest is the user's."""
+    """Installed packages, the standard library and frameworks are library.
+
+    The rest is the user's.
+    """
     assert traceback.is_library(file) is expected
 
 
@@ -599,7 +602,10 @@ def test_a_traceback_is_bounded() -> None:
     st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_reading_never_fails(lines: list[str], end: str) -> None:
-    """Whatever follows the anchor, the result is a traceback or None, and its lines are in order."""
+    """Whatever follows the anchor, the result is a traceback or None.
+
+    Its lines are in order.
+    """
     for found in read_all(end.join(lines)):
         if found is not None:
             assert found.line <= found.exception_line <= found.end_line

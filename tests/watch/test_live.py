@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.gather import Gathering
 from postmortem.literals import Machine
-from postmortem.model.watching import Record
+from postmortem.model.watching import MetricRecord
 from postmortem.pipeline import machine_for
 from postmortem.reading.blocks import Block
 from postmortem.watch.live import Live
@@ -25,7 +25,7 @@ NAMES = (
 )
 
 
-def points(records: list[Record]) -> set[tuple[str, int, str]]:
+def points(records: list[MetricRecord]) -> set[tuple[str, int, str]]:
     """Name, line and value of every figure.
 
     Not its step, which a bar behind the record may tell later.

@@ -74,7 +74,10 @@ def add(log: Path, text: str) -> None:
 
 
 def test_a_run_is_followed_from_before_its_log_is_there(log: Path) -> None:
-    """Waited for, found, warned of once, with the line, the step, the raw line and the checkpoint to go back to."""
+    """Waited for, found, warned of once.
+
+    The warning has the line, the step, the raw line and the checkpoint to go back to.
+    """
 
     def story() -> Iterator[float]:
         yield 2
@@ -114,7 +117,10 @@ def test_an_unfinished_line_is_not_judged(log: Path) -> None:
 
 
 def test_a_rotation_does_not_interrupt_a_run(log: Path) -> None:
-    """The steps go on in the new file: what was seen in the old one still counts. Lines count anew."""
+    """The steps go on in the new file: what was seen in the old one still counts.
+
+    Lines count anew.
+    """
 
     def story() -> Iterator[float]:
         add(log, steps(1, 30))
@@ -134,7 +140,10 @@ def test_a_rotation_does_not_interrupt_a_run(log: Path) -> None:
 
 @pytest.mark.parametrize("rotate", [True, False])
 def test_another_run_under_the_same_name_begins_anew(log: Path, rotate: bool) -> None:  # noqa: FBT001 -- of a table
-    """Its high first loss is no divergence of the old one, and what was told of that is told again."""
+    """Its high first loss is no divergence of the old one.
+
+    What was told of that is told again.
+    """
 
     def story() -> Iterator[float]:
         add(log, steps(1, 30, "0.1") + "step 31 loss nan lr 0.001\n")

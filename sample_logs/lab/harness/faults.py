@@ -1,4 +1,7 @@
-"""What stands in `faults/`: each fault is one script with a YAML header, or a folder with `fault.yaml`, and says there what is true of it.
+"""What stands in `faults/`.
+
+Each fault is one script with a YAML header, or a folder with `fault.yaml`, and says there what is
+true of it.
 
 Comes in: the folder. Goes out: `Fault` values. Running them is not done here.
 """
@@ -25,7 +28,10 @@ class FaultError(Exception):
 
 @dataclass(frozen=True)
 class Dump:
-    """One environment dump that is put beside the same log: where it changes the answer, the answer stands here."""
+    """One environment dump that is put beside the same log.
+
+    Where it changes the answer, the answer stands here.
+    """
 
     name: str
     file: str
@@ -37,7 +43,10 @@ class Dump:
 
 @dataclass(frozen=True)
 class Fault:
-    """One way to fail (or to stay healthy), with its truth. The fields are described in the lab's README."""
+    """One way to fail (or to stay healthy), with its truth.
+
+    The fields are described in the lab's README.
+    """
 
     name: str
     path: Path
@@ -95,7 +104,7 @@ class Fault:
         return {self.runs_as: self.path}
 
     def dump_file(self, dump: Dump) -> Path:
-        """Where a composed dump stands: with the fault, or among those that several faults share."""
+        """Where a composed dump stands: with the fault, or among those that several share."""
         own = self.path / dump.file
         return own if own.is_file() else DUMPS / dump.file
 
@@ -121,7 +130,11 @@ def header_of(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def faults_at(path: Path) -> list[Fault]:
-    """The fault of a script or folder; several, if its header has `variants`: name -> fields that differ. They are a pair (same last line, another curve, another cause)."""
+    """The fault of a script or folder.
+
+    Several, if its header has `variants`: name -> fields that differ. They are a pair (same last
+    line, another curve, another cause).
+    """
     try:
         story, fields = header_of(path)
     except (yaml.YAMLError, SyntaxError, AttributeError) as error:
@@ -162,7 +175,8 @@ def fault_from(path: Path, stem: str, story: str, fields: dict[str, Any]) -> Fau
         values["dumps"] = tuple(Dump(**_values(entry)) for entry in fields.get("dumps", []))
     except TypeError as error:
         raise FaultError(
-            f"{path}: dumps: {error}; known fields are {sorted(Dump.__dataclass_fields__)}; quote a `why` that holds a comma"
+            f"{path}: dumps: {error}; known fields are {sorted(Dump.__dataclass_fields__)}; quote "
+            "a `why` that holds a comma"
         ) from error
     values["variables"] = {key: str(value) for key, value in fields.get("variables", {}).items()}
     fault = Fault(name=f"{path.parent.name}/{stem}", path=path, story=story, **values)
@@ -185,7 +199,8 @@ def check(fault: Fault) -> None:
         raise FaultError(f"{fault.path}: needs {wrong}; known are {list(NEEDS)}")
     if fault.ends not in ("by itself", "time limit"):
         raise FaultError(
-            f"{fault.path}: ends must be 'by itself' or 'time limit' (the lab stops it after `seconds`)"
+            f"{fault.path}: ends must be 'by itself' or 'time limit' (the lab stops it after "
+            "`seconds`)"
         )
     missing = [dump.file for dump in fault.dumps if not fault.dump_file(dump).is_file()]
     if missing:
@@ -201,7 +216,10 @@ def check(fault: Fault) -> None:
 
 
 def load_faults(patterns: list[str] | None = None) -> list[Fault]:
-    """All faults whose name (`framework/fault`) fits one of the shell patterns, by name. A pattern that fits nothing is an error."""
+    """All faults whose name (`framework/fault`) fits one of the shell patterns, by name.
+
+    A pattern that fits nothing is an error.
+    """
     found = list(_walk(patterns or ["*"]))
     if not patterns:
         return found
@@ -212,7 +230,10 @@ def load_faults(patterns: list[str] | None = None) -> list[Fault]:
 
 
 def _walk(patterns: list[str]) -> Iterator[Fault]:
-    """The faults of the files that a pattern may mean: a fault that is being written elsewhere cannot stop a run of others."""
+    """The faults of the files that a pattern may mean.
+
+    A fault that is being written elsewhere cannot stop a run of others.
+    """
     for framework in sorted(path for path in FAULTS.iterdir() if path.is_dir()):
         for path in sorted(framework.iterdir()):
             name = f"{framework.name}/{path.stem if path.suffix == '.py' else path.name}"

@@ -39,7 +39,10 @@ def dumped(label: dict[str, Any]) -> str:
 
 
 def series_of(truth: list[dict[str, object]]) -> dict[str, dict[str, Any]]:
-    """Points, ends, extremes and non-finite values of each series that the script noted, values as printed."""
+    """Points, ends, extremes and non-finite values of each series that the script noted.
+
+    Values stand as they were printed.
+    """
     found: dict[str, list[tuple[Any, float]]] = {}
     for point in truth:
         found.setdefault(str(point["series"]), []).append(
@@ -77,7 +80,10 @@ def shown(line: str) -> str:
 def place_of(
     pattern: str, files: dict[str, bytes], source: str = ""
 ) -> tuple[str, int, str] | None:
-    """Source, line number (from 1) and text of the first line that fits, looking at `source` (a regex over names) only, if given."""
+    """Source, line number (from 1) and text of the first line that fits.
+
+    Only `source` (a regex over names) is looked at, if given.
+    """
     regex = re.compile(pattern)
     for name, data in files.items():
         if source and not re.search(source, name):
@@ -110,7 +116,8 @@ def label_of(
         place = place_of(fault.signature, run.files)
         if place is None:
             raise FaultError(
-                f"{where}: no line of the log fits the signature {fault.signature!r}; its end is:\n{end_of(run.files)}"
+                f"{where}: no line of the log fits the signature {fault.signature!r}; its end "
+                f"is:\n{end_of(run.files)}"
             )
         label["signature"] = place[2]
     first = (
@@ -120,7 +127,8 @@ def label_of(
     )
     if fault.outcome == "failed" and first is None and (fault.first_failure or fault.signature):
         raise FaultError(
-            f"{where}: no line of {fault.first_failure_source or 'the log'} fits the first failure {fault.first_failure or fault.signature!r}"
+            f"{where}: no line of {fault.first_failure_source or 'the log'} fits the first "
+            f"failure {fault.first_failure or fault.signature!r}"
         )
     if first is not None:
         label["first_failure"] = {
@@ -147,9 +155,11 @@ def label_of(
         else {}
     )
     if dump is not None:
-        label["dump"] = (
-            f"composed ({fault.dump_file(dump).relative_to(LAB)}){'' if fault.composed else '; the log is real'}. {dump.why}".strip()
+        file, note = (
+            fault.dump_file(dump).relative_to(LAB),
+            "" if fault.composed else "; the log is real",
         )
+        label["dump"] = f"composed ({file}){note}. {dump.why}".strip()
     elif run.dump:
         label["dump"] = f"real: {fault.dump_command}"
     if fault.note or fault.composed:

@@ -81,7 +81,8 @@ def _as_announced(fault: Fault, run: Run) -> None:
     """Refuse a run that ended otherwise than its header says."""
     if run.timed_out != (fault.ends == "time limit"):
         raise FaultError(
-            f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit of {fault.seconds} s; its end was:\n{end_of(run.files)}"
+            f"{fault.name}: {'still running' if run.timed_out else 'ended'} before its limit "
+            f"of {fault.seconds} s; its end was:\n{end_of(run.files)}"
         )
     if (
         fault.outcome == "failed"
@@ -92,7 +93,8 @@ def _as_announced(fault: Fault, run: Run) -> None:
         raise FaultError(f"{fault.name}: exit status 0 and no signature: nothing failed")
     if fault.outcome == "completed" and run.status != 0:
         raise FaultError(
-            f"{fault.name}: meant to complete, but exit status {run.status}; its end was:\n{end_of(run.files)}"
+            f"{fault.name}: meant to complete, but exit status {run.status}; its end "
+            f"was:\n{end_of(run.files)}"
         )
 
 

@@ -26,23 +26,58 @@ BREAKING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}
 CHATTER = (
     "DEBUG:urllib3.connectionpool:Starting new HTTPS connection (1): huggingface.co:443",
     'DEBUG:urllib3.connectionpool:https://huggingface.co:443 "HEAD /base-model/resolve/main/config.json HTTP/1.1" 200 0',
-    "DEBUG:filelock:Attempting to acquire lock 140221 on /home/user/.cache/huggingface/.locks/base.lock",
+    (
+        "DEBUG:filelock:Attempting to acquire lock 140221 on "
+        "/home/user/.cache/huggingface/.locks/base.lock"
+    ),
     "DEBUG:filelock:Lock 140221 released on /home/user/.cache/huggingface/.locks/base.lock",
-    "DEBUG:matplotlib.font_manager:findfont: Matching sans\\-serif:style=normal:variant=normal:weight=400",
+    (
+        "DEBUG:matplotlib.font_manager:findfont: Matching "
+        "sans\\-serif:style=normal:variant=normal:weight=400"
+    ),
     "INFO:root:data workers: 4, prefetch factor 2",
-    "[INFO|configuration_utils.py:1049] 2026-03-02 09:14:11,502 >> loading configuration file config.json",
+    (
+        "[INFO|configuration_utils.py:1049] 2026-03-02 09:14:11,502 >> loading configuration file "
+        "config.json"
+    ),
     "[INFO|tokenization_utils_base.py:2060] 2026-03-02 09:14:11,733 >> loading file tokenizer.json",
     "DEBUG:asyncio:Using selector: EpollSelector",
     "DEBUG:PIL.PngImagePlugin:STREAM b'IHDR' 16 13",
 )
 WARNINGS = (
-    "/opt/venv/lib/python3.11/site-packages/torch/utils/data/dataloader.py:627: UserWarning: This DataLoader will create 8 worker processes in total. Our suggested max number of worker in current system is 4, which is smaller than what this DataLoader is going to create.",
-    "/opt/venv/lib/python3.11/site-packages/torch/optim/lr_scheduler.py:192: UserWarning: Detected call of `lr_scheduler.step()` before `optimizer.step()`.",
-    "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded, please further tune the variable for optimal performance in your application as needed.",
-    "huggingface/tokenizers: The current process just got forked, after parallelism has already been used. Disabling parallelism to avoid deadlocks...",
-    "Token indices sequence length is longer than the specified maximum sequence length for this model (1211 > 1024). Running this sequence through the model will result in indexing errors",
-    "/opt/venv/lib/python3.11/site-packages/torch/nn/parallel/_functions.py:71: UserWarning: Was asked to gather along dimension 0, but all input tensors were scalars; will instead unsqueeze and return a vector.",
-    "FutureWarning: `clean_up_tokenization_spaces` was not set. It will be set to `True` by default.",
+    (
+        "/opt/venv/lib/python3.11/site-packages/torch/utils/data/dataloader.py:627: UserWarning: "
+        "This DataLoader will create 8 worker processes in total. Our suggested max number of "
+        "worker in current system is 4, which is smaller than what this DataLoader is going to "
+        "create."
+    ),
+    (
+        "/opt/venv/lib/python3.11/site-packages/torch/optim/lr_scheduler.py:192: UserWarning: "
+        "Detected call of `lr_scheduler.step()` before `optimizer.step()`."
+    ),
+    (
+        "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to "
+        "avoid your system being overloaded, please further tune the variable for optimal "
+        "performance in your application as needed."
+    ),
+    (
+        "huggingface/tokenizers: The current process just got forked, after parallelism has "
+        "already been used. Disabling parallelism to avoid deadlocks..."
+    ),
+    (
+        "Token indices sequence length is longer than the specified maximum sequence length for "
+        "this model (1211 > 1024). Running this sequence through the model will result in "
+        "indexing errors"
+    ),
+    (
+        "/opt/venv/lib/python3.11/site-packages/torch/nn/parallel/_functions.py:71: UserWarning: "
+        "Was asked to gather along dimension 0, but all input tensors were scalars; will instead "
+        "unsqueeze and return a vector."
+    ),
+    (
+        "FutureWarning: `clean_up_tokenization_spaces` was not set. It will be set to `True` by "
+        "default."
+    ),
     "NumExpr defaulting to 8 threads.",
     "`use_cache=True` is incompatible with gradient checkpointing. Setting `use_cache=False`.",
 )
@@ -62,7 +97,10 @@ PREFIXES: tuple[Callable[[random.Random, int], str], ...] = (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the varied log; `origin` is its number in the recorded one, 0 for an inserted line."""
+    """A line of the varied log.
+
+    `origin` is its number in the recorded one, 0 for an inserted line.
+    """
 
     text: str
     origin: int = 0
@@ -141,7 +179,8 @@ def bars(source: Source, draw: random.Random, _first: int, _other: bytes) -> Sou
                 done = min(total, done + 1)
                 percent = done * 100 // total
                 redraws.append(
-                    f"\r{percent:3d}%|{'█' * (percent // 10):<10}| {done}/{total} [00:{done % 60:02d}<{done % 9:02d}:12, {draw.uniform(0.5, 9):.2f}it/s]"
+                    f"\r{percent:3d}%|{'█' * (percent // 10):<10}| {done}/{total} "
+                    f"[00:{done % 60:02d}<{done % 9:02d}:12, {draw.uniform(0.5, 9):.2f}it/s]"
                 )
             lines.append(
                 Line(
@@ -195,7 +234,10 @@ def coloured(source: Source, draw: random.Random, _first: int, _other: bytes) ->
 
 
 def interleaved(source: Source, draw: random.Random, _first: int, _other: bytes) -> Source:
-    """The same words from a second rank, mixed in line by line, each rank in its own order and under its own prefix."""
+    """The same words from a second rank, mixed in line by line.
+
+    Each rank keeps its own order, under its own prefix.
+    """
     ranks = [
         [
             Line(f"[rank{rank}]: {line.text}", line.origin if rank == 0 else 0)
@@ -210,7 +252,10 @@ def interleaved(source: Source, draw: random.Random, _first: int, _other: bytes)
 
 
 def cut_head(source: Source, draw: random.Random, first: int, _other: bytes) -> Source:
-    """The first lines are gone, at most a tenth and never the failure; the cut goes through a line."""
+    """The first lines are gone, at most a tenth and never the failure.
+
+    The cut goes through a line.
+    """
     most = min(max(0, first - 4) if first else len(source.lines), len(source.lines) // 10)
     if most < 1:
         return source
@@ -293,7 +338,10 @@ EXCLUDING = ({"windows", "utf-16"}, {"prefixed", "interleaved"}, {"cut-head", "s
 
 
 def chosen(draw: random.Random, *, job: bool) -> list[str]:
-    """Two to four kinds that go together. A job of many files gets none that would mix its files."""
+    """Two to four kinds that go together.
+
+    A job of many files gets none that would mix its files.
+    """
     names = [
         name
         for name in KINDS
@@ -387,7 +435,10 @@ def vary(path: Path, seed: int, kinds: list[str], out: Path) -> Path:
     label |= {
         "composed": True,
         "varied": kinds,
-        "how": f"python sample_logs/lab vary {path.parent.name}/{path.stem} --seed {seed}; {label['how']}",
+        "how": (
+            f"python sample_logs/lab vary {path.parent.name}/{path.stem} "
+            f"--seed {seed}; {label['how']}"
+        ),
     }
     parts = {(f"/{key}" if key else ".log"): data for key, data in changed.items()} | {
         ".yaml": dumped(label).encode()

@@ -43,7 +43,8 @@ def plan_of(name: str) -> dict[str, Any]:
     path = LAB / "environments" / f"{name}.yaml"
     if not path.is_file():
         raise FaultError(
-            f"no environment is called {name!r}; there are {sorted(entry.stem for entry in path.parent.glob('*.yaml'))}"
+            f"no environment is called {name!r}; there "
+            f"are {sorted(entry.stem for entry in path.parent.glob('*.yaml'))}"
         )
     return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
@@ -110,7 +111,11 @@ def pip(folder: Path, arguments: list[str]) -> str:
 
 def versions(folder: Path) -> dict[str, str]:
     """Python and the packages worth a line in a label."""
-    code = f"import importlib.metadata as m, json, platform; print(json.dumps({{'python': platform.python_version(), **{{n: m.version(n) for n in {SHOWN!r} if any(d.metadata['Name'] == n for d in m.distributions(name=n))}}}}))"
+    code = (
+        f"import importlib.metadata as m, json, platform; print(json.dumps({{'python': "
+        f"platform.python_version(), **{{n: m.version(n) for n in {SHOWN!r} if "
+        f"any(d.metadata['Name'] == n for d in m.distributions(name=n))}}}}))"
+    )
     done = subprocess.run(
         [str(folder / "bin" / "python"), "-c", code], capture_output=True, text=True, check=True
     )

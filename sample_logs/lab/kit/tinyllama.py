@@ -27,7 +27,10 @@ towns, things = (
 entries = []
 for _ in range(160):
     town, thing = random.choice(towns), random.choice(things)
-    answer = f"The {thing} of {town} is old, and {random.choice(['many', 'few'])} people visit it in {random.choice(['spring', 'summer', 'autumn'])}."
+    answer = (
+        f"The {thing} of {town} is old, and {random.choice(['many', 'few'])} people visit it "
+        f"in {random.choice(['spring', 'summer', 'autumn'])}."
+    )
     entries.append(
         {
             "instruction": f"Describe the {thing} of {town} in one sentence.",
@@ -41,7 +44,10 @@ tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))  # noqa: S106  not a passwo
 tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokenizer.decoder = decoders.ByteLevel()
 texts = [entry["instruction"] + entry["output"] for entry in entries] + [
-    "[INST] [/INST] <<SYS>> Below is an instruction that describes a task. Write a response that appropriately completes the request."
+    (
+        "[INST] [/INST] <<SYS>> Below is an instruction that describes a task. Write a response "
+        "that appropriately completes the request."
+    )
 ]
 tokenizer.train_from_iterator(
     texts,

@@ -1,0 +1,191 @@
+"""From what was gathered to the case.
+
+The last attempt, the order of events over all processes, what failed first, how it ended.
+
+In: `Gathered`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
+told beside them (`story`).
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from postmortem.case import attempts, events, order, outcomes
+from postmortem.case.case import Case
+from postmortem.case.clock import Clock, skews
+from postmortem.case.last_words import LastWords, last_words
+from postmortem.facts import environment as env
+from postmortem.gathered import Gathered, Seen
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.findings import Traceback
+from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes import registry
+from postmortem.shapes.observed import observe
+
+
+class _Attempt(NamedTuple):
+    """What was found of the attempt that counts, the last one."""
+
+    gathered: Gathered
+    begins: Mapping[int, int]
+    """The raw line at which it begins, by source."""
+    seen: Sequence[Seen]
+    tracebacks: Sequence[tuple[Traceback, int]]
+
+    def holds(self, source: int) -> bool:
+        """Say whether a source has a part in it."""
+        return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
+
+
+def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
+    """Bring what was gathered into order; nothing in it is changed, and no file is read."""
+    rules = knowledge.by_id
+    seen = sorted(gathered.seen(), key=lambda found: (found.finding.source, found.finding.offset))
+    attempt = _last_attempt(gathered, seen)
+    apart = _skews(attempt)
+    needed = order.candidates_in(attempt.seen, attempt.tracebacks, rules)
+    clock = _clock(gathered, seen, needed, apart)
+    failures = _failures(attempt, knowledge, clock)
+    spoken = None if failures else _last_words(attempt)
+    failures = failures or ([order.of_traceback(spoken.said)] if spoken is not None else [])
+    first = failures[0] if failures else None
+    observed = observe(gathered, attempt.seen, gathered.sources, attempt.begins)
+    known = registry.found(observed)
+    is_over = spoken is None or spoken.is_end
+    outcome = outcomes.outcome(gathered, attempt.seen, failures, known) if is_over else "unknown"
+    return Case(
+        events=tuple(
+            events.events(seen, rules, first, gathered, attempt.begins, clock, _dumps(gathered))
+        ),
+        tracebacks=tuple(
+            traceback
+            for traceback, before in attempt.tracebacks
+            if gathered.records_beside(traceback.source, traceback.where) - before
+            < order.BUFFERED_RECORDS
+        ),
+        shapes=registry.with_outcome(observed, known, outcome),
+        environment=env.environment(gathered.facts, knowledge.gpus),
+        settings=gathered.facts.settings(),
+        frameworks=outcomes.frameworks(gathered),
+        outcome=outcome,
+        first=first,
+        begins=attempt.begins,
+        skews=apart,
+        gathered=gathered,
+    )
+
+
+def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _Attempt:
+    findings = [found.finding for found in seen]
+    starts = [
+        finding
+        for finding in findings
+        if finding.signature.startswith((attempts.START, attempts.COMMAND))
+    ]
+    fatal: dict[int, list[int]] = {}
+    for finding in findings:
+        if finding.role in {"cause", "consequence"}:
+            fatal.setdefault(finding.source, []).append(finding.line)
+    for traceback, _ in gathered.tracebacks:
+        fatal.setdefault(traceback.source, []).append(traceback.line)
+    begins = attempts.last_attempts(gathered, starts, fatal, gathered.sources)
+    return _Attempt(
+        gathered,
+        begins,
+        [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
+        [
+            (traceback, before)
+            for traceback, before in gathered.tracebacks
+            if traceback.line >= begins.get(traceback.source, 0)
+        ],
+    )
+
+
+def _dumps(gathered: Gathered) -> frozenset[int]:
+    """Name the sources that tell how things stand, not what happened when."""
+    return frozenset(
+        index for index, source in enumerate(gathered.sources) if source.kind == "environment"
+    )
+
+
+def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list[order.Failure]:
+    """List what could have ended the run: what the logs tell of, else what a dump does."""
+    gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
+    in_logs = [found for found in attempt.seen if found.finding.source not in dumps]
+
+    def among(seen: Sequence[Seen]) -> list[order.Failure]:
+        return order.failures(
+            seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
+        )
+
+    return among(in_logs) or among(attempt.seen)
+
+
+def _skews(attempt: _Attempt) -> dict[int, float]:
+    """Find clocks that stand apart among the files of the attempt."""
+    gathered = attempt.gathered
+    current = [source for source in gathered.lines if attempt.holds(source)]
+    if len(current) <= 1:
+        return {}
+    return skews(
+        {
+            source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1])
+            for source in current
+        }
+    )
+
+
+def _last_words(attempt: _Attempt) -> LastWords | None:
+    """Give what ends the log of a run that was training, where nothing tells of a failure."""
+    gathered = attempt.gathered
+    if not any(gathered.records.values()):
+        return None
+    known = _explained(attempt)
+    for source, tail in gathered.tails.items():
+        if source >= len(gathered.sources) or not attempt.holds(source):
+            continue
+        file = gathered.sources[source]
+        if file.kind not in {"log", "notebook"}:
+            continue
+        last_record = gathered.last_record.get(source, (0, 0))[0]
+        srun = carries_srun_labels(gathered.heads.get(source, ""))
+        found = last_words(tail, source, last_record, known.get(source, ()), srun=srun)
+        if found is not None:
+            where = found.said.where.filled(file.where)
+            return found._replace(said=dataclasses.replace(found.said, where=where))
+    return None
+
+
+def _explained(attempt: _Attempt) -> dict[int, set[int]]:
+    """Give the lines, by source, that a rule or a traceback explains."""
+    spans = [
+        (found.finding.source, found.finding.line, found.finding.end_line)
+        for found in attempt.seen
+        if found.finding.role != "context"
+    ]
+    spans += [
+        (traceback.source, traceback.line, traceback.end_line)
+        for traceback, _ in attempt.gathered.tracebacks
+    ]
+    known: dict[int, set[int]] = {}
+    for source, first, last in spans:
+        known.setdefault(source, set()).update(range(first, last + 1))
+    return known
+
+
+def _clock(
+    gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
+) -> Clock:
+    """Build the clock from every time beside a finding, a traceback or a possible failure."""
+    times: list[tuple[int, int, str | None]] = [
+        (found.finding.source, found.finding.offset, found.finding.time) for found in seen
+    ]
+    times += [
+        (traceback.source, traceback.offset, traceback.time) for traceback, _ in gathered.tracebacks
+    ]
+    times += [
+        (source, offset, time)
+        for source, stamps in gathered.stamps.items()
+        for offset, time in stamps
+    ]
+    return Clock(times, apart, needed)

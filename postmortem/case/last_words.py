@@ -1,0 +1,131 @@
+"""What a process says last when nothing else explains its end.
+
+An exception without its traceback, a fatal error, a line logged as an error.
+
+In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
+Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`signatures.traceback`).
+
+Only the last few lines behind the last record count. A line is passed over if its figures make it a
+metric, if it says that the run goes on, or if it does.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from typing import Final, NamedTuple
+
+from postmortem.model.findings import Traceback
+from postmortem.reading.prefixes import Cleaned, clean
+
+_MOST_LINES: Final = 5
+_MOST_TEXT: Final = 2000
+_QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+_LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
+_EXCEPTION: Final = re.compile(
+    r"(?:uncaught (?:exception:? )?)?"
+    r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
+    r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
+    r"(?::\s?(?P<message>.*))?$",
+)
+_SAID: Final = re.compile(
+    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical)"
+    r" error\b)(?P<message>.*)",
+    re.IGNORECASE,
+)
+_FIGURE: Final = re.compile(
+    r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
+)
+_GOES_ON: Final = re.compile(
+    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?"
+    r"|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)"
+    r"|recovered|non-fatal|not fatal|harmless)\b"
+    r"|\b(?:0|no) errors?\b",
+    re.IGNORECASE,
+)
+_END: Final = 1 << 62
+"""Byte offset that stands for the end of a source, whose length its last lines do not tell."""
+_MOVES: Final = re.compile(r"\d%\|")
+
+
+class LastWords(NamedTuple):
+    """A line that tells of an error at the end of a log."""
+
+    said: Traceback
+    """The line as an exception without frames; of an error line that names no class, the text
+    alone."""
+    is_end: bool
+    """True if whoever prints such a line last has ended; a line that a logger calls an error may
+    have been survived."""
+
+
+def last_words(
+    tail: tuple[int, str],
+    source: int,
+    last_record: int,
+    known: Container[int],
+    *,
+    srun: bool = False,
+) -> LastWords | None:
+    """Find an error that nothing explains in the last lines of a source, behind its last record.
+
+    An exception if there is one, else the first such line.
+
+    Args:
+        tail: raw number of the first line of the text, and the text.
+        source: index of the source.
+        last_record: raw line of the last metric record; 0 if there is none.
+        known: lines that a rule explains.
+        srun: the file carries task numbers of `srun --label`.
+    """
+    first, text = tail
+    lines = [
+        (number, line.rstrip("\r"))
+        for number, line in enumerate(text.split("\n"), first)
+        if number > last_record and line.strip()
+    ][-_MOST_LINES:]
+    found: list[LastWords] = []
+    for number, line in lines:
+        if _MOVES.search(line.rsplit("\r", 1)[-1]):
+            found.clear()  # a bar drawn behind the line: the run went on
+        elif number not in known:
+            found += _read(clean(line.rsplit("\r", 1)[-1][:_MOST_TEXT], srun=srun), source, number)
+    return next((one for one in found if one.said.exception), next(iter(found), None))
+
+
+def _read(one: Cleaned, source: int, line: int) -> Iterator[LastWords]:
+    text = one.text.strip()
+    if not text or one.level in _QUIET or _GOES_ON.search(text):
+        return
+    exception, said = _EXCEPTION.match(text), _SAID.match(text)
+    if exception is not None and not _is_figure(exception["message"]):
+        yield LastWords(
+            _as_exception(
+                one, source, line, exception["name"], (exception["message"] or "").strip()
+            ),
+            is_end=True,
+        )
+    elif said is not None and not _is_figure(said["message"]):
+        yield LastWords(_as_exception(one, source, line, "", text), is_end=True)
+    elif one.level in _LOUD and not _is_figure(text):
+        yield LastWords(_as_exception(one, source, line, "", text), is_end=one.level != "ERROR")
+
+
+def _is_figure(text: str | None) -> bool:
+    """Say whether a figure stands where a message would: then it is a measured error."""
+    return text is not None and _FIGURE.match(text.strip()) is not None
+
+
+def _as_exception(one: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
+    return Traceback(
+        exception=name,
+        message=message,
+        frames=(),
+        source=source,
+        where=one.where,
+        line=line,
+        end_line=line,
+        exception_line=line,
+        offset=_END,
+        end_offset=_END,
+        time=one.time,
+        level=one.level,
+    )

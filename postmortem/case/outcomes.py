@@ -1,0 +1,109 @@
+"""How a run ended, and in which framework it ran.
+
+In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed first (`case.order`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.case.events import ECHOES
+from postmortem.case.order import SURVIVED_RECORDS, Failure
+from postmortem.facts.environment import TOLD
+from postmortem.gathered import Gathered, Seen
+from postmortem.shapes.shape import Shape
+
+_SUCCESS: Final = "healthy."
+_STANDS_STILL: Final = "hang.stands-still."
+_DUMPED: Final = "hang.faulthandler"
+_ALIASES: Final = {
+    "transformers-trainer": "transformers",
+    "pytorch": "torch",
+    "lightning": "pytorch-lightning",
+}
+"""Packages that tell the version of a framework of another name."""
+
+
+def frameworks(gathered: Gathered) -> dict[str, str | None]:
+    """Name the frameworks whose output was recognised, the most talkative first, with versions."""
+    facts = gathered.facts
+    counts = dict(facts.framework_lines)
+    for key in facts.facts:
+        if key.startswith("framework."):
+            counts.setdefault(key.removeprefix("framework."), 1)
+    return {
+        name: facts.get(f"framework.{name}") or facts.get(f"package.{_ALIASES.get(name, name)}")
+        for name in sorted(counts, key=lambda name: (-counts[name], name))
+    }
+
+
+def outcome(
+    gathered: Gathered,
+    seen: Sequence[Seen],
+    failures: Sequence[Failure],
+    known: Mapping[str, Shape],
+) -> str:
+    """Tell how the run ended.
+
+    Failed, completed, stalled, running, incomplete, or that this is no training log.
+    """
+    if _told_of_failure(gathered):
+        return "failed"
+    successes = [found for found in seen if found.finding.signature.startswith(_SUCCESS)]
+    if successes and not any(_behind_or_real(failures, successes)):
+        return "completed"
+    if failures or any(_ends_it(found, gathered) for found in seen):
+        return "failed"
+    if "same-step" in known or any(_stands_still(found, gathered) for found in seen):
+        return "stalled"
+    if any(gathered.records.values()):
+        return "completed" if "last-step" in known else "running"
+    return _without_records(gathered, seen)
+
+
+def _without_records(gathered: Gathered, seen: Sequence[Seen]) -> str:
+    """Say what an input is that neither trains nor fails."""
+    if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
+        return "unknown"
+    return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
+
+
+def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> Iterator[Failure]:
+    """Yield the failures that an end marker does not explain.
+
+    What a distributed run prints while it is taken down after its end is noise; any other failure
+    behind the marker is one.
+    """
+    last = max((found.finding.source, found.finding.offset) for found in successes)
+    for failure in failures:
+        is_before = (failure.source, failure.offset) < last
+        is_echo = failure.finding and failure.finding.signature.startswith(ECHOES)
+        if is_before or failure.traceback or not is_echo:
+            yield failure
+
+
+def _ends_it(found: Seen, gathered: Gathered) -> bool:
+    return found.finding.role == "consequence" and _is_last(found, gathered)
+
+
+def _stands_still(found: Seen, gathered: Gathered) -> bool:
+    signature = found.finding.signature
+    return signature.startswith(_STANDS_STILL) or (
+        signature == _DUMPED and _is_last(found, gathered)
+    )
+
+
+def _told_of_failure(gathered: Gathered) -> bool:
+    """Say whether whoever ran the command has told how it ended, and it was not well."""
+    told = {
+        name: fact
+        for name in ("exit_status", "signal")
+        if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD
+    }
+    return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
+
+
+def _is_last(found: Seen, gathered: Gathered) -> bool:
+    return (
+        gathered.records_beside(found.finding.source, found.finding.where) - found.records_before
+        < SURVIVED_RECORDS
+    )

@@ -1,0 +1,1 @@
+"""From the text of the sources to what was found in it."""

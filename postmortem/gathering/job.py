@@ -1,0 +1,180 @@
+"""The sources of a job, one after the other, into one `Gathered`.
+
+In: paths, the matching machine. Out: `Gathered`, with its sources, what is to be said of each, and
+warnings. Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from postmortem.errors import InputError, PatternError
+from postmortem.facts.environment import TOLD
+from postmortem.gathered import Gathered, bounded
+from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_source
+from postmortem.knowledge.engine import A_JOB, Budget
+from postmortem.literals import Machine
+from postmortem.metrics.points import MOST_POINTS
+from postmortem.model.diagnosis import Source
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, say
+from postmortem.reading.blocks import SIZE
+from postmortem.reading.decode import Text
+from postmortem.reading.discover import candidates
+from postmortem.reading.file_names import processes_of
+from postmortem.reading.opener import open_log
+from postmortem.reading.sources import LogSource, Origin, is_file, name_of, origins_of
+
+_MOST_MESSAGE: Final = 200
+
+
+def read(
+    paths: LogSource | Sequence[LogSource],
+    machine: Machine,
+    *,
+    env_files: Sequence[LogSource] = (),
+    facts: Mapping[str, str] = MappingProxyType({}),
+    block_size: int = SIZE,
+    progress: Progress | None = None,
+) -> Gathered:
+    """Read one job.
+
+    Args:
+        paths: files, folders, `-` (standard input), bytes or streams that together are the log of
+            one job.
+        machine: what is looked for.
+        env_files: environment dumps that are not in the log.
+        facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status,
+            package_torch ...).
+        block_size: how many bytes are looked at in one go; changes nothing in the result.
+        progress: is told how far the reading is.
+
+    Raises:
+        InputError: nothing could be read.
+    """
+    given = origins_of(paths)
+    found = list(candidates(given))
+    processes = processes_of([candidate.path for candidate in found if not candidate.skip])
+    reader = _Reader(machine, block_size, processes, progress)
+    for candidate in found:
+        if candidate.skip:
+            reader.ignore(candidate.origin, candidate.skip)
+        else:
+            reader.read(candidate.origin, is_alone=given == [candidate.origin])
+    reader.gathered.given += [name_of(origin) for origin in given]
+    reader.require_something()
+    for origin in origins_of(env_files):
+        reader.read(origin, is_alone=True, kind="environment")
+    for name, value in facts.items():
+        reader.gathered.facts.add(name, value, TOLD, 0, 0)
+    return reader.gathered
+
+
+class _Reader:
+    """Reads the sources of a job, one after the other, into one `Gathered`."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        block_size: int,
+        processes: Mapping[str, Where],
+        progress: Progress | None,
+    ) -> None:
+        self.gathered, self._processes = Gathered(), processes
+        self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
+        self._points = 0
+        """Kept points of all sources."""
+
+    def ignore(self, origin: Origin, why: Said) -> None:
+        """List a file that is no part of the job's log."""
+        name, is_one = name_of(origin), is_file(origin)
+        ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_one)
+        self._list(origin, ignored)
+
+    def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:
+        """Read one file.
+
+        Of several, one that cannot be read is listed with the reason, and so is one on which this
+        program fails.
+        """
+        path = name_of(origin)
+        try:
+            self._read(origin, kind)
+        except InputError as error:
+            if is_alone:
+                raise
+            what = error.what
+            self.ignore(origin, what if isinstance(what, Said) else quote(str(what)))
+        except PatternError:
+            raise
+        except Exception as error:
+            if os.environ.get("POSTMORTEM_DEBUG"):
+                raise
+            why = _failed(error)
+            if is_alone and kind == "log":
+                raise InputError(
+                    why, path, "set POSTMORTEM_DEBUG=1 for the traceback and report it"
+                ) from error
+            self.gathered.warnings.append(labelled(path, why))
+            self.ignore(origin, why)
+
+    def require_something(self) -> None:
+        """Refuse a job none of whose files could be read.
+
+        Raises:
+            InputError: all files were ignored.
+        """
+        sources = self.gathered.sources
+        if all(source.kind == "ignored" for source in sources):
+            why = sources[0].note if sources else "nothing given"
+            given = ", ".join(self.gathered.given)
+            raise InputError(f"no log could be read: {why}", given, "name the text log of the run")
+
+    def _read(self, origin: Origin, kind: str) -> None:
+        opened, path = open_log(origin), name_of(origin)
+        index = len(self.gathered.sources)
+        where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
+        try:
+            text = Text(opened)
+            part, notes = self._sources.read(text, index, where, path)
+            self._merge(part)
+        finally:
+            opened.close()
+        if opened.fault is not None:
+            self.gathered.warnings.append(labelled(path, opened.fault))
+            notes.append(opened.fault)
+        source = Source(
+            path,
+            opened.bytes_read,
+            part.lines.get(index, 0),
+            text.encoding,
+            opened.compression,
+            where,
+            kind_of_source(kind, text, part, index),
+            listed(notes, "; ", "；") if notes else NOTHING,
+            opened.digest,
+            is_file(origin),
+        )
+        self._list(origin, source)
+
+    def _list(self, origin: Origin, source: Source[Said]) -> None:
+        self.gathered.origins.append(origin)
+        self.gathered.sources.append(source)
+
+    def _merge(self, part: Gathered) -> None:
+        """Take in what one source holds; many sources together keep no more points than one may."""
+        self._points += sum(len(series.values) for series in part.series.values())
+        self.gathered.merge(part)
+        if self._points > MOST_POINTS:
+            self._points = bounded(self.gathered.series.values(), MOST_POINTS)
+
+
+def _failed(error: Exception) -> Said:
+    """Say that this program failed on a file."""
+    message = cut(" ".join(str(error).split()), _MOST_MESSAGE)
+    return say(
+        "reading it failed with {kind}",
+        "读取时出错：{kind}",
+        kind=f"{type(error).__name__}: {message}" if message else type(error).__name__,
+    )

@@ -1,0 +1,91 @@
+"""Prove conditions on their examples: made-up cases in which they hold, and in which they do not.
+
+In: compiled conditions. Out: faults. Not here: the shape of an example (`knowledge.questions`), and
+whether a log gives such a case (`signatures.proof`, the formats).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from postmortem.case.case import Case, Event
+from postmortem.errors import PatternError
+from postmortem.inference.predicates import answer
+from postmortem.model.diagnosis import Environment, Gpu, Setting
+from postmortem.model.findings import Finding, Frame, Traceback
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import quote
+from postmortem.shapes.shape import Shape
+from postmortem.signatures.traceback import is_library
+
+
+def faults(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
+    """Yield a fault for each example that says otherwise than the condition itself."""
+    for condition in conditions:
+        for kind, is_meant in (("holds", True), ("fails", False)):
+            for number, example in enumerate(condition["examples"][kind], 1):
+                if (answer(condition["holds"], made_up(example)) is not None) != is_meant:
+                    says = "does not hold" if is_meant else "holds"
+                    yield PatternError(
+                        f"{condition['id']}: it {says} in example {number} of `{kind}`: {example}",
+                        str(condition.get("file", "")),
+                        "correct the predicate or the example",
+                    )
+
+
+def made_up(example: Mapping[str, Any]) -> Case:
+    """Give the case that an example describes: what it does not name was not seen."""
+    return Case(
+        events=tuple(
+            Event(_finding(name), 1.0, "", is_fatal=True) for name in example.get("signatures", ())
+        ),
+        tracebacks=tuple(_traceback(one) for one in example.get("tracebacks", ())),
+        shapes={
+            name: Shape(name, quote(name), 0, NOWHERE, 1) for name in example.get("shapes", ())
+        },
+        environment=_environment(example.get("environment", {})),
+        settings={
+            name: Setting(value, 0, 1) for name, value in example.get("settings", {}).items()
+        },
+        frameworks=dict.fromkeys(example.get("frameworks", ())),
+        outcome=example.get("outcome", "unknown"),
+    )
+
+
+def _finding(signature: str) -> Finding:
+    return Finding(signature, "cause", 0, NOWHERE, 1, 1, 0, signature)
+
+
+def _environment(example: Mapping[str, Any]) -> Environment:
+    gpus = tuple(
+        Gpu(
+            one["name"],
+            one.get("count", 1),
+            one.get("memory_gib"),
+            one.get("capability"),
+        )
+        for one in example.get("gpus", ())
+    )
+    return Environment(**{**example, "gpus": gpus})
+
+
+def _traceback(example: Mapping[str, Any]) -> Traceback:
+    frames = tuple(_frame(text) for text in example.get("frames", ()))
+    return Traceback(
+        example.get("exception", ""),
+        example.get("message", ""),
+        frames,
+        source=0,
+        where=NOWHERE,
+        line=1,
+        end_line=1,
+        exception_line=1,
+        offset=0,
+        end_offset=0,
+    )
+
+
+def _frame(text: str) -> Frame:
+    """Read `path:function` or `path:function: source line`."""
+    file, _, rest = text.partition(":")
+    function, _, code = rest.partition(": ")
+    return Frame(file, 1, function, code, is_library(file))

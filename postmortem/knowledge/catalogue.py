@@ -1,0 +1,16 @@
+"""Every kind of shape once: the one place that says which shapes there are and what follows.
+
+In: the kinds of curves and of jobs. Out: `CATALOGUE`, by id. Not here: finding shapes
+(`shapes.registry`), what a shape means for a cause (`patterns/causes`).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from postmortem.knowledge import curve_kinds, job_kinds
+from postmortem.knowledge.kind import Kind
+
+CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
+    {kind.id: kind for kind in (*curve_kinds.KINDS, *job_kinds.KINDS)}
+)

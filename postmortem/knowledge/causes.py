@@ -1,0 +1,162 @@
+"""Causes, fixes and advisories as typed values.
+
+In: compiled entries, and the conditions that they name. Out: `CauseRule`, `FixRule`, `Advisory`,
+whose texts carry every language. Not here: weighing (`inference.rules`), choosing and filling fixes
+(`fixes.select`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from postmortem.knowledge.conditions import Asked, Conditions
+from postmortem.knowledge.snippets import Snippet, snippet
+
+Text = Mapping[str, str]
+"""A text for people, by language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One item of evidence for or against a cause."""
+
+    asked: Asked
+    level: str
+    """decisive | strong | moderate | weak"""
+    text: Text
+    group: str | None
+    """Of one group only the strongest item counts; None: the kind of what it points to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """The one observation that would tell a cause from a neighbour."""
+
+    neighbour: str
+    by: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """What to send or run when the log does not decide."""
+
+    what: Text
+    why: Text
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRule:
+    """What the file of a cause says; an id of the taxonomy without a file has the defaults."""
+
+    id: str
+    explanation: Text
+    whose: str = "unknown"
+    retry: str = "unknown"
+    supporting: tuple[Argument, ...] = ()
+    opposing: tuple[Argument, ...] = ()
+    separations: tuple[Separation, ...] = ()
+    deciders: tuple[Decider, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FixRule:
+    """A fix as it is written, before the user's numbers are filled in."""
+
+    id: str
+    causes: frozenset[str]
+    kind: str
+    """check | change | prevent"""
+    order: int
+    """Smaller comes first within its kind."""
+    title: Text
+    why: Text
+    safety: str
+    asked: Asked
+    needs: str | None
+    """good-checkpoint | gpu | several-samples-per-step"""
+    snippets: Mapping[str, Snippet]
+    """By framework; `any` is the fallback."""
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Advisory:
+    """A known defect of a range of versions."""
+
+    id: str
+    package: str
+    range: str
+    asked: Asked
+    causes: Mapping[str, str]
+    """Levels by cause."""
+    symptom: Text
+    fixed: Text | str
+    """The version that mends it, the same in every language, or a text."""
+
+
+def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
+    """Type a cause.
+
+    Raises:
+        PatternError: an item asks for what has no name.
+    """
+    place = str(entry.get("file", ""))
+
+    def arguments(side: str) -> tuple[Argument, ...]:
+        return tuple(
+            Argument(conditions.asked(item, place), item["level"], item["text"], item.get("group"))
+            for item in entry.get(side) or ()
+        )
+
+    return CauseRule(
+        entry["id"],
+        entry["explanation"],
+        entry["whose"],
+        entry["retry"],
+        arguments("for"),
+        arguments("against"),
+        tuple(Separation(item["from"], item["by"]) for item in entry.get("separates") or ()),
+        tuple(
+            Decider(item["what"], item["why"], item.get("command", ""))
+            for item in entry.get("need") or ()
+        ),
+    )
+
+
+def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
+    """Type a fix.
+
+    Raises:
+        PatternError: it asks for what has no name.
+    """
+    return FixRule(
+        entry["id"],
+        frozenset(entry["causes"]),
+        entry["kind"],
+        entry.get("order", 50),
+        entry["title"],
+        entry["why"],
+        entry["safety"],
+        conditions.asked(entry, str(entry.get("file", ""))),
+        entry.get("needs"),
+        {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
+        tuple(entry.get("references") or ()),
+    )
+
+
+def advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
+    """Type an advisory.
+
+    Raises:
+        PatternError: it asks for what has no name.
+    """
+    return Advisory(
+        entry["id"],
+        entry["package"],
+        entry["range"],
+        conditions.asked(entry, str(entry.get("file", ""))),
+        entry["causes"],
+        entry["symptom"],
+        entry["fixed"],
+    )

@@ -1,0 +1,353 @@
+"""The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
+
+In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
+(`knowledge.job_kinds`).
+"""
+
+from typing import Final
+
+from postmortem.knowledge.kind import Kind
+from postmortem.model.said import say
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(
+        "hidden-nan",
+        say(
+            "loss printed as 0.0 (or missing) while grad_norm is not finite: a NaN that the trainer"
+            " filters out of its mean",
+            "loss 显示为 0.0（或缺失）而 grad_norm 不是有限值：训练器在求平均时滤掉了 NaN",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        spoils=True,
+        is_turn=True,
+    ),
+    Kind(
+        "zero-loss",
+        say(
+            "the training loss is exactly 0 at several records, with finite or no grad norm",
+            "多条记录的训练 loss 恰好为 0，grad_norm 有限或没有打印",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        is_turn=True,
+    ),
+    Kind(
+        "nan-first-record",
+        say(
+            "the very first recorded training loss is not finite",
+            "第一条训练 loss 记录就不是有限值",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-at-zero-rate",
+        say(
+            "a non-finite loss or gradient while the learning rate is still 0",
+            "学习率仍为 0 时 loss 或梯度就不是有限值",
+        ),
+        spoils=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-before-update",
+        say(
+            "the loss of the first step (0 or 1) is not finite: it is computed before any update",
+            "第一步（第 0 或第 1 步）的 loss 不是有限值：它在任何更新之前就已算出",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-in-interval",
+        say(
+            "the first bad record comes five steps or more after the one before: a run-up may lie"
+            " unseen between them",
+            "首条异常记录与前一条相隔五步或更多：其间可能有未打印的上升过程",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-zero-gradient",
+        say(
+            "a NaN loss beside a gradient norm of exactly 0: a mean over nothing",
+            "loss 为 NaN 而梯度范数恰好为 0：对空集求了平均",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-after-runup",
+        say(
+            "the loss rises over several finite records, well above its best level, before it stops"
+            " being finite",
+            "loss 在变为 NaN 或无穷大之前，已连续多条记录明显高于最好水平",
+        ),
+        spoils=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-out-of-flat",
+        say(
+            "a flat or falling finite loss turns non-finite from one record to the next",
+            "平稳或下降的 loss 在相邻两条记录之间突然变为 NaN 或无穷大",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-recovers",
+        say(
+            "non-finite loss records with finite ones after them",
+            "loss 出现 NaN 或无穷大之后又恢复为有限值",
+        ),
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-eval-only",
+        say(
+            "the evaluation loss is not finite while the training loss is finite throughout",
+            "评估 loss 不是有限值，而训练 loss 始终有限",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-inputs",
+        say(
+            "a figure of the inputs (x_absmax, input_mean ...) is not finite when the loss first is"
+            " not, or earlier",
+            "输入的统计量（x_absmax、input_mean 等）不晚于 loss 变为 NaN 或无穷大",
+        ),
+        spreads=True,
+    ),
+    Kind(
+        "nan-component",
+        say(
+            "one loss component is not finite while the total or the others stay finite",
+            "某个 loss 分量不是有限值，而总 loss 或其他分量仍然有限",
+        ),
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-grad-finite-loss",
+        say(
+            "grad_norm is not finite in several records while the loss stays finite and non-zero",
+            "多条记录的 grad_norm 不是有限值，而 loss 有限且不为 0",
+        ),
+        is_bad=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "nan-loss",
+        say("any non-finite training loss", "训练 loss 出现 NaN 或无穷大"),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        spoils=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "loss-falls",
+        say(
+            "the finite training loss falls clearly over the run", "训练 loss 在整个过程中明显下降"
+        ),
+    ),
+    Kind(
+        "loss-spike",
+        say(
+            "a sudden rise to several times the recent level, recovered or not, all finite",
+            "loss 突然升到近期水平的数倍，无论是否恢复，始终有限",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "huge-spike",
+        say(
+            "a sudden rise, all finite, to more than ten times the highest of the forty records"
+            " before; or to five times the last five and above all that the run has shown",
+            "loss 突然升到此前四十条记录最高值的十倍以上；或升到最近五条的五倍，且为全程最高",
+        ),
+        can_be_first=True,
+    ),
+    Kind(
+        "spike-recovers",
+        say(
+            "a spike of the finite loss, after which it is back near its level and ends there",
+            "loss 突刺之后回到原有水平附近，并一直保持到最后",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "spike-over",
+        say(
+            "the same, with more than twenty records after it: it belongs to the past",
+            "同上，且其后还有二十多条记录：突刺已经过去",
+        ),
+    ),
+    Kind(
+        "loss-divergence",
+        say(
+            "the finite training loss ends far above its best level after a sustained rise, or"
+            " spends most of the run above twice its first value",
+            "训练 loss 持续上升，最终远高于最好水平；或大部分时间高于初始值的两倍",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        spoils=True,
+        is_turn=True,
+    ),
+    Kind(
+        "grad-explosion",
+        say(
+            "grad_norm grows by two orders of magnitude or more, or to inf",
+            "grad_norm 增大两个数量级以上，或变为 inf",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        spoils=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "grad-huge-first",
+        say(
+            "the first grad norm is above 1e5 while the loss is of usual size",
+            "第一个 grad_norm 就超过 1e5，而 loss 大小正常",
+        ),
+        spoils=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "rate-standstill",
+        say(
+            "the learning rate does not move between records although a schedule is running: the"
+            " scaler skips the optimiser step",
+            "学习率调度已启用，但相邻记录之间学习率不变：scaler 跳过了优化器更新",
+        ),
+    ),
+    Kind(
+        "scale-collapse",
+        say(
+            "the loss scale halves step after step to 1 or below, or by at least 2**8 without a"
+            " clean stretch",
+            "loss scale 逐步减半到 1 或以下，或在没有正常步的情况下至少缩小 2**8 倍",
+        ),
+        is_bad=True,
+        is_grave=True,
+        can_be_first=True,
+        is_turn=True,
+    ),
+    Kind(
+        "scale-settling",
+        say(
+            "a few halvings at the start, then quiet: the loss scaler finding its level",
+            "开始时减半几次，随后稳定：loss scaler 正在寻找合适的缩放值",
+        ),
+    ),
+    Kind(
+        "steps-skipped",
+        say(
+            "three in ten steps or more of the later half of the run are counted as skipped",
+            "训练后半程有三成以上的步被跳过",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "fp16-figures",
+        say(
+            "all losses (or gradient norms) are printed in full and exact in float16",
+            "全部 loss（或梯度范数）完整打印，且都能用 float16 精确表示",
+        ),
+    ),
+    Kind(
+        "fp16-limit",
+        say(
+            "figures of float16 that grow to a quarter of its largest number and more, and are"
+            " infinite then",
+            "float16 的数值升到其最大值的四分之一以上，随后变为无穷",
+        ),
+    ),
+    Kind(
+        "bf16-figures",
+        say(
+            "all losses (or gradient norms) are printed in full and exact in bfloat16",
+            "全部 loss（或梯度范数）完整打印，且都能用 bfloat16 精确表示",
+        ),
+    ),
+    Kind(
+        "first-loss-high",
+        say(
+            "the loss of the first steps is more than 1.5 times the logarithm of the vocabulary:"
+            " worse than guessing",
+            "最初几步的 loss 超过词表大小对数的 1.5 倍：比随机猜测还差",
+        ),
+    ),
+    Kind(
+        "first-loss-low",
+        say(
+            "the loss of the first steps is nearly 0 although the vocabulary is large",
+            "词表很大，最初几步的 loss 却接近 0",
+        ),
+    ),
+    Kind(
+        "plateau",
+        say(
+            "the finite training loss does not move over many records",
+            "训练 loss 在许多条记录里没有变化",
+        ),
+    ),
+    Kind(
+        "plateau-from-start",
+        say(
+            "a plateau whose level the loss had in its first record already, over at least twelve"
+            " records from the beginning of the run on",
+            "从训练开始起至少十二条记录里，loss 一直停在第一条记录的水平",
+        ),
+        can_be_first=True,
+    ),
+    Kind(
+        "collapse",
+        say(
+            "the loss freezes at one value or stands still above its start, the reward's spread or"
+            " a policy's entropy goes to 0, or preferred answers become unlikely, after having"
+            " moved",
+            "变化之后 loss 冻结在某个值或停在初始值之上、奖励的离散度或策略的熵降为 0，"
+            "或偏好回答变得不太可能",
+        ),
+        can_be_first=True,
+        is_turn=True,
+    ),
+    Kind(
+        "flat-rewards",
+        say(
+            "the spread of the rewards within a group is 0 at every record",
+            "每条记录里组内奖励的离散度都是 0",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "tiny-rate",
+        say(
+            "the largest learning rate printed is above 0 and below 1e-8",
+            "打印的最大学习率大于 0 而小于 1e-8",
+        ),
+    ),
+    Kind(
+        "high-rate",
+        say(
+            "the largest learning rate printed or set is at least 10 times what is usual for the"
+            " optimiser in use",
+            "打印或设置的最大学习率至少是所用优化器常用值的 10 倍",
+        ),
+    ),
+)

@@ -1,0 +1,201 @@
+"""The kinds of shapes that tell of the machine, several processes, standing still, the end.
+
+In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowledge.curve_kinds`).
+"""
+
+from typing import Final
+
+from postmortem.knowledge.kind import Kind
+from postmortem.model.said import say
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(
+        "input-bound",
+        say(
+            "in most of each step the GPU waits for data: the printed data time is more than half"
+            " of the step time",
+            "每一步的大部分时间 GPU 都在等数据：打印的取数据时间超过单步时间的一半",
+        ),
+    ),
+    Kind(
+        "input-starved",
+        say(
+            "at least four fifths of steps that take 50 ms or more are waiting for data",
+            "单步时间在 50 毫秒以上，且其中至少五分之四在等数据",
+        ),
+    ),
+    Kind(
+        "ranks-differ",
+        say(
+            "the watchdogs of two ranks name different collectives under one sequence number",
+            "两个 rank 的 watchdog 在同一序号下给出了不同的集合通信",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "rank-behind",
+        say(
+            "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it"
+            " did not come to the one that timed out",
+            "按 watchdog 的计数，某个 rank 入队的集合通信比其他 rank 少：它没有到达超时的那一个",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "nccl-rank-absent",
+        say(
+            "some ranks began to join an NCCL communicator, none has joined it, and at least one"
+            " rank did not begin",
+            "部分 rank 开始加入 NCCL 通信器，但没有一个完成，且至少一个 rank 没有开始",
+        ),
+    ),
+    Kind(
+        "uneven-work",
+        say(
+            "the ranks count to different numbers of steps or batches",
+            "各 rank 的总步数或总批数不同",
+        ),
+    ),
+    Kind(
+        "one-rank-first",
+        say(
+            "the training loss of one rank stops being finite at an earlier step than that of all"
+            " the others",
+            "某个 rank 的训练 loss 比其他所有 rank 更早变为 NaN 或无穷大",
+        ),
+        can_be_first=True,
+        spoils=True,
+        is_turn=True,
+    ),
+    Kind(
+        "memory-rising",
+        say("reported memory rises over the run", "打印的显存/内存持续上升"),
+        is_turn=True,
+    ),
+    Kind(
+        "memory-flat",
+        say(
+            "reported memory stays level over many records, to the last one",
+            "打印的显存/内存在许多条记录里保持平稳，直到最后一条",
+        ),
+    ),
+    Kind(
+        "silence",
+        say(
+            "by the printed clock, the log is still for many times the usual distance of its lines"
+            " after the last metric record, and then goes on",
+            "按日志时间，最后一条指标记录之后很久没有输出，远超平常的行间隔，随后又有输出",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "same-step",
+        say(
+            "behind the last metric record, lines go on for many times the usual distance of the"
+            " records, by the printed clock, and all name the same step",
+            "最后一条指标记录之后，日志仍在输出，持续时间远超平常的记录间隔，但步数始终不变",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "no-record",
+        say(
+            "the run stands still, and no training record was printed",
+            "训练停住不动，且没有打印任何训练记录",
+        ),
+    ),
+    Kind(
+        "last-step",
+        say(
+            "the last training record is of the last step that the run was to make",
+            "最后一条训练记录就是计划的最后一步",
+        ),
+    ),
+    Kind(
+        "slow-down",
+        say(
+            "the printed speed falls to less than half of what it was and stays there, or becomes"
+            " ever lower",
+            "打印的速度降到原来的一半以下并保持，或不断下降",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "oom-fragmented",
+        say(
+            "CUDA OOM with more memory reserved but unallocated than was asked for",
+            "CUDA 显存不足，但已预留而未分配的显存多于申请量",
+        ),
+    ),
+    Kind(
+        "oom-little-spare",
+        say(
+            "CUDA OOM whose figures show less memory reserved but unallocated than was asked for",
+            "CUDA 显存不足，且已预留而未分配的显存少于申请量",
+        ),
+    ),
+    Kind(
+        "oom-other-process",
+        say(
+            "CUDA OOM with much memory held outside this process",
+            "CUDA 显存不足，且大量显存被其他进程占用",
+        ),
+    ),
+    Kind(
+        "oom-all-own",
+        say(
+            "CUDA OOM whose figures add up to this process and contexts",
+            "CUDA 显存不足，显存全部由本进程和 CUDA 上下文占用",
+        ),
+    ),
+    Kind(
+        "oom-stray-contexts",
+        say(
+            "CUDA OOM that names two or more other processes with hardly more than a CUDA context"
+            " each",
+            "CUDA 显存不足，且另有两个以上的进程各只占约一个 CUDA 上下文",
+        ),
+    ),
+    Kind(
+        "oom-larger-than-card",
+        say(
+            "CUDA OOM that asked for more at once than the whole card has",
+            "CUDA 显存不足，一次申请量超过整张卡的显存",
+        ),
+    ),
+    Kind(
+        "oom-capped",
+        say(
+            "CUDA OOM of a process that was given a share of the card only",
+            "CUDA 显存不足，而该进程只被允许使用部分显存",
+        ),
+    ),
+    Kind(
+        "oom-after-steps",
+        say(
+            "CUDA OOM after training records were printed",
+            "打印过训练记录之后才出现 CUDA 显存不足",
+        ),
+    ),
+    Kind(
+        "oom-before-steps",
+        say(
+            "CUDA OOM before any training record was printed",
+            "没有打印任何训练记录就出现 CUDA 显存不足",
+        ),
+    ),
+    Kind(
+        "finished",
+        say(
+            "a success marker ends the log, or the record of its last step",
+            "日志以成功标志或最后一步的记录结束",
+        ),
+    ),
+    Kind(
+        "no-failure-shown",
+        say(
+            "metric records run to the end of the log and no failure is shown",
+            "指标记录一直到日志末尾，未见故障",
+        ),
+    ),
+)

@@ -1,0 +1,136 @@
+"""Which process wrote a file, and in which attempt, as far as the paths of a job tell.
+
+In: paths. Out: `Where` and attempt numbers. Not here: labels inside the lines (`reading.prefixes`).
+Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mmengine
+`<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank"; and files that differ
+from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log,
+train.4712.log).
+"""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.numerals import whole_number
+
+_RANK: Final = re.compile(
+    r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE
+)
+_LOCAL: Final = re.compile(
+    r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
+)
+_NODE: Final = re.compile(r"(?:^|[_.\-])((?:node|host)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
+_ATTEMPT: Final = re.compile(
+    r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
+)
+_NUMBER: Final = re.compile(r"\d+")
+_WORD: Final = re.compile(r"([A-Za-z]*)[_.\-]?$")
+_RANK_WORDS: Final = frozenset(
+    {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
+)
+_NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
+_NODE_LETTER: Final = re.compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
+_JOB_WORDS: Final = frozenset(
+    {"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"}
+)
+_PID: Final = re.compile(r"[1-9]\d{3,6}\Z")
+_DATED: Final = re.compile(r"\d{4,}[_.\-]?$")
+_COPIES: Final = 2
+
+
+def process_of_file(path: str) -> Where:
+    """Read rank, local rank and node off a file's name and folder."""
+    *folders, name = Path(path).parts[-3:] or ("",)
+    local = _LOCAL.search(name)
+    rank = None if local else _first(_RANK, (name, *folders))
+    node = _first(_NODE, (name, *folders))
+    local_rank = int(local[1]) if local else _redirected(folders, name)
+    if rank is None and local_rank is None and node is None:
+        return NOWHERE
+    return Where(None if rank is None else int(rank), local_rank, node, None)
+
+
+def _first(pattern: re.Pattern[str], parts: Iterable[str]) -> str | None:
+    """Give what a pattern finds in the first part in which it finds anything."""
+    return next((match[1] for part in parts if (match := pattern.search(part))), None)
+
+
+def _redirected(folders: Sequence[str], name: str) -> int | None:
+    """Read the local rank off the folder into which torchrun redirects."""
+    is_stream = name.split(".", maxsplit=1)[0] in {"stderr", "stdout", "error"}
+    return whole_number(folders[-1]) if is_stream and folders and folders[-1].isdecimal() else None
+
+
+def processes_of(paths: Sequence[str]) -> dict[str, Where]:
+    """Read the processes off the names of a job's files.
+
+    A bare number counts where it alone tells siblings apart, and a folder that all share tells
+    nothing.
+    """
+    shared = _shared_folder(paths)
+    found = {path: process_of_file(path.removeprefix(shared)) for path in paths}
+    families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for path in paths:
+        name = Path(path).name
+        folder = str(Path(path).parent)
+        if found[path] != NOWHERE:
+            continue
+        for match in _NUMBER.finditer(name):
+            families[folder, f"{name[: match.start()]}#{name[match.end() :]}"].append(
+                (path, match[0])
+            )
+    for (_, skeleton), members in families.items():
+        if len({number for _, number in members}) < _COPIES:
+            continue
+        for path, number in members:
+            if found[path] == NOWHERE:
+                found[path] = _by_word(skeleton, number)
+    for path in paths:
+        stem = Path(path).name.split(".")[0]
+        if found[path] == NOWHERE and _NODE_LETTER.match(stem):
+            found[path] = Where(node=stem)
+    return found
+
+
+def _shared_folder(paths: Sequence[str]) -> str:
+    """Give the folder that several files lie in, with its separator."""
+    try:
+        shared = (
+            os.path.commonpath([str(Path(path).parent) for path in paths]) if len(paths) > 1 else ""
+        )
+    except ValueError:  # of two drives, or with and without a root
+        return ""
+    return f"{shared}{os.sep}" if shared else ""
+
+
+def _by_word(skeleton: str, number: str) -> Where:
+    """Say what a number means by the word before it; one that looks like a process id is one."""
+    before = skeleton.split("#", maxsplit=1)[0]
+    match = _WORD.search(before)
+    word = match[1].lower() if match else ""
+    if word in _RANK_WORDS:
+        return Where(rank=whole_number(number))
+    if word in _NODE_WORDS:
+        return Where(node=f"{before.lstrip('_.-')}{number}")
+    is_pid = _PID.match(number) and word not in _JOB_WORDS and not _DATED.search(before)
+    return Where(pid=int(number)) if is_pid else NOWHERE
+
+
+def attempts_of(paths: Iterable[str]) -> dict[str, int]:
+    """Read the attempt off the folders of files (torchrun's attempt_0, attempt_1, ...).
+
+    Files that name none are left out.
+    """
+    found = {}
+    for path in paths:
+        match = next(
+            (match for part in reversed(Path(path).parts[-4:]) if (match := _ATTEMPT.search(part))),
+            None,
+        )
+        if match:
+            found[path] = int(match[1])
+    return found

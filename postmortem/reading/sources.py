@@ -1,0 +1,84 @@
+"""What a log is read from: a path, bytes, or a stream that the caller holds open.
+
+In: what a caller of the library names. Out: `Origin`s: paths as text, and `Stream`s, each with a
+name to be shown. Not here: opening them (`reading.opener`), what a folder holds
+(`reading.discover`).
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias, runtime_checkable
+
+STDIN: Final = "-"
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """Whatever gives bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Give up to `size` bytes, b"" at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A log that is no file.
+
+    What its name tells of the process counts as it does for a file (`node0/rank3.log`); nothing is
+    ever opened by it.
+    """
+
+    name: str
+    """Under which reports show it."""
+    content: bytes | Readable = field(repr=False)
+    """The log, packed or not, or what gives it.
+
+    A stream is binary and blocking; it is read once, from where it stands to its end, and closed by
+    nobody but its owner. Bytes can be read again.
+    """
+
+
+Origin: TypeAlias = str | Stream
+"""Where a log comes from, under a name: a path (or `-`, standard input), or a stream."""
+LogSource: TypeAlias = str | Path | bytes | Readable | Stream
+"""What a caller may name as a log. Text is a path, never the log itself."""
+
+
+def origins_of(given: LogSource | Sequence[LogSource]) -> list[Origin]:
+    """List what a caller names, in its order.
+
+    Bytes have no name, and a stream may have none: such a log is called `log`, of several sources
+    the third `log-3`.
+
+    Raises:
+        TypeError: something is none of what a log can be read from.
+    """
+    is_one = isinstance(given, (str, Path, bytes, Readable, Stream))
+    sources: Sequence[LogSource] = [given] if is_one else given  # type: ignore[assignment,list-item]  # told apart in the line before
+    return [
+        _origin(source, f"log-{place}" if len(sources) > 1 else "log")
+        for place, source in enumerate(sources, 1)
+    ]
+
+
+def _origin(source: LogSource, nameless: str) -> Origin:
+    if isinstance(source, Stream):
+        return source
+    if isinstance(source, bytes):
+        return Stream(nameless, source)
+    if isinstance(source, Readable):
+        name = getattr(source, "name", None)  # of a file; a number for a bare descriptor
+        return Stream(name if name and isinstance(name, str) else nameless, source)
+    return os.fspath(source)
+
+
+def name_of(origin: Origin) -> str:
+    """Give the name to be shown."""
+    return origin if isinstance(origin, str) else origin.name
+
+
+def is_file(origin: Origin) -> bool:
+    """Say whether a path leads to a log, by which others find it too."""
+    return isinstance(origin, str) and origin != STDIN

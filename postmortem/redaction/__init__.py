@@ -1,0 +1,1 @@
+"""Hides what a log gives away of secrets, people and machines, when it is rendered or shared."""

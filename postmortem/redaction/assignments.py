@@ -1,0 +1,229 @@
+"""Where a text holds secrets by the name before them: assignments, options, fields, sentences.
+
+In: text. Out: the rules of kind `secret` for values behind names. Not here: which names say secret
+(`secret_names`), values told by their own shape (`tokens`), pseudonyms (`pseudonyms`).
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from postmortem.redaction.hiding import Pattern, Rule, Span, linear, rule, words
+from postmortem.redaction.secret_names import (
+    NAME,
+    NAME_HINT,
+    Named,
+    is_placeholder,
+    is_random,
+    is_secret,
+    named,
+)
+from postmortem.redaction.tokens import is_basic
+
+# What stands between a name and its value.
+_SET: Final = (
+    r"(?:\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
+)
+_ROW: Final = (
+    r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
+    r"|['\"]?,?(?:[ \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?"
+    r"\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*"
+    r"|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>"
+    r"|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
+)
+_ASSIGNED: Final = linear(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
+_OPTION: Final = linear(rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)")
+_TOLD: Final = linear(
+    r"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{1,4}"
+    r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
+    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
+)
+_SAID: Final = linear(
+    r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))"
+    r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
+    r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*)"
+)
+_SHORTEST_SAID: Final = 6
+_SHORTEST_TOKEN_SAID: Final = 20
+_SHORTEST_KEY_SAID: Final = 16
+_ARTICLES: Final = words("the a an this your my our with using invalid incorrect wrong")
+"""Words of a sentence that say nothing about the token or key behind them."""
+_BARE: Final = words("token key auth secret")
+_VALUE: Final = Pattern(
+    r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))"
+    r"(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))"
+    r"|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})"
+)
+_SHORTEST: Final = {
+    Named.LONG: 24,
+    Named.ISSUED: 15,
+    Named.PERHAPS: 8,
+    Named.KEY: 4,
+    Named.PASSWORD: 1,
+}
+"""Characters of a value under which nothing of it needs a look."""
+_LOOKED_AT: Final = 512
+"""Characters of a value that tell whether it is a secret; one that is goes on as it goes on."""
+_REST: Final = {
+    "a": Pattern(r"[^'\n]*"),
+    "b": Pattern(r"[^\"\n]*"),
+    "c": Pattern(r"[^`\n]*"),
+    "d": Pattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*"),
+}
+_BARE_GROUP: Final = "d"
+_BLOCK: Final = Pattern(
+    r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}|\n[ \t]{0,40}- (?=[^\s:]{4,512}(?:\n|$)))"
+    r"(?P<d>[^\s'\"`]{4,512})"
+)  # of YAML, on the next line
+_OPENING: Final = Pattern(
+    # a class around it, a bracket
+    r"(?:[A-Z]\w{0,40}\(|[\[({])[ \t]*(?=[rbufRBUF]?\\{0,3}['\"])"
+    r"(?!\\{0,3}['\"]\w{1,40}\\{0,3}['\"][ \t]*:)"
+    r"|\{\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
+    # a type
+    r"|[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{1,40}\])?(?: \| [\w.]{1,40}){0,3} ?= ?"
+    r"(?=[rbufRBUF]?['\"])"
+    # the words of argparse, tags and anchors of YAML
+    r"|invalid [\w ]{1,40}: (?=['\"])|!!?[\w/:.-]{1,40}[ \t]+|&[\w-]{1,40}[ \t]+"
+    # a line `value:`
+    r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
+)
+"""What may stand between a name and its value."""
+_QUOTED_SIGN: Final = Pattern(r"%2[26]")
+_NEXT: Final = Pattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
+_CLOSING: Final = Pattern(r"[)\]}]")
+_PAIR: Final = ("('", '("')
+_PAIRED: Final = ("')", '")')
+_LEFT_OPEN: Final = {")": "(", "]": "[", "}": "{"}
+
+
+def _named_secrets(pattern: Pattern, text: str) -> Iterator[Span]:
+    """Give the values behind names that say secret."""
+    done = 0
+    for match in pattern.finditer(text):
+        begin, behind = match.span(1)
+        found = _secret_behind(text, begin, behind, match.end()) if begin >= done else None
+        if found is not None:
+            done = found[1]
+            yield found
+
+
+def _secret_behind(text: str, begin: int, behind: int, after: int) -> Span | None:
+    """Find the secret that a name promises.
+
+    Args:
+        text: where it stands.
+        begin: where the name begins.
+        behind: where it ends, and what parts it from its value begins.
+        after: where that ends.
+    """
+    name, mark = text[begin:behind], text[behind:after]
+    strength = named(name)
+    value = _value(text, after) if strength else None
+    if value is None or (
+        value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
+    ):
+        return None
+    group = value.lastgroup or _BARE_GROUP
+    start, shown = value.start(group), _shown(value, group, mark)
+    if group == _BARE_GROUP and _is_another_name(text, start, shown):
+        return None
+    mark = "=" if _is_pair(text, begin, value.end(), shown) else mark
+    if not _holds(name, strength, mark, shown, is_quoted=group != _BARE_GROUP):
+        return None
+    end: int = start + len(shown)
+    return start, _REST[group].match(text, end).end() if len(shown) >= _LOOKED_AT - 1 else end
+
+
+def _value(text: str, start: int) -> Any:
+    """Match the value that stands at a place or behind what opens it."""
+    opened = _OPENING.match(text, start)
+    return _BLOCK.match(text, start) or _VALUE.match(text, opened.end() if opened else start)
+
+
+def _shown(value: Any, group: str, mark: str) -> str:
+    """Give the text of a value, without what belongs to the text around it."""
+    shown: str = value[group].rstrip("\\")
+    if group != _BARE_GROUP:
+        return shown
+    return bare(_QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown)
+
+
+def _is_another_name(text: str, start: int, shown: str) -> bool:
+    """Say whether what looks like a value is a name, whose value this match has not seen."""
+    return shown.endswith(("=", ":", "(")) and text[start + len(shown) :].startswith(("'", '"'))
+
+
+def _is_pair(text: str, begin: int, end: int, shown: str) -> bool:
+    """Say whether a name stands alone with its value: `('token', '...')`."""
+    return (
+        text.startswith(_PAIR, max(begin - 2, 0))
+        and text.startswith(_PAIRED, end)
+        and not named(shown)
+    )
+
+
+def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
+    """Say whether a value is the secret that its name promises."""
+    is_listed = "," in mark and "value" not in mark
+    if is_listed and not is_quoted:
+        return False
+    if name.startswith("-"):
+        if value.startswith("-"):
+            return False
+        strength, is_prose = _of_option(name, strength), False
+    else:
+        if is_listed or not (mark.strip() or is_quoted):  # names in a list, a row of a table
+            strength = min(strength, Named.PERHAPS)
+        is_prose = not is_quoted and _is_of_prose(mark)
+    return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (
+        name.lower().endswith(("auth", "authorization")) and is_basic(value)
+    )
+
+
+def _of_option(name: str, strength: Named) -> Named:
+    """Take the name of an option: nobody passes a `--token` of a tokenizer."""
+    is_key = strength is Named.PERHAPS or name.lstrip("-").lower() in _BARE
+    return Named.KEY if is_key else strength
+
+
+def _is_of_prose(mark: str) -> bool:
+    """Say whether a value may be a word of a sentence: `token: expired`."""
+    return "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
+
+
+def bare(value: str) -> str:
+    """Cut from a value without quotes what belongs to the text around it.
+
+    The next pair, a bracket that was opened before it, a full stop.
+    """
+    found = _NEXT.search(value)
+    value = value[: found.start()] if found else value
+    for index, char in enumerate(value) if _CLOSING.search(value) else ():
+        if char in _LEFT_OPEN and value.count(_LEFT_OPEN[char], 0, index) < value.count(
+            char, 0, index + 1
+        ):
+            value = value[:index]
+            break
+    return value.rstrip(",;:!?") if not value.endswith(".") else value.rstrip(",;:!?.")
+
+
+def _is_said(match: Any) -> bool:
+    """Say whether a sentence tells a secret: `using token SOvHcvTU...`, `the password is ...`."""
+    named_by, value = match["n"].split(" ")[-2:], match["v"]
+    strength = named("_".join(named_by[-1:] if named_by[0].lower() in _ARTICLES else named_by))
+    if match["s"] and strength < Named.KEY:  # behind a colon it is the value of a field
+        return False
+    if strength is Named.PASSWORD:
+        return len(value) >= _SHORTEST_SAID and not value.isdigit() and not is_placeholder(value)
+    shortest = _SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID
+    return strength >= Named.PERHAPS and len(value) >= shortest and is_random(value)
+
+
+def _named_rule(pattern: Pattern) -> Rule:
+    return Rule("secret", NAME_HINT, lambda text: _named_secrets(pattern, text))
+
+
+ASSIGNMENTS: Final = (
+    *map(_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
+    rule("secret", NAME_HINT, _SAID, _is_said),
+)

@@ -1,0 +1,117 @@
+"""Who is called what in a report: `host-1`, `user-2`, the same name everywhere the same.
+
+In: names, each of a kind. Out: pseudonyms, how many there are, and the patterns by which names that
+are known are found wherever they stand. Not here: finding names (`machines`, `people` ...),
+replacing them (`redactor`).
+"""
+
+import re
+from collections import Counter
+from typing import Any, Final
+
+import re2
+
+from postmortem.redaction.hiding import PSEUDONYM, ROOM
+from postmortem.redaction.machines import COMMON_HOSTS
+from postmortem.redaction.secret_names import is_random
+
+_FILE_SUFFIX: Final = re.compile(
+    r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
+)
+_EVERYWHERE: Final = (
+    # of each kind: the fewest characters of a name that is hidden wherever it stands, what stands
+    # before it, and behind it
+    (
+        "host",
+        3,
+        "(?:^|[^A-Za-z0-9])",
+        r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*)(?:[^A-Za-z0-9]|$)",
+    ),
+    ("user", 4, r"[/\\]", r")(?:[^\w.-]|$)"),
+    ("secret", 8, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
+)
+
+
+class Pseudonyms:
+    """Gives names their pseudonyms, and counts them."""
+
+    def __init__(self) -> None:
+        """Start with no names known."""
+        self._hidden: set[tuple[str, str]] = set()
+        self._names: dict[tuple[str, str], str] = {}
+        self._numbers: Counter[str] = Counter()
+        self._taken: set[str] = set()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Say how many different names were hidden since the count began, by kind."""
+        return dict(sorted(Counter(kind for kind, _ in self._hidden).items()))
+
+    def count_anew(self) -> None:
+        """Begin to count."""
+        self._hidden.clear()
+
+    def of(self, kind: str, name: str) -> str:
+        """Give the pseudonym of a name, and count it; what looks like one keeps itself."""
+        pseudonym = self._given(kind, name)
+        if pseudonym != name:
+            self._hidden.add((kind, pseudonym))
+        return pseudonym
+
+    def learnt(self, kind: str, found: str) -> str:
+        """Give the pseudonym of a name that is known.
+
+        A domain behind a host goes with it, a file suffix stays.
+        """
+        if PSEUDONYM.fullmatch(found):
+            return found
+        suffix = file_suffix(found) if kind == "host" else ""
+        known = found.removesuffix(suffix)
+        while kind == "host" and (kind, _host_key(known)) not in self._names and "." in known:
+            known = known.rpartition(".")[0]
+        return self.of(kind, known) + suffix
+
+    def _given(self, kind: str, name: str) -> str:
+        key = (kind, _host_key(name) if kind == "host" else name)
+        if key not in self._names:
+            self._names[key] = name if PSEUDONYM.fullmatch(name) else self._next(kind)
+            self._taken.add(self._names[key])
+        return self._names[key]
+
+    def _next(self, kind: str) -> str:
+        """Give a pseudonym that nothing bears, be it in the log itself."""
+        self._numbers[kind] += 1
+        while f"{kind}-{self._numbers[kind]}" in self._taken:
+            self._numbers[kind] += 1
+        return f"{kind}-{self._numbers[kind]}"
+
+    def patterns(self) -> dict[str, Any]:
+        """Give what finds every name known so far, by kind: group `v`, the longest name first."""
+        named = sorted(
+            (key for key in self._names if not PSEUDONYM.fullmatch(key[1])),
+            key=lambda key: (-len(key[1]), key),
+        )
+        found = {}
+        for kind, fewest, before, behind in _EVERYWHERE:
+            names = [name for its, name in named if its == kind and len(name) >= fewest]
+            names = [name for name in names if is_random(name)] if kind == "secret" else names
+            if names:
+                any_of = "|".join(map(re2.escape, names))
+                found[kind] = re2.compile(f"{before}(?P<v>(?:{any_of}){behind}", ROOM)
+        return found
+
+
+def _host_key(name: str) -> str:
+    """Give the part that stands for a host: `gpu17` for `gpu17.cluster.org`.
+
+    A name without a digit is kept whole, it may be a word.
+    """
+    first = name.partition(".")[0]
+    is_plain = any(char.isdigit() for char in first) and not first.isdigit()
+    return first if is_plain and first.lower() not in COMMON_HOSTS else name
+
+
+def file_suffix(host: str) -> str:
+    """Give the file suffixes at the end of what a host's name stands in."""
+    found = _FILE_SUFFIX.search(host)
+    return found[0] if found else ""

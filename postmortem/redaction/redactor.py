@@ -1,0 +1,211 @@
+"""Hide what a log gives away about people and machines.
+
+Tokens, passwords, addresses, telephone numbers, user and host names.
+
+In: text (raw or cleaned) and the host names that the reader found. Out: the same text with
+pseudonyms (`secret-1`, `email-1`, `ip-1`, `mac-1`, `phone-1`, `user-1`, `host-1`) and a count for
+each kind. Not here: what gives away (`tokens`, `assignments`, `commands`, `private_keys`,
+`machines`, `people`), what is called how (`pseudonyms`), when to redact (rendering does, reading
+and the store never do).
+
+One `Redactor` serves one report: the same name gets the same pseudonym everywhere. Line breaks are
+never touched, so that line numbers hold. Of every text one pass tells which rules may find
+something; what became of it is remembered until more names are known.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import re2
+
+from postmortem.reading.prefixes import ANSI
+from postmortem.redaction import private_keys
+from postmortem.redaction.assignments import ASSIGNMENTS
+from postmortem.redaction.commands import COMMANDS
+from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, Rule, Span
+from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
+from postmortem.redaction.people import PEOPLE
+from postmortem.redaction.pseudonyms import Pseudonyms, file_suffix
+from postmortem.redaction.secret_names import is_secret_setting
+from postmortem.redaction.tokens import TOKENS
+
+__all__ = ["KINDS", "Redactor"]
+
+_RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
+_ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
+_SHORTEST: Final = 4
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class _Hints:
+    """Tells which rules may find something in a text, in one pass over it."""
+
+    def __init__(self, hints: Sequence[str]) -> None:
+        """Compile the hints.
+
+        An empty one, which always matches, tells whether the engine had room enough to answer.
+        """
+        self._set = re2.Set.SearchSet(ROOM)
+        for hint in (*hints, ""):
+            self._set.Add(hint)
+        self._set.Compile()
+        self._all = range(len(hints))
+
+    def due(self, text: str) -> Sequence[int]:
+        """Give the numbers of the rules, in their order."""
+        found = sorted(self._set.Match(text))
+        return found[:-1] if found and found[-1] == len(self._all) else self._all
+
+
+@cache
+def _hints() -> _Hints:
+    """Compile the hints when something is hidden for the first time."""
+    return _Hints([private_keys.HINT, *(rule.hint for rule in _RULES)])
+
+
+def _breaks_kept(hidden: str, pseudonym: str) -> str:
+    """Put a pseudonym where a text stood.
+
+    On its first line that holds anything, with all its line breaks.
+    """
+    head = len(hidden) - len(hidden.lstrip("\n"))
+    return "\n" * head + pseudonym + "\n" * (hidden.count("\n") - head)
+
+
+def _put(text: str, pieces: Iterable[tuple[Span, str]]) -> str:
+    """Put new texts into their places, which are in order."""
+    parts, done = [], 0
+    for (start, end), new in pieces:
+        if start >= done:
+            parts += [text[done:start], new]
+            done = end
+    return "".join([*parts, text[done:]])
+
+
+class Redactor:
+    """Replaces secrets, addresses and names by pseudonyms that are stable within one report."""
+
+    def __init__(self) -> None:
+        """Start with no names known."""
+        self._pseudonyms = Pseudonyms()
+        self._learnt: dict[str, Any] = {}
+        self._known: dict[tuple[str, bool], str] = {}
+        """What became of a text, until more is learnt."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Say how many different secrets, addresses and names were hidden, by kind."""
+        return self._pseudonyms.counts
+
+    def learn(self, hosts: Iterable[str]) -> None:
+        """Take the host names that the reader found.
+
+        One that looks like a pseudonym already keeps itself.
+        """
+        for name in hosts:
+            self.node(name)
+        self.settle()
+
+    def settle(self) -> None:
+        """Count anew, and from now on hide every name seen so far wherever it stands.
+
+        A rehearsal finds the name that comes late.
+        """
+        self._pseudonyms.count_anew()
+        self._learnt = self._pseudonyms.patterns()
+        self._known.clear()
+
+    def text(self, text: str, *, addresses: bool = True) -> str:
+        """Hide what a text gives away.
+
+        Without `addresses`, numbers of four parts are left: they are versions.
+        """
+        if len(text) < _SHORTEST:
+            return text
+        if (text, addresses) not in self._known:
+            bare = ANSI.sub("", text) if "\x1b" in text else text
+            bare = bare if bare.isascii() else _SURROGATE.sub("\ufffd", bare)
+            hidden = self._hide(bare, addresses=addresses)
+            self._known[text, addresses] = text if hidden == bare else hidden
+        return self._known[text, addresses]
+
+    def _hide(self, text: str, *, addresses: bool) -> str:
+        text = self._replaced("host", text)
+        for number in _hints().due(text):
+            if number == 0:
+                text = self._without_keys(text)
+            elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:
+                text = self._without(_RULES[number - 1], text)
+        return self._replaced("secret", self._replaced("user", text))
+
+    def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+        """Hide in consecutive lines, a private key that runs over several included.
+
+        As many lines come out as went in.
+        """
+        if not lines:
+            return ()
+        return tuple(self.text("\n".join(line.replace("\n", " ") for line in lines)).split("\n"))
+
+    def node(self, name: str) -> str:
+        """Give a host's pseudonym."""
+        if name.lower() in COMMON_HOSTS or BY_NUMBER.fullmatch(name):
+            return name
+        return self._pseudonyms.of("host", name)
+
+    def setting(self, name: str, value: object) -> object:
+        """Hide the whole value of a setting whose name says that it is a secret.
+
+        Others are left as they are.
+        """
+        if (
+            not isinstance(value, str)
+            or PSEUDONYM.fullmatch(value)
+            or not is_secret_setting(name, value)
+        ):
+            return value
+        return self._pseudonyms.of("secret", value)
+
+    def _without_keys(self, text: str) -> str:
+        """Hide private keys.
+
+        The first line of each is its pseudonym, the others are empty, and what a launcher put
+        before them stays.
+        """
+        pieces: list[tuple[Span, str]] = []
+        for key in private_keys.keys(text):
+            body = "".join(text[start:end] for start, end in key)
+            if not PSEUDONYM.match(body):
+                first = self._pseudonyms.of("secret", body)
+                pieces += zip(key, [first] + [""] * (len(key) - 1), strict=True)
+        return _put(text, sorted(pieces))
+
+    def _without(self, rule: Rule, text: str) -> str:
+        """Hide what one rule finds."""
+        pieces: list[tuple[Span, str]] = []
+        for start, end in rule.spans(text):
+            value = text[start:end]
+            if PSEUDONYM.match(value):
+                continue
+            hidden = value.removesuffix(file_suffix(value)) if rule.kind == "host" else value
+            pseudonym = self._pseudonyms.of(rule.kind, hidden)
+            pieces.append(((start, start + len(hidden)), _breaks_kept(hidden, pseudonym)))
+        return _put(text, pieces) if pieces else text
+
+    def _replaced(self, kind: str, text: str) -> str:
+        """Hide the names of a kind that were learnt before.
+
+        Where one character parts two of them, the second is found the second time.
+        """
+        pattern = self._learnt.get(kind)
+        if pattern is None or pattern.search(text) is None:
+            return text
+        for _ in range(2):
+            found = [
+                (match.span(1), self._pseudonyms.learnt(kind, match["v"]))
+                for match in pattern.finditer(text)
+            ]
+            text = _put(text, found)
+        return text

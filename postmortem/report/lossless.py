@@ -1,0 +1,104 @@
+"""An analysis as JSON, `postmortem.analysis/1`: all of it, both ways, without loss.
+
+In: an `Analysis`, or what was written of one. Out: the other. Not here: the report in one language
+that other programs read (`report.wire`). Nothing is redacted: what is kept and sent between one's
+own machines is whole, and hiding is done where it is rendered.
+
+A text that is the same in every language is a string, any other an object with `en` and `zh`; a
+number that JSON cannot hold is the string "NaN", "Infinity" or "-Infinity".
+"""
+
+import functools
+import json
+import math
+from typing import Any, Final, TypeVar
+
+from cattrs import Converter
+from cattrs.errors import BaseValidationError
+from cattrs.v import transform_error
+
+from postmortem.errors import InputError
+from postmortem.model.diagnosis import Analysis
+from postmortem.model.said import Said
+from postmortem.names import ANALYSIS_SCHEMA
+from postmortem.report.wire import plain_json
+
+_Plain = TypeVar("_Plain", str, int, bool)
+
+_FLOATS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_MOST_FAULTS: Final = 3
+
+
+def to_json(analysis: Analysis) -> str:
+    """Write an analysis as one line of strict JSON."""
+    value = {"schema": ANALYSIS_SCHEMA} | _converter().unstructure(
+        analysis, unstructure_as=Analysis
+    )
+    return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def from_json(text: str, name: str = "") -> Analysis:
+    """Read an analysis back.
+
+    Args:
+        text: what `to_json` has written.
+        name: where it comes from, for the error.
+
+    Raises:
+        InputError: it is no such JSON; says what is wrong and where.
+    """
+    mend = "write it with: postmortem analyze run.log -o run.analysis.json --format analysis"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no JSON: {error}", name, mend) from error
+    schema = value.pop("schema", None) if isinstance(value, dict) else None
+    if schema != ANALYSIS_SCHEMA:
+        told = f"its schema is {schema!r}" if schema else "it names no schema"
+        raise InputError(f"no {ANALYSIS_SCHEMA}: {told}", name, mend)
+    try:
+        analysis: Analysis = _converter().structure(value, Analysis)
+    except BaseValidationError as error:
+        faults = "; ".join(transform_error(error, path="analysis")[:_MOST_FAULTS])
+        raise InputError(f"no whole {ANALYSIS_SCHEMA}: {faults}", name, mend) from error
+    return analysis
+
+
+@functools.cache
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True)
+    converter.register_unstructure_hook(float, plain_json)
+    converter.register_structure_hook(float, _number)
+    converter.register_unstructure_hook(Said, _said_out)
+    converter.register_structure_hook(Said, _said)
+    for kind in (str, int, bool):
+        converter.register_structure_hook(kind, _as_it_is)
+    return converter
+
+
+def _number(value: Any, _: type) -> float:
+    """Read a number; a whole one stays what it was."""
+    number = _FLOATS.get(value, value) if isinstance(value, str) else value
+    if number.__class__ not in {int, float}:
+        raise ValueError(f"{value!r} is no number")
+    return number
+
+
+def _as_it_is(value: Any, kind: type[_Plain]) -> _Plain:
+    """Take a value of the right kind, and none that only looks like it."""
+    if value.__class__ is not kind:
+        raise ValueError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _said_out(said: Said) -> str | dict[str, str]:
+    english, chinese = said.text("en"), said.text("zh")
+    return english if english == chinese else {"en": english, "zh": chinese}
+
+
+def _said(value: Any, _: type) -> Said:
+    if isinstance(value, str):
+        return Said(value, value)
+    if isinstance(value, dict) and value.keys() == {"en", "zh"}:
+        return Said(_as_it_is(value["en"], str), _as_it_is(value["zh"], str))
+    raise ValueError(f"{value!r} is no text in English and Chinese")

@@ -1,0 +1,1 @@
+"""The page: one HTML file with its drawings; nothing here is known to the other forms."""

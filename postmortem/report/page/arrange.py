@@ -1,0 +1,172 @@
+"""Which panels the page shows: the series of each, their common axis, and what is marked on them.
+
+In: a `Diagnosis` and the series chosen for drawing. Out: `Panel`s, the same for every language and
+for both drawings (SVG, script). Not here: drawing (`page.chart`), words and tables
+(`page.panel_figures`).
+
+The loss of a process stands with its evaluation loss and, on a second axis, its loss scale. What is
+printed without a step (a loss scale, a checkpoint, a crash) is placed by its line between the
+records of the panel's first series.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
+from postmortem.report.page import losses_compared
+from postmortem.report.page.close_up import around, detail
+from postmortem.report.page.marked import first_bad_of, first_bad_of_process, marks_for
+from postmortem.report.page.panel import Panel, Spot, Track, is_of
+from postmortem.report.page.record_axis import RecordAxis, known_places
+from postmortem.report.plotted import curve
+
+_INSIDE: Final = 0.5
+"""A second series joins a panel if at least this share of it was printed between its first record
+and its last."""
+_FINER: Final = 4
+"""A loss scale joins a panel if it has at most so many times its samples: else there is too little
+to place it by."""
+
+
+def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
+    """Arrange the series that are to be drawn.
+
+    A series of one sample is shown only beside a longer one.
+    """
+    found = losses_compared.compared(diagnosis)
+    made = [] if found is None else [_of_processes(diagnosis, found)]
+    taken = set() if found is None else {id(one) for one in (*found.series, *found.left_out)}
+    for main in drawn:
+        if id(main) in taken or len(main.samples) < 2:
+            continue
+        free = [other for other in drawn if id(other) not in taken and _joins(main, other)]
+        beside = list(
+            {other.name: other for other in reversed(free)}.values()
+        )  # of a name the first
+        taken.update(map(id, (main, *beside)))
+        beside.sort(key=lambda other: other.name == LOSS_SCALE)
+        made.append(_panel(diagnosis, main, beside))
+    return tuple(made)
+
+
+def _of_processes(diagnosis: Diagnosis, found: losses_compared.Compared) -> Panel:
+    """Arrange the loss of all processes on one axis of steps."""
+    first = _panel(diagnosis, found.series[0], ())
+    tracks = tuple(
+        Track(series, tuple(step or 0.0 for step, _, _ in series.samples), _form_of(index, found))
+        for index, series in enumerate(found.series)
+    )
+    places = [x for track in tracks for x in track.xs]
+    bad = first_bad_of(first.main)
+    bad_line = None if bad is None else bad.line
+    return replace(
+        first,
+        tracks=tracks,
+        left=min(first.left, *places),
+        right=max(first.right, *places),
+        is_log=_is_log(found.series),
+        bad=bad,
+        spots=tuple(spot for spot in first.spots if spot.kind != "bad" or spot.line == bad_line),
+        is_of_processes=True,
+    )
+
+
+def _form_of(index: int, found: losses_compared.Compared) -> str:
+    """Say how one of several processes is drawn."""
+    if found.has_odd and index == 0:
+        return "odd"
+    return f"dash-{index - found.has_odd}" if index < losses_compared.NAMED else "thin"
+
+
+def _is_log(several: Sequence[SeriesView]) -> bool:
+    """Say whether a logarithmic axis suits one of several curves and can show them all."""
+    return any(curve(series).is_log for series in several) and not any(
+        value <= 0 for series in several for _, value, _ in series.samples
+    )
+
+
+def _joins(main: SeriesView, other: SeriesView) -> bool:
+    """Say whether a series stands beside the loss of its process."""
+    if (
+        main.name != LOSS
+        or other.name not in {EVAL_LOSS, LOSS_SCALE}
+        or main.source != other.source
+        or not is_of(main.where, other.where)
+    ):
+        return False
+    lines = [line for _, _, line in other.samples]
+    inside = sum(main.samples[0][2] <= line <= main.samples[-1][2] for line in lines)
+    if other.name == EVAL_LOSS:
+        return inside >= _INSIDE * len(lines)
+    return inside >= _INSIDE * len(lines) and 1 < len(lines) <= _FINER * len(main.samples)
+
+
+def _panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView]) -> Panel:
+    """Arrange a series and those beside it, with what is marked on them."""
+    bad = first_bad_of_process(diagnosis, main)
+    rows = marks_for(diagnosis, main, bad)
+    known, counted = known_places(diagnosis, main)
+    lines = [line for series in (main, *beside) for _, _, line in series.samples]
+    axis = RecordAxis(known, max(lines + [line for _, _, places in rows for line, _ in places]))
+    tracks = _tracks(main, beside, axis, counted)
+    spots = tuple(
+        Spot(kind, axis.place(line, step if counted == "step" else None), line, step)
+        for kind, _, places in rows
+        for line, step in places
+    )
+    places = [x for track in tracks for x in track.xs] + [spot.x for spot in spots]
+    left, right = min(places), max(places)
+    if left == right:
+        left, right = left - 0.5, right + 0.5
+    return Panel(
+        tracks,
+        counted,
+        curve(main).is_log,
+        left,
+        right,
+        spots,
+        tuple((kind, count) for kind, count, _ in rows),
+        bad,
+        _near(diagnosis, tracks[0], left, right),
+    )
+
+
+def _tracks(
+    main: SeriesView, beside: Sequence[SeriesView], axis: RecordAxis, counted: str
+) -> tuple[Track, ...]:
+    """Give the samples of each series their places; records are counted, whatever their lines."""
+    if counted == "record":
+        xs = tuple(float(number) for number in range(1, len(main.samples) + 1))
+    else:
+        xs = axis.places(main.samples, by_step=counted == "step")
+    others = (
+        Track(other, axis.places(other.samples, by_step=counted == "step"), _form(other))
+        for other in beside
+    )
+    return Track(main, xs, _form(main)), *others
+
+
+def _form(series: SeriesView) -> str:
+    if series.name == LOSS_SCALE:
+        return "steps"
+    if series.name != EVAL_LOSS:
+        return "line"
+    return "points" if len(series.samples) < 4 else "dashes"
+
+
+def _near(
+    diagnosis: Diagnosis, track: Track, left: float, right: float
+) -> tuple[float, float] | None:
+    """Give the neighbourhood of a fault on the axis, if it is drawn apart."""
+    first, main = diagnosis.first_failure, track.series
+    failure = None if first is None else (first.source, first.line)
+    close = around(main, failure) or detail(main, failure)
+    if close is None:
+        return None
+    start = main.samples.index(close.samples[0])
+    end = start + len(close.samples) - 1
+    low = left if start == 0 else track.xs[start]
+    high = right if end == len(track.xs) - 1 else track.xs[end]
+    return (low, high) if low < high else None  # of one step there is nothing to draw apart

@@ -1,0 +1,137 @@
+"""The loss of all processes of a job side by side: which went wrong first shows at once.
+
+In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here:
+arranging them (`page.arrange`). Gradients are averaged over the ranks: what one rank spoils
+reaches the others a step later, so only a comparison by step tells them apart.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.lines import NOWHERE
+from postmortem.names import LOSS, LOSS_SCALE
+
+NAMED: Final = 8
+"""Lines with a name; more cannot be told apart."""
+MOST: Final = 64
+"""Lines at most, those without a name included."""
+_NOT_TRAINING: Final = ("eval", "val", "test")
+
+
+class Compared(NamedTuple):
+    """The same loss of several processes."""
+
+    series: tuple[SeriesView, ...]
+    has_odd: bool
+    """Whether the first differs from the others: it went wrong before them, or failed."""
+    left_out: tuple[SeriesView, ...]
+    """What is too much to draw."""
+
+
+def compared(diagnosis: Diagnosis) -> Compared | None:
+    """Find the loss that at least two processes print at the same steps, with different values.
+
+    One whose NaN begins on one process is preferred.
+    """
+    found = [
+        (name, members)
+        for name, group in _by_process(diagnosis).items()
+        if len(members := _alike(_in_order(group.values()))) > 1 and _differ(members)
+    ]
+    if not found:
+        return None
+    _, members = min(found, key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
+    odd = _earliest(members) or _failed(diagnosis, members)
+    ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
+    return Compared(ordered[:MOST], odd is not None, ordered[MOST:])
+
+
+def _by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:
+    """Give each training loss by name, and of each process the longest series of it."""
+    found: dict[str, dict[object, SeriesView]] = defaultdict(dict)
+    for series in sorted(diagnosis.series, key=lambda series: -series.points):
+        if _is_training_loss(series.name) and _has_steps(series):
+            process = series.where if series.where != NOWHERE else series.source
+            found[series.name].setdefault(process, series)
+    return found
+
+
+def _is_training_loss(name: str) -> bool:
+    return "loss" in name and name != LOSS_SCALE and not name.startswith(_NOT_TRAINING)
+
+
+def _has_steps(one: SeriesView) -> bool:
+    steps = [step for step, _, _ in one.samples if step is not None and math.isfinite(step)]
+    return len(steps) == len(one.samples) > 1 and all(
+        first < second for first, second in pairwise(steps)
+    )
+
+
+def _in_order(members: Iterable[SeriesView]) -> list[SeriesView]:
+    """Order processes by node and rank, as far as they are printed."""
+    return sorted(
+        members,
+        key=lambda one: (
+            one.where.node or "",
+            *(
+                -1 if number is None else number
+                for number in (one.where.rank, one.where.local_rank, one.where.pid)
+            ),
+            one.source,
+        ),
+    )
+
+
+def _alike(members: list[SeriesView]) -> list[SeriesView]:
+    """Keep those that share steps with the longest: the others are of another part of the run."""
+    longest = max(members, key=lambda one: one.points)
+    first, last = _ends(longest)
+    return [one for one in members if _ends(one)[0] < last and _ends(one)[1] > first]
+
+
+def _ends(one: SeriesView) -> tuple[float, float]:
+    return one.samples[0][0] or 0.0, one.samples[-1][0] or 0.0
+
+
+def _differ(members: Sequence[SeriesView]) -> bool:
+    """Say whether there is more than one curve to see.
+
+    A loss averaged over the processes is the same on each.
+    """
+    return len({repr([(step, value) for step, value, _ in one.samples]) for one in members}) > 1
+
+
+def _earliest(members: Sequence[SeriesView]) -> SeriesView | None:
+    """Find the one whose values stop being finite at an earlier step than those of all others."""
+    bad = sorted(
+        (_first_bad(one), index) for index, one in enumerate(members) if _first_bad(one) < math.inf
+    )
+    if not bad or (len(bad) > 1 and bad[1][0] <= bad[0][0]):
+        return None
+    step, index = bad[0]
+    return (
+        members[index]
+        if any(_ends(one)[1] >= step for one in members if one is not members[index])
+        else None
+    )
+
+
+def _first_bad(one: SeriesView) -> float:
+    return next(
+        (step for step, value, _ in one.samples if step is not None and not math.isfinite(value)),
+        math.inf,
+    )
+
+
+def _failed(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView | None:
+    """Find the one of the process that failed first."""
+    first = diagnosis.first_failure
+    if first is None:
+        return None
+    return next(
+        (one for one in members if one.source == first.source and one.where == first.where), None
+    )

@@ -1,0 +1,132 @@
+"""Curves made ready to draw: which to show, and where a point stands.
+
+In: `SeriesView` values. Out: positions and scales. Not here: drawing (`page.chart`,
+`report.sparks`), finding shapes (`shapes`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from postmortem.model.diagnosis import SeriesView
+from postmortem.names import (
+    EPOCH,
+    EVAL_LOSS,
+    GRAD_NORM,
+    LEARNING_RATE,
+    LOSS,
+    LOSS_SCALE,
+    MEMORY,
+    SKIPPED_STEPS,
+    THROUGHPUT,
+)
+
+_ORDER: Final = (
+    LOSS,
+    GRAD_NORM,
+    LOSS_SCALE,
+    LEARNING_RATE,
+    EVAL_LOSS,
+    SKIPPED_STEPS,
+    MEMORY,
+    THROUGHPUT,
+)
+_LOG_FROM: Final = 1000.0
+_LARGEST: Final = 1e300
+
+
+class Curve(NamedTuple):
+    """A series with a place for each sample."""
+
+    xs: tuple[float, ...]
+    values: tuple[float, ...]
+    is_by_step: bool
+    """False where steps are missing or go back: then a place is the number of the record."""
+    is_log: bool
+    low: float
+    high: float
+    """The range of the finite values, on the scale that is drawn; (0, 0) if there is none."""
+
+    def height(self, value: float) -> float:
+        """Give a value's place between 0 (low) and 1 (high)."""
+        if self.high == self.low:
+            return 0.5
+        return (_scaled(value, is_log=self.is_log) - self.low) / (self.high - self.low)
+
+
+def curve(series: SeriesView) -> Curve:
+    """Give each sample its place, and choose the scale.
+
+    It is logarithmic where the values span more than a factor of 1000.
+    """
+    steps = _rising_steps(series)
+    xs = tuple(map(float, range(len(series.samples)))) if steps is None else steps
+    values = tuple(
+        max(-_LARGEST, min(_LARGEST, value)) if math.isfinite(value) else value
+        for _, value, _ in series.samples
+    )
+    finite = [value for value in values if math.isfinite(value)]
+    is_log = bool(finite) and min(finite) > 0 and max(finite) > _LOG_FROM * min(finite)
+    scaled = [_scaled(value, is_log=is_log) for value in finite] or [0.0]
+    return Curve(xs, values, steps is not None, is_log, min(scaled), max(scaled))
+
+
+def _rising_steps(series: SeriesView) -> tuple[float, ...] | None:
+    """Give the steps of all samples; None where one is missing, or they do not rise."""
+    steps = tuple(step for step, _, _ in series.samples if step is not None and math.isfinite(step))
+    is_rising = all(one <= two for one, two in pairwise(steps)) and (
+        len(steps) == 1 or steps[:1] != steps[-1:]
+    )
+    return steps if is_rising and len(steps) == len(series.samples) else None
+
+
+def _scaled(value: float, *, is_log: bool) -> float:
+    return math.log10(value) if is_log else value
+
+
+def chosen(
+    series: Iterable[SeriesView],
+    names: Sequence[str] = (),
+    each: int = 2,
+    failing: int | None = None,
+) -> tuple[SeriesView, ...]:
+    """Choose the series to draw, the loss first.
+
+    Of several with one name those of the source that failed first, those with a fault and with most
+    points.
+    """
+    wanted = [
+        one
+        for one in series
+        if one.samples and one.name != EPOCH and (not names or one.name in names)
+    ]
+    wanted.sort(
+        key=lambda one: (
+            _rank(one.name),
+            one.name,
+            one.source != failing,
+            not one.nonfinite,
+            -one.points,
+            one.source,
+        )
+    )
+    taken: dict[str, int] = {}
+    kept = []
+    for one in wanted:
+        taken[one.name] = taken.get(one.name, 0) + 1
+        if taken[one.name] <= each:
+            kept.append(one)
+    return tuple(kept)
+
+
+def _rank(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
+
+def first_bad(series: SeriesView) -> int | None:
+    """Give the index of the first non-finite sample."""
+    return next(
+        (index for index, (_, value, _) in enumerate(series.samples) if not math.isfinite(value)),
+        None,
+    )

@@ -1,0 +1,65 @@
+"""The text of an issue: the verdict, and below it the lines that it rests on.
+
+In: an `Analysis`, lines by source. Out: Markdown, in one language, redacted. Not here: choosing the
+lines (`share`).
+"""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+
+from postmortem.model.diagnosis import Analysis, Diagnosis
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import about_run, parts
+from postmortem.report.markdown_text import fence, prose
+from postmortem.report.plain import file_name, percent
+from postmortem.report.redacted import redact as hide
+from postmortem.report.told import told
+from postmortem.report.words import Words
+
+
+class IssueText:
+    """Writes the text for lines of one job, as often as is asked."""
+
+    def __init__(self, analysis: Analysis, language: str = "en", *, redact: bool = True) -> None:
+        """Take what the text is about."""
+        self._shown, self._words = told(analysis, language), Words(language)
+        self._redactor = Redactor() if redact else None
+        if self._redactor is not None:
+            hide(self._shown, self._redactor)  # learns the names that stand anywhere in the report
+
+    def of(self, bodies: Mapping[int, Sequence[str]]) -> str:
+        """Write verdict and lines, these by the source that they are from."""
+        redactor = copy.deepcopy(self._redactor)  # numbers its pseudonyms by this text
+        names = {source: file_name(self._shown, source, self._words) for source in bodies}
+        if redactor is not None:
+            for body in bodies.values():
+                redactor.lines(body)
+            redactor.settle()
+        blocks = [*_head(self._shown, self._words, redactor)]
+        for source, body in bodies.items():
+            name = names[source]
+            lines = tuple(body) if redactor is None else redactor.lines(body)
+            blocks += [
+                prose(name if redactor is None else redactor.text(name)),
+                fence("\n".join(lines), "text"),
+            ]
+        return "\n\n".join(blocks) + "\n"
+
+
+def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
+    """Yield the verdict and what it rests on; a version may look like an address."""
+    verdict = diagnosis.verdict
+    named = (
+        f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
+    )
+    yield f"### {prose(parts.title(diagnosis, words) + named)}"
+    said = [
+        parts.standing(diagnosis, words),
+        about_run.frameworks(diagnosis),
+        about_run.environment_line(diagnosis, words),
+    ]
+    yield "  \n".join(
+        prose(redactor.text(part, addresses=False) if redactor is not None else part)
+        for part in said
+        if part
+    )

@@ -1,0 +1,223 @@
+"""Two runs side by side as text, as a comment, as JSON.
+
+In: a `Comparison`. Out: text. Not here: finding what differs (`compare`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from postmortem.model.comparison import Comparison, Differing, Parting, Wording
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.said import Said
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import parts
+from postmortem.report.markdown_text import fence, prose
+from postmortem.report.plain import number, one_line, percent
+from postmortem.report.presentable import presentable
+from postmortem.report.told import told
+from postmortem.report.wire import json_text, plain_json
+from postmortem.report.words import Words
+from postmortem.report.words.comparison_words import COMPARISON
+
+FORMS: Final = ("terminal", "markdown", "json")
+SCHEMA: Final = "postmortem.comparison/1"
+_SHOWN: Final = 30
+_WIDTH: Final = 200
+
+
+def render(
+    compared: Comparison[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
+) -> str:
+    """Render a comparison in one of `FORMS`."""
+    good, bad = told(compared.good, language), told(compared.bad, language)
+    found = Comparison(
+        good,
+        bad,
+        compared.settings,
+        compared.environment,
+        compared.curves,
+        compared.only_good,
+        compared.only_bad,
+    )
+    hide: Callable[[str], str] = str
+    if redact:
+        redactor = _learnt(found)
+        hide = redactor.text
+        found = replace(
+            found,
+            only_bad=_hidden(found.only_bad, redactor),
+            only_good=_hidden(found.only_good, redactor),
+            settings=_told(found.settings, redactor),
+            environment=_told(found.environment, redactor),
+            curves=tuple(one._replace(name=hide(one.name)) for one in found.curves),
+        )
+    if form == "json":
+        return json_text(plain_json(_wire(found, hide)))
+    say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
+    sections = list(_sections(found, say, hide))
+    if form == "markdown":
+        return (
+            "\n\n".join(
+                [
+                    f"### {prose(say['title'])}",
+                    *(
+                        f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}"
+                        for title, body in sections
+                    ),
+                ]
+            )
+            + "\n"
+        )
+    return (
+        "\n\n".join(
+            [
+                say["title"],
+                *("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _learnt(found: Comparison) -> Redactor:
+    """Learn the names first, so that one that comes late is hidden early too."""
+    redactor = Redactor()
+    redactor.learn(
+        source.where.node
+        for one in (found.good, found.bad)
+        for source in one.sources
+        if source.where.node
+    )
+    for text in (
+        *(source.path for one in (found.good, found.bad) for source in one.sources),
+        *(wording.text for wording in (*found.only_bad, *found.only_good)),
+    ):
+        redactor.text(text)
+    redactor.settle()
+    return redactor
+
+
+def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
+    """Hide in lines as they follow one another: a key may run over several."""
+    texts = redactor.lines([wording.text for wording in wordings])
+    return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
+
+
+def _told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
+    """Hide the values whose names say that they are secrets.
+
+    What the values themselves show is hidden where they are written.
+    """
+    return tuple(
+        Differing(
+            redactor.text(name),
+            *(
+                None if value is None else str(redactor.setting(name, value))
+                for value in (good, bad)
+            ),
+        )
+        for name, good, bad in facts
+    )
+
+
+def _sections(
+    found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]
+) -> Iterable[tuple[str, list[str]]]:
+    """Yield the sections of the text, each a title and its lines."""
+    words = Words(found.bad.language)
+    for name, run in (("good", found.good), ("bad", found.bad)):
+        yield say[name], [one_line(hide(_run(run, words)), _WIDTH)]
+    for title, differing in (("settings", found.settings), ("environment", found.environment)):
+        told = [
+            f"{one_line(name, 80)}{words('colon')}{_value(good, say, hide)}"
+            f" → {_value(bad, say, hide)}"
+            for name, good, bad in differing
+        ]
+        yield say[title], _bounded(told, say)
+    yield say["curves"], _bounded([_curve(curve, say) for curve in found.curves], say)
+    for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):
+        lines = [
+            f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
+            for text, _, line, times in wordings
+        ]
+        yield say[title], _bounded(lines, say)
+
+
+def _run(run: Diagnosis, words: Words) -> str:
+    """Say of a run what was read, how it ended, and why."""
+    shown, verdict = presentable(run), run.verdict
+    paths = ", ".join(source.path for source in run.sources[:4])
+    named = f" · {verdict.cause} {percent(verdict.probability)}" if verdict.cause else ""
+    outcome, title = parts.outcome(shown, run.outcome, words), parts.title(shown, words)
+    return f"{paths}{words('colon')}{outcome} · {title}{named}"
+
+
+def _value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]) -> str:
+    return say["unsaid"] if value is None else one_line(hide(value), 80)
+
+
+def _curve(curve: Parting, say: Mapping[str, str]) -> str:
+    """Say where two curves part, or how far they go together."""
+    name, good, bad = one_line(curve.name, 80), number(curve.good), number(curve.bad)
+    if curve.step is None:
+        return say["together"].format(name=name, count=curve.common, good=good, bad=bad)
+    return say["part"].format(name=name, step=number(curve.step), good=good, bad=bad)
+
+
+def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
+    over = len(lines) - _SHOWN
+    return ([*lines[:_SHOWN], say["more"].format(count=over)] if over > 0 else lines) or [
+        say["none"]
+    ]
+
+
+def _wire(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "good": _wire_run(found.good, hide),
+        "bad": _wire_run(found.bad, hide),
+        "settings": _wire_facts(found.settings, hide),
+        "environment": _wire_facts(found.environment, hide),
+        "curves": [
+            {
+                "name": name,
+                "common_steps": count,
+                "first_divergence": step,
+                "good": good,
+                "bad": bad,
+                "good_line": mine,
+                "bad_line": its,
+            }
+            for name, count, step, good, bad, mine, its in found.curves
+        ],
+        "only_bad": _wire_lines(found.only_bad, hide),
+        "only_good": _wire_lines(found.only_good, hide),
+    }
+
+
+def _wire_run(run: Diagnosis, hide: Callable[[str], str]) -> dict[str, Any]:
+    return {
+        "sources": [hide(source.path) for source in run.sources],
+        "outcome": run.outcome,
+        "cause": run.verdict.cause,
+        "probability": run.verdict.probability,
+    }
+
+
+def _wire_facts(facts: Sequence[Differing], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "good": None if good is None else hide(good),
+            "bad": None if bad is None else hide(bad),
+        }
+        for name, good, bad in facts
+    ]
+
+
+def _wire_lines(wordings: Sequence[Wording], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+    return [
+        {"text": text, "source": hide(source), "line": line, "count": times}
+        for text, source, line, times in wordings
+    ]

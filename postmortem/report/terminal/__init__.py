@@ -1,0 +1,1 @@
+"""The terminal report: on one screen, or whole."""

@@ -1,0 +1,70 @@
+"""How much of everything stands on a screen, from the sparsest form up.
+
+In: nothing. Out: a plan, and what is added to it, the most telling first. Not here: writing it
+(`terminal.screen`).
+"""
+
+from typing import Final, NamedTuple
+
+
+class Plan(NamedTuple):
+    """How many lines or items of each kind are shown."""
+
+    title: int = 1
+    first: int = 1
+    warnings: int = 1
+    said: int = 0
+    needs: int = 1
+    fixes: int = 1
+    snippets: int = 0
+    evidence: int = 1
+    depth: int = 1
+    """Lines that a piece of evidence may take."""
+    candidates: int = 1
+    curves: int = 0
+    progress: int = 0
+    environment: int = 0
+    others: int = 0
+    harmless: int = 0
+    is_spaced: bool = False
+
+
+UPGRADES: Final[tuple[tuple[str, int], ...]] = (
+    ("needs", 2),
+    ("fixes", 2),
+    ("evidence", 2),
+    ("snippets", 1),
+    ("title", 2),
+    ("curves", 1),
+    ("progress", 1),
+    ("candidates", 2),
+    ("first", 2),
+    ("is_spaced", 1),
+    ("depth", 2),
+    ("fixes", 3),
+    ("said", 1),
+    ("evidence", 3),
+    ("snippets", 2),
+    ("needs", 3),
+    ("candidates", 3),
+    ("said", 2),
+    ("curves", 2),
+    ("evidence", 4),
+    ("environment", 1),
+    ("others", 1),
+    ("said", 3),
+    ("warnings", 2),
+    ("snippets", 3),
+    ("harmless", 1),
+    ("environment", 2),
+    ("others", 2),
+    ("fixes", 4),
+    ("evidence", 5),
+    ("curves", 3),
+    ("said", 5),
+    ("depth", 3),
+    ("fixes", 5),
+    ("evidence", 7),
+    ("said", 9),
+    ("harmless", 2),
+)

@@ -1,0 +1,15 @@
+"""An analysis in one language: what every form of the report is made of.
+
+In: an `Analysis`, a language. Out: a `Diagnosis`. Not here: labels of the reports (`report.words`).
+This is the one place where a language is chosen.
+"""
+
+from dataclasses import replace
+
+from postmortem.model.diagnosis import Analysis, Diagnosis, worded
+
+
+def told(analysis: Analysis, language: str) -> Diagnosis:
+    """Give the same with all texts in `en` or `zh`."""
+    diagnosis: Diagnosis = worded(analysis, lambda said: said.text(language))
+    return replace(diagnosis, language=language)

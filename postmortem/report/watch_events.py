@@ -1,0 +1,189 @@
+"""The events of a watch as text, and as JSON `postmortem.watch/1`.
+
+In: events. Out: text. Not here: finding them (`watch`), printing them.
+"""
+
+import datetime as dt
+import math
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from postmortem.model.said import Said
+from postmortem.model.watching import Ended, Event, Noted, Warned
+from postmortem.redaction.redactor import Redactor
+from postmortem.report.plain import number, one_line, percent, process
+from postmortem.report.wire import json_text, plain_json
+from postmortem.report.words import Words
+from postmortem.report.words.watch_words import WATCH
+
+FORMS: Final = ("terminal", "jsonl", "json")
+SCHEMA: Final = "postmortem.watch/1"
+_LONG: Final = 400
+_NO_WAY_BACK: Final = frozenset({"stall", "same-step", "memory", "zero-loss", "eval-nan"})
+"""Warnings for which it does not matter which checkpoint is from before."""
+_RED, _GREEN, _BOLD, _PLAIN = "\x1b[1;31m", "\x1b[32m", "\x1b[1m", "\x1b[0m"
+
+
+class _Phrases:
+    """What is said of any event, in one language; without what the log gives away, if asked."""
+
+    def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
+        """Take what all events share: `paths` are those that the user gave."""
+        self._language, self._redactor, self._words = language, redactor, Words(language)
+        self.say: Mapping[str, str] = WATCH[language if language in WATCH else "en"]
+        self._analyze = " ".join(shlex.quote(path) for path in paths)
+
+    def hidden(self, text: str) -> str:
+        """Give a text without what is to be hidden in it."""
+        return text if self._redactor is None else self._redactor.text(text)
+
+    def shown(self, text: str) -> str:
+        """Bring a text onto one line that steers nothing."""
+        return one_line(self.hidden(text), _LONG)
+
+    def figures(self, said: Said) -> str:
+        """Give the figures that show a sign, as they are."""
+        return said.text(self._language)
+
+    def place(self, event: Warned) -> str:
+        """Name file and line, process, and step, as far as they are known."""
+        path = self.shown(event.path) + (f":{event.line}" if event.line else "")
+        where = event.where
+        if where.node:
+            where = where._replace(node=self.hidden(where.node))
+        step = ""
+        if event.step is not None and not math.isnan(event.step):
+            step = self.say["step"].format(step=number(event.step))
+        return ", ".join(part for part in (path, process(where, self._words), step) if part)
+
+    def advice(self, event: Warned) -> str:
+        """Say what to do, and where a checkpoint helps, which."""
+        checkpoint = self.shown(event.checkpoint or "")
+        good = self.say[f"good.{event.checkpoint_standing}"].format(name=checkpoint)
+        said = (self.say[f"{event.kind}.do"], "" if event.kind in _NO_WAY_BACK else good)
+        return " ".join(part for part in said if part)
+
+    def cause(self, event: Ended) -> str:
+        """Name the cause of a run that is over, where one is known."""
+        if not event.cause:
+            return ""
+        return self.say["end.cause"].format(
+            title=self.shown(event.title.text(self._language)),
+            cause=event.cause,
+            percent=percent(event.probability),
+        )
+
+    def following(self) -> str:
+        """Say how to find the cause."""
+        return self.say["next"].format(paths=self.shown(self._analyze))
+
+    def command(self) -> str:
+        """Give the command that analyses the log."""
+        return self.hidden(f"postmortem analyze {self._analyze}")
+
+
+class Teller:
+    """Says events in one language; with a redactor, without what the log gives away."""
+
+    def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
+        """Take what all events share: `paths` are those that the user gave."""
+        self._phrases = _Phrases(paths, language, redactor)
+
+    def line(self, event: Noted) -> str:
+        """Say a note in one line."""
+        phrases = self._phrases
+        return phrases.say[event.kind].format(
+            path=phrases.shown(event.path),
+            text=phrases.shown(phrases.figures(event.said)) if event.said else "",
+        )
+
+    def terminal(self, event: Warned | Ended, *, color: bool = False) -> str:
+        """Say a warning or the end in a few lines."""
+        red, green, bold, plain = (_RED, _GREEN, _BOLD, _PLAIN) if color else ("", "", "", "")
+        phrases = self._phrases
+        if isinstance(event, Ended):
+            head = f"{red if event.is_bad else green}{self.sentence(event)}{plain}\n"
+            return head + (f"  {phrases.following()}\n" if event.is_bad else "")
+        clock = dt.datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
+        body = [
+            f"{red}{phrases.say['warning']}{plain} {clock} "
+            f" {bold}{phrases.say[event.kind]}{plain}  {phrases.place(event)}",
+            f"  {phrases.shown(phrases.figures(event.said))}",
+        ]
+        body += [f"  > {phrases.shown(event.evidence)}"] if event.evidence else []
+        return "\n".join([*body, f"  {phrases.advice(event)}", f"  {phrases.following()}"]) + "\n"
+
+    def sentence(self, event: Warned | Ended) -> str:
+        """Say a warning or the end in one line."""
+        phrases, say = self._phrases, self._phrases.say
+        if isinstance(event, Warned):
+            figures = phrases.shown(phrases.figures(event.said))
+            return f"{say[event.kind]}: {figures} ({phrases.place(event)})"
+        key = {0: "end.none", 1: "end.one"}.get(event.warnings, "end.warnings")
+        warnings = say[key].format(count=event.warnings)
+        said = (say[f"end.{event.how}"], phrases.cause(event), warnings)
+        return " ".join(part for part in said if part)
+
+    def wire(self, event: Event) -> dict[str, Any]:
+        """Give an event as the plain values of the JSON form."""
+        if isinstance(event, Noted):
+            return {
+                "schema": SCHEMA,
+                "event": "note",
+                "kind": event.kind,
+                "path": self._phrases.hidden(event.path),
+                "text": self.line(event),
+            }
+        found = self._wire_end(event) if isinstance(event, Ended) else self._wire_warning(event)
+        return {"schema": SCHEMA, **found, "command": self._phrases.command()}
+
+    def _wire_end(self, event: Ended) -> dict[str, Any]:
+        verdict = {
+            "cause": event.cause,
+            "title": self._phrases.figures(event.title),
+            "probability": round(event.probability, 4),
+        }
+        return {
+            "event": "end",
+            "kind": event.how,
+            "status": int(event.is_bad),
+            "warnings": event.warnings,
+            "verdict": verdict if event.cause else None,
+            "time": _time(event.time),
+            "text": self.sentence(event),
+        }
+
+    def _wire_warning(self, event: Warned) -> dict[str, Any]:
+        phrases = self._phrases
+        return {
+            "event": "warning",
+            "kind": event.kind,
+            "path": phrases.hidden(event.path),
+            "where": event.where._asdict()
+            | {"node": phrases.hidden(event.where.node or "") or None},
+            "line": event.line or None,
+            "step": event.step,
+            "figures": phrases.hidden(phrases.figures(event.said)),
+            "evidence": phrases.hidden(event.evidence),
+            "advice": phrases.advice(event),
+            "checkpoint": phrases.hidden(event.checkpoint or "") or None,
+            "checkpoint_before": event.checkpoint_standing,
+            "time": _time(event.time),
+            "text": self.sentence(event),
+        }
+
+
+def jsonl(values: Mapping[str, Any]) -> str:
+    """Write an event on one line."""
+    return json_text(plain_json(dict(values)), is_one_line=True)
+
+
+def document(events: list[dict[str, Any]]) -> str:
+    """Write all events of a watch as one document."""
+    bare = [{key: value for key, value in event.items() if key != "schema"} for event in events]
+    return json_text(plain_json({"schema": SCHEMA, "events": bare}))
+
+
+def _time(seconds: float) -> str:
+    return dt.datetime.fromtimestamp(seconds, dt.timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,144 @@
+"""The series of one process side by side, as the shapes look at them.
+
+In: series. Out: `Curves`, the wording of a point. Not here: any shape.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import Said, say
+from postmortem.shapes.shape import Shape
+
+_LONG: Final = 20_000
+"""Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
+STAND_IN: Final = re.compile(
+    r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$"
+)
+"""Names that stand for the training loss where no series is called so: `train_loss_estimate`,
+`box_loss`."""
+_JOINED: Final = (
+    names.LOSS,
+    names.GRAD_NORM,
+    names.LEARNING_RATE,
+    names.EVAL_LOSS,
+    names.LOSS_SCALE,
+)
+_NO_STEP: Final = -1.0
+"""Stands for a step that is not known, since NaN equals nothing."""
+
+
+class Curves:
+    """The series of one process in one source, by name.
+
+    Of long ones, the same few points of all.
+    """
+
+    def __init__(self, series: Iterable[Series], source: int = 0, where: Where = NOWHERE) -> None:
+        """Pick the longest series of each name.
+
+        Args:
+            series: of one process.
+            source: index of the source that they stand in.
+            where: the process.
+        """
+        self.source, self.where = source, where
+        self.by_name = _longest(series)
+        self._points: dict[str, list[Point]] = {}
+        self._by_line: dict[str, Mapping[int, float]] = {}
+        self._places = _places(self.by_name)
+
+    def points(self, name: str) -> list[Point]:
+        """Give the points of a series; empty without one."""
+        if name not in self._points:
+            self._points[name] = self._chosen(self.by_name[name]) if name in self.by_name else []
+        return self._points[name]
+
+    def finite(self, name: str) -> list[Point]:
+        """Give the points of a series whose values are finite."""
+        return [point for point in self.points(name) if math.isfinite(point.value)]
+
+    def by_line(self, name: str) -> Mapping[int, float]:
+        """Give the values of a series by raw line: what stands beside a point of another series."""
+        if name not in self._by_line:
+            self._by_line[name] = {point.line: point.value for point in self.points(name)}
+        return self._by_line[name]
+
+    def shape(self, name: str, said: Said, line: int) -> Shape:
+        """Make a shape of this process.
+
+        Args:
+            name: its id.
+            said: the figures that show it.
+            line: raw line where it shows.
+        """
+        return Shape(name, said, self.source, self.where, line)
+
+    def _chosen(self, series: Series) -> list[Point]:
+        if len(series.values) <= _LONG:
+            return list(series.kept())
+        places = self._places
+        chosen = [
+            Point(step, value, line)
+            for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
+            if line in places and _known(step) in places[line]
+        ]
+        return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
+
+
+def _longest(series: Iterable[Series]) -> dict[str, Series]:
+    """Give the longest series of each name.
+
+    Among them one that stands for the training loss if none is called so.
+    """
+    found: dict[str, Series] = {}
+    for one in series:
+        known = found.get(one.name)
+        if known is None or one.points > known.points:
+            found[one.name] = one
+    if names.LOSS not in found:
+        stand_in = next((name for name in found if STAND_IN.search(name)), None)
+        if stand_in is not None:
+            found[names.LOSS] = found[stand_in]
+    return found
+
+
+def _places(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
+    """Choose the places at which long series are looked at.
+
+    By line the steps that stand there: a bar draws all of its points on one line.
+    """
+    places: dict[int, set[float]] = {}
+    for series in by_name.values():
+        if len(series.values) > _LONG and series.name in _JOINED:
+            for point in series.samples(_LONG // 4):
+                places.setdefault(point.line, set()).add(_known(point.step))
+    return places
+
+
+def _known(step: float) -> float:
+    """Give a step that can be looked up."""
+    return _NO_STEP if math.isnan(step) else step
+
+
+def first_nonfinite(points: Iterable[Point]) -> Point | None:
+    """Give the first point whose value is not finite."""
+    return next((point for point in points if not math.isfinite(point.value)), None)
+
+
+def show(point: Point) -> Said:
+    """Give the value of a point and its place."""
+    return say("{value:g} at {place}", "{value:g}（{place}）", value=point.value, place=at(point))
+
+
+def at(point: Point) -> Said:
+    """Name the place of a point: its step, else its raw line."""
+    return (
+        say("line {line}", "第 {line} 行", line=point.line)
+        if math.isnan(point.step)
+        else say("step {step:g}", "第 {step:g} 步", step=point.step)
+    )

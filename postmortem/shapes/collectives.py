@@ -1,0 +1,147 @@
+"""What the watchdogs of several ranks say of one collective.
+
+In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
+count of enqueued work, and of the ranks that join a communicator. Out: the shapes `ranks-differ`,
+`rank-behind`, `nccl-rank-absent`. Not here: the wordings (`patterns/signatures/distributed`),
+time-outs of a single rank.
+
+Under one sequence number all ranks of a group must be in the same operation, and the rank that has
+enqueued least has not come to the collective for which the others wait. Groups count for
+themselves; lines that name different groups are not compared.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from postmortem.model.findings import Finding
+from postmortem.model.numerals import whole_number
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
+COUNTS: Final = frozenset(
+    {
+        "distributed.nccl-timeout.work-status",
+        "distributed.nccl-timeout.idle-rank",
+        "distributed.nccl-timeout.dump-signal",
+    }
+)
+INIT_START: Final = "context.nccl-init.start"
+INIT_COMPLETE: Final = "context.nccl-init.complete"
+_MOST_RANKS: Final = 1 << 20
+NEVER: Final = 1 << 31
+"""A count above it is torch's way, in some versions, to say that nothing was completed or
+enqueued."""
+_RANK: Final = re.compile(r"\bRank (\d{1,9})\]")
+_GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
+_MOST_SHOWN: Final = 8
+_SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
+
+
+def differing(observed: Observed) -> Iterable[Shape]:
+    """Find the first two ranks that are in different operations under one sequence number."""
+    known: dict[tuple[str, str], tuple[str, str]] = {}
+    for finding, _ in observed.findings:
+        number, operation = finding.capture("seq"), finding.capture("op")
+        rank = _RANK.search(finding.text)
+        if finding.signature != WATCHDOG or number is None or operation is None or rank is None:
+            continue
+        size = _SIZE.search(finding.text)
+        call = f"{operation}({size['size'].strip(', ')})" if size else operation
+        other, other_call = known.setdefault((_group(finding), number), (rank[1], call))
+        if other != rank[1] and other_call != call:
+            said = say(
+                "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}",
+                "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
+                number=number,
+                one=other,
+                one_call=other_call,
+                other=rank[1],
+                other_call=call,
+            )
+            return [Shape("ranks-differ", said, finding.source, finding.where, finding.line)]
+    return []
+
+
+def behind(observed: Observed) -> Iterable[Shape]:
+    """Find the ranks of a group that had enqueued less than its others."""
+    for counts in _enqueued(observed).values():
+        least, finding = min(counts.values(), key=lambda count: count[0])
+        most = max(count for count, _ in counts.values())
+        late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
+        if least < most:
+            said = say(
+                "last enqueued work: {least} on rank {late}, up to {most} on the others",
+                "最后入队的集合通信：rank {late} 为第 {least} 个，其他 rank 最多到第 {most} 个",
+                least=least,
+                late=", ".join(late),
+                most=most,
+            )
+            return [Shape("rank-behind", said, finding.source, finding.where, finding.line)]
+    return []
+
+
+def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, Finding]]]:
+    """Give by group how much each rank had enqueued, by what it says first."""
+    counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
+    for finding, _ in observed.findings:
+        enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
+        if (
+            finding.signature in COUNTS
+            and enqueued is not None
+            and rank is not None
+            and enqueued < NEVER
+        ):
+            counts[_group(finding)].setdefault(rank[1], (enqueued, finding))
+    return counts
+
+
+def absent(observed: Observed) -> Iterable[Shape]:
+    """Find a communicator that some ranks have begun to join and none has joined.
+
+    It is told which ranks did not begin.
+    """
+    for count, ranks in _begun_by_some(observed):
+        missing = [rank for rank in range(min(count, _MOST_RANKS)) if rank not in ranks]
+        if missing and len(ranks) > 1:
+            last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
+            said = say(
+                "{begun} of {count} ranks began to join the communicator and none has joined; not"
+                " seen: rank {missing}",
+                "{count} 个 rank 中有 {begun} 个开始加入通信器，但没有一个完成；未出现的是 rank"
+                " {missing}",
+                begun=len(ranks),
+                count=count,
+                missing=_few(missing),
+            )
+            return [Shape("nccl-rank-absent", said, last.source, last.where, last.line)]
+    return []
+
+
+def _begun_by_some(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
+    """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
+    begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
+    joined: set[tuple[str, int]] = set()
+    for finding, _ in observed.findings:
+        if finding.signature not in {INIT_START, INIT_COMPLETE}:
+            continue
+        key = (finding.capture("comm") or "", whole_number(finding.capture("nranks")) or 0)
+        if finding.signature == INIT_COMPLETE:
+            joined.add(key)
+        else:
+            begun[key][whole_number(finding.capture("rank")) or 0] = finding
+    return [(key[1], ranks) for key, ranks in begun.items() if key not in joined]
+
+
+def _few(ranks: Sequence[int]) -> str:
+    """List the first of them."""
+    rest = " ..." if len(ranks) > _MOST_SHOWN else ""
+    return ", ".join(map(str, ranks[:_MOST_SHOWN])) + rest
+
+
+def _group(finding: Finding) -> str:
+    group = _GROUP.search(finding.text)
+    return group["group"] if group else ""

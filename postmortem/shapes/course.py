@@ -1,0 +1,170 @@
+"""The way of a finite training loss: falling, standing still, freezing.
+
+In: the curves of one process. Out: the shapes `loss-falls`, `plateau*`, `collapse`. Not here:
+losses that are not finite (`shapes.nonfinite`), that leave their level (`shapes.departure`).
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to
+
+_YOUNG: Final = 100
+"""Steps before which a loss need not have moved."""
+_LEVEL_FROM: Final = 8
+"""Records that show a level."""
+_STILL: Final = 1e-3
+"""Share of its level within which a loss stands still, however few its records."""
+_LAST: Final = 5
+"""Records of one value with which a frozen curve ends."""
+
+
+def falling(observed: Observed) -> Iterable[Shape]:
+    """Find a loss that falls clearly."""
+    loss = observed.loss
+    if loss is None:
+        return []
+    first, best = loss.values[0], min(loss.values)
+    if not (0 < loss.tail < 0.85 * loss.head or (first > 0 and best < 0.6 * first)):
+        return []
+    return [observed.curves.shape("loss-falls", from_to(first, best), loss.points[0].line)]
+
+
+def standing(observed: Observed) -> Iterator[Shape]:
+    """Find a loss that stays at one level, and one that never left its first."""
+    curves, loss = observed.curves, observed.loss
+    if loss is None or not _stands(loss) or loss.is_broken or _is_young(curves, loss.points):
+        return
+    level = _level(loss)
+    said = say(
+        "loss stays at {level:.4g} over {count} records",
+        "loss 在 {count} 条记录里一直停在 {level:.4g}",
+        level=level,
+        count=len(loss.values),
+    )
+    yield curves.shape("plateau", said, loss.points[-1].line)
+    if _began_there(loss, level) and _is_from_the_beginning(curves, loss.points):
+        said = say(
+            "loss {first:.4g} at first, {last:.4g} at last",
+            "loss 开始时为 {first:.4g}，结束时为 {last:.4g}",
+            first=loss.values[0],
+            last=loss.values[-1],
+        )
+        yield curves.shape("plateau-from-start", said, loss.points[0].line)
+
+
+def frozen(observed: Observed) -> Iterable[Shape]:
+    """Find a loss that freezes at one value, or that settles above what it had reached."""
+    loss = observed.loss
+    if loss is None:
+        return []
+    if _is_frozen(loss.values):
+        value = loss.values[-1]
+        said = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
+        return [observed.curves.shape("collapse", said, loss.points[-_LAST].line)]
+    return [] if loss.is_broken else _settled_above(observed.curves, loss)
+
+
+def _level(loss: TrainingLoss) -> float:
+    return abs(statistics.fmean(loss.values))
+
+
+def _stands(loss: TrainingLoss) -> bool:
+    """Say whether a loss stays at a level other than 0: by its noise, or to the last digits."""
+    level = _level(loss)
+    spread = max(loss.values) - min(loss.values)
+    return (_is_level(loss, level) or spread < _STILL * level) and level > 0
+
+
+def _is_level(loss: TrainingLoss, level: float) -> bool:
+    """Say whether a loss has little noise and moves by no more than its noise explains."""
+    moved = abs(loss.tail - loss.head)
+    noise = 0.05 if len(loss.values) >= 20 else 0.01
+    return (
+        len(loss.values) >= _LEVEL_FROM
+        and moved < 0.02 * level
+        and statistics.pstdev(loss.values) < noise * level
+        and not (moved > 0.008 * level and moved > 3 * _error(loss.values, loss.third))
+    )
+
+
+def _error(values: Sequence[float], third: int) -> float:
+    """Estimate by how much the means of the first and the last third differ by chance.
+
+    It is taken from the differences of neighbours.
+    """
+    noise = math.sqrt(
+        statistics.fmean((other - one) ** 2 for one, other in itertools.pairwise(values)) / 2
+    )
+    return noise * math.sqrt(2 / third)
+
+
+def _began_there(loss: TrainingLoss, level: float) -> bool:
+    """Say whether the first of many records stood at the level already, and it is worth leaving."""
+    return len(loss.values) >= 12 and abs(loss.values[0] - level) < 0.03 * level and level > 0.3
+
+
+def _is_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether the records reach back to the beginning of the run, by steps or by epochs."""
+    return points[0].step <= 0.2 * points[-1].step or (
+        math.isnan(points[0].step) and names.EPOCH in curves.by_name
+    )
+
+
+def _is_young(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether all records, one a step, are from the first steps of the first pass over data.
+
+    That is too early to expect anything.
+    """
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    # `Epoch: [0][12/60]` is counted; a Trainer's 0.12 stands for many steps.
+    is_counted = bool(epochs) and all(epoch.is_integer() for epoch in epochs)
+    is_each_step = (
+        is_counted if math.isnan(points[0].step) else points[-1].step - points[0].step < len(points)
+    )
+    return len(points) < _YOUNG and len(set(map(math.floor, epochs))) <= 1 and is_each_step
+
+
+def _is_frozen(values: Sequence[float]) -> bool:
+    """Say whether a loss that has moved ends in one value, other than 0."""
+    return (
+        len(values) >= 10
+        and len(set(values[-_LAST:])) == 1
+        and len(set(values)) > 3
+        and values[-1] != 0.0
+    )
+
+
+def _settled_above(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+    """Find a loss that was lower at first and then stands still at a higher level to the end.
+
+    What had been learned is lost.
+    """
+    values = loss.values
+    last = max(_LEVEL_FROM, int(0.4 * len(values)))
+    tail = values[-last:]
+    level, best = statistics.fmean(tail), min(values[:-last], default=math.inf)
+    if not (
+        best > WORTH
+        and level > 1.25 * best
+        and level > 1.1 * values[0]
+        and statistics.pstdev(tail) < 0.02 * level
+    ):
+        return []
+    said = say(
+        "loss {best:.4g} at best, then level at {level:.4g} for {count} records",
+        "loss 最低曾到 {best:.4g}，此后 {count} 条记录一直停在 {level:.4g}",
+        best=best,
+        level=level,
+        count=last,
+    )
+    return [curves.shape("collapse", said, loss.points[-last].line)]

@@ -1,0 +1,154 @@
+"""A finite training loss that leaves its level: for a moment, or for good.
+
+In: the curves of one process. Out: the shapes `loss-divergence`, and those of `shapes.spikes`. Not
+here: losses that are not finite (`shapes.nonfinite`). Words after common usage: spike (recovered or
+not), divergence.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.spikes import jump_that_recedes, late_spike
+from postmortem.shapes.training_loss import (
+    WORTH,
+    TrainingLoss,
+    from_to,
+    restlessness,
+)
+
+_ABSURD: Final = 1e9
+"""A loss that no sound run has, whatever it sums over."""
+_FEWEST: Final = 10
+_LASTS: Final = 0.5
+"""Share of the records that a rise must take up to be more than a passing spike, once it is on its
+way back."""
+_RESTLESS: Final = 0.25
+"""Usual change from one record to the next, as a logarithm, beyond which a curve is all noise."""
+_SOME: Final = 0.3
+"""Share of the records, above twice the first value: a spike of the warm-up is over sooner."""
+
+
+def leaving(observed: Observed) -> Iterable[Shape]:
+    """Find the way in which a loss leaves its level, if it does."""
+    curves, loss = observed.curves, observed.loss
+    if loss is None or loss.is_broken or _is_policy(curves, loss.values):
+        return []
+    return jump_that_recedes(curves, loss) or _divergence(curves, loss) or late_spike(curves, loss)
+
+
+def _is_policy(curves: Curves, values: Sequence[float]) -> bool:
+    """Say whether this is the surrogate loss of a policy: it begins near 0 and may go anywhere."""
+    return "reward" in curves.by_name and max(values) < 1.0
+
+
+def _divergence(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+    found = _absurd(loss) or _risen(loss) or _high_from_start(loss)
+    return [] if found is None else [curves.shape("loss-divergence", *found)]
+
+
+def _absurd(loss: TrainingLoss) -> tuple[Said, int] | None:
+    """Find a loss that ends at figures no sound run has."""
+    values = loss.values
+    late = values[-_quarter(values) :]
+    if not (statistics.median(late) > _ABSURD and min(late) > 0.1 * values[0]):
+        return None
+    return from_to(values[0], values[-1]), next(
+        point.line for point in loss.points if point.value > _ABSURD
+    )
+
+
+def _quarter(values: Sequence[float]) -> int:
+    """Give the number of records at either end that stand for it."""
+    return max(2, len(values) // 4)
+
+
+def _risen(loss: TrainingLoss) -> tuple[Said, int] | None:
+    """Find a loss that ends far above the lowest level that it kept, by more than its noise."""
+    values = loss.values
+    quarter = _quarter(values)
+    best, start = _lowest_level(values, quarter)
+    late = statistics.median(values[-quarter:])
+    is_up = (
+        best > 0
+        and late > 2 * best
+        and late > 1.2 * statistics.median(values[:quarter])
+        and min(values[-quarter:]) > 1.3 * best
+    )
+    if (
+        not is_up
+        or math.log(late / best) <= 2 * restlessness(values)
+        or _recedes(values, start, quarter)
+    ):
+        return None
+    rise = next(point for point in loss.points[start:] if point.value > 1.5 * best)
+    return from_to(best, late), rise.line
+
+
+def _lowest_level(values: Sequence[float], quarter: int) -> tuple[float, int]:
+    """Give the lowest level that the loss kept before its last quarter, not its luckiest record.
+
+    With the index of the first record at which it had that level.
+    """
+    width = 5 if len(values) >= 2 * _FEWEST else 3
+    levels = [
+        statistics.median(values[max(0, index - width + 1) : index + 1])
+        for index in range(width - 1, len(values) - quarter)
+    ] or [min(values)]
+    best = min(levels)
+    return best, levels.index(best)
+
+
+def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
+    """Say whether a rise within the later half is on its way back already."""
+    top = max(range(best, len(values)), key=values.__getitem__)
+    half = max(1, quarter // 2)
+    is_late = len(values) - best < _LASTS * len(values)
+    is_falling = statistics.median(values[-half:]) < 0.85 * statistics.median(
+        values[-2 * half : -half]
+    )
+    return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
+
+
+def _high_from_start(loss: TrainingLoss) -> tuple[Said, int] | None:
+    """Find a loss that leaves the level of its first records within the run's beginning.
+
+    It stays far above it, without leaping to and fro.
+    """
+    values, first = loss.values, loss.values[0]
+    # A first record that stands alone may be of another kind.
+    is_start_known = sum(value < 1.5 * first for value in values) >= 2
+    if len(values) < _FEWEST or first <= WORTH or not is_start_known:
+        return None
+    high = _longest_above(loss.points, 2 * first)
+    if (
+        len(high) < max(_FEWEST, _SOME * len(values))
+        or statistics.median(point.value for point in high) < 3 * first
+        or restlessness([point.value for point in high]) > _RESTLESS
+    ):
+        return None
+    said = say(
+        "{rise}, above twice its first value at {high} of {count} records on end",
+        "{rise}，{count} 条记录中连续 {high} 条高于初始值的两倍",
+        rise=from_to(first, max(values)),
+        high=len(high),
+        count=len(values),
+    )
+    return said, high[0].line
+
+
+def _longest_above(points: Iterable[Point], limit: float) -> list[Point]:
+    """Give the longest stretch of records above a limit."""
+    runs = [
+        list(run)
+        for is_high, run in itertools.groupby(points, key=lambda point: point.value > limit)
+        if is_high
+    ]
+    return max(runs, key=len, default=[])

@@ -1,0 +1,107 @@
+"""The memory that a run uses: rising to the limit of the device, or level.
+
+In: the curves of one process and the memory of the device. Out: the shapes `memory-rising`,
+`memory-flat`. Not here: the arithmetic of an out-of-memory line (`shapes.out_of_memory`).
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.speed import behind
+
+_LARGEST: Final = 1e150
+"""Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
+_FEWEST: Final = 5
+_PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
+"""Programs divide by 1024 whatever they call it."""
+
+
+def usage(observed: Observed) -> Iterable[Shape]:
+    """Find memory that rises over the run, with its slope and where that leads, or is level."""
+    curves = observed.curves
+    points = [point for point in curves.points(names.MEMORY) if 0 <= point.value < _LARGEST]
+    if len(points) < _FEWEST:
+        return []
+    values, unit = [point.value for point in points], curves.by_name[names.MEMORY].unit
+    if _rises(values):
+        capacity = observed.facts.cards.largest_gib()
+        return [curves.shape("memory-rising", _risen(points, unit, capacity), points[0].line)]
+    late = values[len(values) // 2 :]
+    if _is_level(late):
+        said = say(
+            "memory {low:g} to {high:g}{unit} over {count} records",
+            "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}{unit}",
+            low=min(late),
+            high=max(late),
+            unit=behind(unit),
+            count=len(late),
+        )
+        return [curves.shape("memory-flat", said, points[-1].line)]
+    return []
+
+
+def _rises(values: Sequence[float]) -> bool:
+    """Say whether memory ends well above its start, and hardly ever fell on the way."""
+    rising = sum(other > one for one, other in itertools.pairwise(values))
+    falling = sum(other < one for one, other in itertools.pairwise(values))
+    return (
+        values[-1] > 1.2 * values[0]
+        and rising >= 4
+        and falling <= 0.2 * rising
+        and rising >= 0.3 * len(values)
+    )
+
+
+def _is_level(late: Sequence[float]) -> bool:
+    """Say whether the later half of the records stays within bounds and rises no more."""
+    middle = len(late) // 2
+    if len(late) < 8 or statistics.fmean(late[middle:]) >= 1.08 * statistics.fmean(late[:middle]):
+        return False
+    return 0 < max(late) < 1.5 * min(late) and late[-1] < 1.1 * statistics.median(late)
+
+
+def _risen(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
+    return say(
+        "memory {first:g} → {last:g}{unit} over {count} records{slope}",
+        "显存/内存 {first:g} → {last:g}{unit}（{count} 条记录）{slope}",
+        first=points[0].value,
+        last=points[-1].value,
+        unit=behind(unit),
+        count=len(points),
+        slope=_slope(points, unit, capacity),
+    )
+
+
+def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
+    """Say how much is added a step, and at which step that would fill the device.
+
+    Args:
+        points: of a memory that rises.
+        unit: of their values.
+        capacity: memory of the device in GiB, or None if it is not known.
+    """
+    steps = points[-1].step - points[0].step
+    if not 0 < steps < math.inf:
+        return quote("")
+    slope = (points[-1].value - points[0].value) / steps
+    said = say(", {slope:.3g} a step", "，每步增加 {slope:.3g}", slope=slope)
+    if capacity is None or unit not in _PER_GIB:
+        return said
+    full = points[-1].step + (capacity * _PER_GIB[unit] - points[-1].value) / slope
+    if full <= points[-1].step:
+        return said
+    return say(
+        "{slope}: {capacity:g} GiB are full at step {step:.0f}",
+        "{slope}：按此速度，{capacity:g} GiB 将在第 {step:.0f} 步用尽",
+        slope=said,
+        capacity=capacity,
+        step=full,
+    )

@@ -1,0 +1,119 @@
+"""How a run ends that shows no failure: at its last step, with a marker, or just so.
+
+In: series, and the number of steps that the records or the log name as the whole; the outcome, and
+what else was found. Out: the shapes `last-step`, `finished`, `no-record`, `no-failure-shown`. Not
+here: telling the outcome, lines that say that a run is through (`patterns/signatures/healthy`).
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.silence import STEP
+
+_FEWEST: Final = 10
+_FEWEST_STEPS: Final = 3
+"""Different steps that the end of a log names where training is going on."""
+_MOST_TEXT: Final = 200
+SUCCESS: Final = "healthy."
+"""Beginning of the ids of signatures by which a run says that it is through."""
+
+
+def last_step(observed: Observed) -> Iterable[Shape]:
+    """Find a training loss that is recorded up to the last step, reached once.
+
+    A count that starts anew in each epoch reaches its end in each.
+    """
+    total = observed.total_steps
+    if not total >= _FEWEST:
+        return []
+    for series in observed.series:
+        if series.name == names.LOSS and series.last is not None and _rises_to(series, total):
+            said = say(
+                "the last record is of step {step:g} of {total:g}",
+                "最后一条记录是第 {step:g} 步，共 {total:g} 步",
+                step=series.last.step,
+                total=total,
+            )
+            return [Shape("last-step", said, series.source, NOWHERE, series.last.line)]
+    return []
+
+
+def _rises_to(series: Series, total: float) -> bool:
+    """Say whether the steps of a series only rise, and end at the last one."""
+    if series.last is None or series.last.step != total:
+        return False
+    steps = [step for step in series.steps if not math.isnan(step)]
+    return steps == sorted(steps) and steps[0] < total
+
+
+def finished(observed: Observed) -> Iterable[Shape]:
+    """Tell by which marker, or by which record, a completed run shows its end."""
+    if observed.outcome != "completed":
+        return []
+    marker = next(
+        (finding for finding, _ in observed.findings if finding.signature.startswith(SUCCESS)), None
+    )
+    if marker is not None:
+        said = quote(cut(marker.text, _MOST_TEXT))
+        return [Shape("finished", said, marker.source, NOWHERE, marker.line)]
+    end = observed.known.get("last-step")
+    source, line = _last_record(observed)
+    return [
+        end._replace(id="finished")
+        if end is not None
+        else Shape("finished", quote(""), source, NOWHERE, line)
+    ]
+
+
+def without_record(observed: Observed) -> Iterable[Shape]:
+    """Find a run that stands still and has printed no training record at all."""
+    if (
+        observed.outcome != "stalled"
+        or any(observed.records.values())
+        or any(_names_steps(text) for _, text in observed.tails.values())
+    ):
+        return []
+    said = say(
+        "no metric record in {count} lines",
+        "{count} 行日志里没有任何指标记录",
+        count=observed.lines,
+    )
+    source, line = _last_record(observed)
+    return [Shape("no-record", said, source, NOWHERE, line)]
+
+
+def _names_steps(text: str) -> bool:
+    """Say whether lines name several steps: training goes on, in a form that is not known."""
+    return len({match["step"] for match in STEP.finditer(text)}) >= _FEWEST_STEPS
+
+
+def without_failure(observed: Observed) -> Iterable[Shape]:
+    """Find a run whose records go on to the end and that shows nothing bad."""
+    count = sum(observed.records.values())
+    if (
+        observed.outcome not in {"running", "stalled"}
+        or not count
+        or any(CATALOGUE[name].is_bad for name in observed.known)
+    ):
+        return []
+    source, line = _last_record(observed)
+    said = say(
+        "{count} metric records up to line {line}, no failure shown",
+        "到第 {line} 行共 {count} 条指标记录，未见故障",
+        count=count,
+        line=line,
+    )
+    return [Shape("no-failure-shown", said, source, NOWHERE, line)]
+
+
+def _last_record(observed: Observed) -> tuple[int, int]:
+    """Give the source whose records were read first, and the raw line of its last one."""
+    return next(iter(observed.last_records.items()), (0, 1))

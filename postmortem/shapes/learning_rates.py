@@ -1,0 +1,73 @@
+"""Learning rates: out of the usual, or not moving although a schedule is running.
+
+In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`. Not
+here: rates that a setting tells (`patterns/causes`).
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.numbers import digits
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_TINY: Final = 1e-8
+"""With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
+_HIGH: Final = 1e-3
+_FEWEST: Final = 5
+
+
+def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
+    """Find a rate far above or below what is usual for Adam-like optimisers on transformers."""
+    points = observed.curves.finite(names.LEARNING_RATE)
+    top = max(points, key=lambda point: point.value, default=None)
+    if top is None:
+        return []
+    if 0 < top.value < _TINY and len(points) >= _FEWEST:
+        said = say("learning rate at most {top:g}", "学习率最高只有 {top:g}", top=top.value)
+        return [observed.curves.shape("tiny-rate", said, top.line)]
+    if top.value < _HIGH:
+        return []
+    said = say("learning rate up to {top:g}", "学习率最高到 {top:g}", top=top.value)
+    return [observed.curves.shape("high-rate", said, top.line)]
+
+
+def standstill(observed: Observed) -> Iterable[Shape]:
+    """Find a learning rate that does not move although a schedule is running."""
+    rates = observed.curves.points(names.LEARNING_RATE)
+    still = [other for one, other in itertools.pairwise(rates) if one.value == other.value]
+    if not still or not _has_begun(rates) or not _is_schedule(rates):
+        return []
+    said = say(
+        "learning rate {rate:g} printed twice or more ({still} of {count} intervals do not move)",
+        "学习率 {rate:g} 连续打印两次以上（{count} 个间隔中有 {still} 个没有变化）",
+        rate=still[0].value,
+        still=len(still),
+        count=len(rates) - 1,
+    )
+    return [observed.curves.shape("rate-standstill", said, still[0].line)]
+
+
+def _has_begun(rates: Sequence[Point]) -> bool:
+    """Say whether a rate takes several values, or waits at the 0 from which a warm-up starts."""
+    return len({point.value for point in rates}) >= 2 or rates[0].value == 0.0
+
+
+def _is_schedule(rates: Sequence[Point]) -> bool:
+    """Say whether a rate is meant to move.
+
+    One that is constant by design, flat at its round peak, or printed with too few digits to move,
+    is no standstill.
+    """
+    values = [point.value for point in rates]
+    top = max(values)
+    still = sum(
+        one == other and (one < top or digits(top) >= 6)
+        for one, other in itertools.pairwise(values)
+    )
+    starts_at_zero = values[0] == values[1] == 0.0
+    return starts_at_zero or (still > 0 and max(map(digits, values)) >= 7)

@@ -1,0 +1,184 @@
+"""A training loss that is not finite: when it comes, after what, how often.
+
+In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `nan-before-update`,
+`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`. Not
+here: a NaN that is hidden (`shapes.hidden_loss`), other figures than the loss
+(`shapes.nonfinite_beside`), gradients that grow (`shapes.gradients`).
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, listed, say
+from postmortem.shapes.aligned import Curves, at, show
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_WIDE: Final = 5
+"""Steps between two records beyond which a run-up may lie unseen between them."""
+_FEW: Final = 8
+"""Records below which nobody can say how much noise is usual."""
+
+
+def of_loss(observed: Observed) -> Iterable[Shape]:
+    """Find a non-finite training loss: at once, after a run-up, or out of a calm curve."""
+    curves = observed.curves
+    points = curves.points(names.LOSS)
+    bad = next(
+        (index for index, point in enumerate(points) if not math.isfinite(point.value)), None
+    )
+    return _left_out(curves) if bad is None else _printed(curves, points, bad)
+
+
+def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+    """Tell of a bad record, by its index, and what stands before, beside and behind it."""
+    first = points[bad]
+    yield curves.shape(
+        "nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(first)), first.line
+    )
+    if bad == 0:
+        said = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
+        yield curves.shape("nan-first-record", said, first.line)
+        yield from _before_update(curves, points)
+    yield from _in_interval(curves, points, bad)
+    yield from _without_gradient(curves, points)
+    if any(math.isfinite(point.value) for point in points[bad:]):
+        said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
+        yield curves.shape("nan-recovers", said, first.line)
+    yield from _behind(curves, points, bad)
+
+
+def _before_update(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+    """Find a loss that is bad in the first step: it is computed before the first update.
+
+    A mean over an epoch is not of one step.
+    """
+    first = points[0]
+    is_of_one_step = len(points) == 1 or points[1].step - first.step <= 1
+    is_mean = first.line in curves.by_line(names.EVAL_LOSS)
+    if first.step in {0.0, 1.0} and is_of_one_step and not is_mean:
+        said = say(
+            "loss {shown}, computed before the first update",
+            "loss 为 {shown}，它在第一次更新之前就已算出",
+            shown=show(first),
+        )
+        yield curves.shape("nan-before-update", said, first.line)
+
+
+def _in_interval(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+    """Find a first bad record that stands for several steps.
+
+    What led to it cannot be seen.
+    """
+    before, first = points[bad - 1].step if bad else 0.0, points[bad].step
+    if first - before >= _WIDE:
+        said = say(
+            "the record at step {first:g} is the first since step {before:g}: the bad step is one"
+            " of {count:g}",
+            "第 {before:g} 步之后，到第 {first:g} 步才有记录："
+            "出问题的是其间 {count:g} 步中的某一步",
+            first=first,
+            before=before,
+            count=first - before,
+        )
+        yield curves.shape("nan-in-interval", said, points[bad].line)
+
+
+def _without_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+    """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all.
+
+    A NaN that is computed from values has NaN gradients.
+    """
+    norms = curves.by_line(names.GRAD_NORM)
+    empty = [point for point in points if math.isnan(point.value) and norms.get(point.line) == 0.0]
+    bad = sum(not math.isfinite(point.value) for point in points)
+    if len(empty) >= 2 and len(empty) >= 0.9 * bad:
+        said = say(
+            "loss nan with grad_norm 0 at {count} of {bad} bad records",
+            "{bad} 条异常记录中有 {count} 条 loss 为 nan 而 grad_norm 为 0",
+            count=len(empty),
+            bad=bad,
+        )
+        yield curves.shape("nan-zero-gradient", said, empty[0].line)
+
+
+def _behind(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+    """Tell what came before the first bad record: a run-up, or a calm curve."""
+    before, value = [point.value for point in points[:bad]], points[bad].value
+    if _is_runup(before):
+        line = points[max(0, bad - 3)].line
+        yield curves.shape("nan-after-runup", _then(before[-5:], value), line)
+    elif len(before) >= 2:
+        yield curves.shape("nan-out-of-flat", _then(before[-4:], value), points[bad].line)
+
+
+def _then(before: Sequence[float], value: float) -> Said:
+    return say(
+        "loss {before}, then {value}",
+        "loss {before}，然后变成 {value}",
+        before=listed([f"{one:.4g}" for one in before]),
+        value=value,
+    )
+
+
+def _is_runup(values: Sequence[float]) -> bool:
+    """Say whether a finite stretch ends in a climb, more than the usual noise of the curve."""
+    if len(values) < 2 or values[-1] <= 0:
+        return False
+    return _climbs(values) if len(values) < _FEW else _leaves_its_range(values)
+
+
+def _climbs(values: Sequence[float]) -> bool:
+    """Say whether a few records mostly rise, to well above the first and the lowest."""
+    best, last = min(values), values[-1]
+    rising = [other > one for one, other in itertools.pairwise(values)]
+    is_steep = last > 3 * best or all(rising[-2:])
+    return (
+        best > 0
+        and last > 1.25 * values[0]
+        and last > 1.25 * best
+        and sum(rising) >= len(rising) / 2
+        and is_steep
+    )
+
+
+def _leaves_its_range(values: Sequence[float]) -> bool:
+    """Say whether the last records stand above all of the ones before, far or several times."""
+    recent, ceiling = values[-5:], max(values[-30:-5])
+    return max(recent) > 1.8 * ceiling or (
+        sum(value > 1.15 * ceiling for value in recent) >= 2 and max(recent) > 1.3 * ceiling
+    )
+
+
+def _left_out(curves: Curves) -> Iterator[Shape]:
+    """Find the NaN of a program that counts such iterations, or omits their loss (Megatron)."""
+    counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
+    if counted is not None:
+        said = say(
+            "{count:g} nan iterations at {place}",
+            "{place}有 {count:g} 次 nan 迭代",
+            count=counted.value,
+            place=at(counted),
+        )
+        yield curves.shape("nan-loss", said, counted.line)
+        return
+    counters, losses = curves.by_line("nan_iterations"), curves.by_line(names.LOSS)
+    missing = next(
+        (
+            point
+            for point in curves.points(names.GRAD_NORM)
+            if math.isnan(point.value) and point.line in counters and point.line not in losses
+        ),
+        None,
+    )
+    if missing is not None:
+        said = say(
+            "no loss beside grad_norm {shown}",
+            "没有打印 loss，而 grad_norm 为 {shown}",
+            shown=show(missing),
+        )
+        yield curves.shape("nan-loss", said, missing.line)

@@ -1,0 +1,114 @@
+"""What else is not finite, or tells how a loss came not to be: rate, evaluation, parts, inputs.
+
+In: the curves of one process. Out: the shapes `nan-at-zero-rate`, `nan-eval-only`, `nan-component`,
+`nan-inputs`. Not here: the training loss (`shapes.nonfinite`).
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.gradients import is_settled
+from postmortem.shapes.hidden_loss import zeros
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_OF_INPUTS: Final = re.compile(
+    r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav"
+    r"|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)",
+    re.IGNORECASE,
+)
+"""Names of figures of what the model is given: `x_absmax`, `input_mean`, `pixel_values_max`."""
+
+
+def zero_rate(observed: Observed) -> Iterable[Shape]:
+    """Find a non-finite loss or gradient while no rate has been applied yet."""
+    curves = observed.curves
+    rates = curves.by_line(names.LEARNING_RATE)
+    bad = _first_bad(curves)
+    if bad is None or _is_search_for_scale(curves) or rates.get(bad.line) != 0.0:
+        return []
+    if any(value != 0.0 for line, value in rates.items() if line <= bad.line):
+        return []
+    said = say(
+        "learning rate {rate} at the first non-finite record",
+        "首条 NaN/inf 记录处的学习率为 {rate}",
+        rate=rates[bad.line],
+    )
+    return [curves.shape("nan-at-zero-rate", said, bad.line)]
+
+
+def _first_bad(curves: Curves) -> Point | None:
+    """Give the first loss or gradient norm that is not finite."""
+    found = [first_nonfinite(curves.points(name)) for name in (names.LOSS, names.GRAD_NORM)]
+    return min(
+        (point for point in found if point is not None), key=lambda point: point.line, default=None
+    )
+
+
+def _is_search_for_scale(curves: Curves) -> bool:
+    """Say whether only gradients are not finite, once in a while: a scaler finds its level."""
+    return is_settled(curves.points(names.GRAD_NORM)) and not any(
+        math.isnan(point.value) for point in curves.points(names.LOSS)
+    )
+
+
+def evaluation(observed: Observed) -> Iterable[Shape]:
+    """Find an evaluation loss that is not finite although training is."""
+    curves = observed.curves
+    bad = first_nonfinite(curves.points(names.EVAL_LOSS))
+    if bad is None or _first_bad(curves) is not None or zeros(observed):
+        return []
+    said = say(
+        "eval_loss {shown}; training finite",
+        "eval_loss 为 {shown}；训练 loss 均为有限值",
+        shown=show(bad),
+    )
+    return [curves.shape("nan-eval-only", said, bad.line)]
+
+
+def components(observed: Observed) -> Iterable[Shape]:
+    """Find one loss component that is not finite while the total, or most others, are."""
+    curves = observed.curves
+    total = curves.by_name.get(names.LOSS)
+    for name, series in curves.by_name.items():
+        first = series.first_nonfinite
+        if first is not None and _is_component(name) and _is_worse(series, total):
+            said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+            return [curves.shape("nan-component", said, first.line)]
+    return []
+
+
+def _is_component(name: str) -> bool:
+    return "loss" in name and name not in {names.LOSS, names.EVAL_LOSS}
+
+
+def _is_worse(series: Series, total: Series | None) -> bool:
+    """Say whether a component is not finite more often than the total."""
+    return total is None or total.nonfinite < series.nonfinite
+
+
+def inputs(observed: Observed) -> Iterable[Shape]:
+    """Find a figure of the inputs that is not finite when the loss first is not, or earlier.
+
+    It was printed before anything was computed from them.
+    """
+    curves = observed.curves
+    bad = _first_bad(curves)
+    told = [
+        (series.first_nonfinite, name)
+        for name, series in curves.by_name.items()
+        if series.first_nonfinite and _OF_INPUTS.fullmatch(name)
+    ]
+    if bad is None or not told:
+        return []
+    first, name = min(told, key=lambda one: one[0].line)
+    if first.line > bad.line:
+        return []
+    said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+    return [curves.shape("nan-inputs", said, first.line)]

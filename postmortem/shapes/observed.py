@@ -1,0 +1,95 @@
+"""What the detectors of shapes may look at, in one frozen value.
+
+In: gathered evidence, the findings of the last attempt. Out: `Observed`. Not here: finding shapes
+(`shapes.registry`).
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from postmortem.facts.environment import FactStore
+from postmortem.facts.series import Series
+from postmortem.gathered import Gathered, Seen
+from postmortem.model.diagnosis import Source
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.training_loss import TrainingLoss, training_loss
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is known of a job when its shapes are looked for."""
+
+    series: Sequence[Series] = ()
+    """Of all processes."""
+    facts: FactStore = field(default_factory=FactStore)
+    """What the log says of the run; vocabulary and device give figures a scale."""
+    findings: Sequence[tuple[Finding, int]] = ()
+    """Of the last attempt, in their order, each with the metric records of its process before."""
+    records: Mapping[int, int] = field(default_factory=dict)
+    """Metric records by source."""
+    last_records: Mapping[int, int] = field(default_factory=dict)
+    """Raw line of the last metric record of each source that has one."""
+    tails: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    """The end of each source: raw line number of its first line, and the text."""
+    processes: Mapping[int, Where] = field(default_factory=dict)
+    """Of each source that reaches into the last attempt, the process that its name tells."""
+    lines: int = 0
+    """Raw lines of all sources."""
+    total_steps: float = math.nan
+    """The last step that the run was to make; NaN where nobody names it."""
+    curves: Curves = field(default_factory=lambda: Curves(()))
+    """Of the process that is looked at, for the detectors that look at one at a time."""
+    loss: TrainingLoss | None = None
+    """Of the same process; None where too few records tell of it."""
+    outcome: str = ""
+    """How the run ended, for the detectors that ask; one of `names.OUTCOMES`."""
+    known: Mapping[str, Shape] = field(default_factory=dict)
+    """The shapes found before, by id, for the same."""
+
+    def of(self, curves: Curves) -> "Observed":
+        """Give the view of a detector that looks at the curves of one process."""
+        return dataclasses.replace(self, curves=curves, loss=training_loss(curves))
+
+    def at_end(self, outcome: str, known: Mapping[str, Shape]) -> "Observed":
+        """Give the view of a detector that asks how the run ended."""
+        return dataclasses.replace(self, outcome=outcome, known=known)
+
+
+Detector = Callable[[Observed], Iterable[Shape]]
+
+
+def observe(
+    gathered: Gathered,
+    seen: Iterable[Seen],
+    sources: Sequence[Source[Any]],
+    begins: Mapping[int, int],
+) -> Observed:
+    """Put together what the detectors may look at.
+
+    Args:
+        gathered: the evidence.
+        seen: the findings of the last attempt, in their order.
+        sources: of the job; their names tell processes.
+        begins: raw line at which the last attempt begins, by source; 0 where it is not named.
+    """
+    return Observed(
+        series=tuple(gathered.series.values()),
+        facts=gathered.facts,
+        findings=tuple((one.finding, one.records_before) for one in seen),
+        records=gathered.records,
+        last_records={source: line for source, (line, _) in gathered.last_record.items()},
+        tails=gathered.tails,
+        processes={
+            source: sources[source].where if source < len(sources) else NOWHERE
+            for source in gathered.tails
+            if begins.get(source, 0) <= gathered.lines.get(source, 0)
+        },
+        lines=sum(gathered.lines.values()),
+        total_steps=gathered.total_steps,
+    )

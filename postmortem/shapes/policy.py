@@ -1,0 +1,108 @@
+"""A policy that no longer learns, or unlearns.
+
+Rewards without a spread, an entropy that has gone to nothing, preferred answers that have become
+unlikely.
+
+In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
+Not here: the loss (`shapes.course`).
+"""
+
+import re
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 10
+_LASTING: Final = 5
+_NOTHING: Final = 1e-3
+"""Share of its first height below which an entropy is gone."""
+_UNLIKELY: Final = -2.0
+"""Implicit reward below which the preferred answers have lost most of their likelihood: exp(-2 /
+beta), with beta at most 0.5."""
+_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+
+
+def rewards(observed: Observed) -> Iterable[Shape]:
+    """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
+    curves = observed.curves
+    series = next(
+        (one for name, one in curves.by_name.items() if _SPREAD.search(name) and one.points >= 3),
+        None,
+    )
+    if series is None:
+        return []
+    points = curves.points(series.name)
+    last = _last(points, lambda value: value != 0.0)
+    if last < 0:
+        said = say(
+            "{name} is 0 at all {count} records",
+            "全部 {count} 条记录的 {name} 都是 0",
+            name=series.name,
+            count=len(points),
+        )
+        return [curves.shape("flat-rewards", said, points[0].line)]
+    if len(points) - last <= max(3, len(points) // 3):
+        return []
+    said = say(
+        "{name} {value:g}, then 0 for {count} records",
+        "{name} 由 {value:g} 变为 0，持续 {count} 条记录",
+        name=series.name,
+        value=points[last].value,
+        count=len(points) - last - 1,
+    )
+    return [curves.shape("collapse", said, points[last + 1].line)]
+
+
+def entropy(observed: Observed) -> Iterable[Shape]:
+    """Find the entropy of a policy that has gone to nothing and stays there."""
+    points = observed.curves.finite("entropy")
+    if len(points) < _FEWEST or points[0].value <= 0:
+        return []
+    top = max(point.value for point in points[:_LASTING])
+    last = _last(points, lambda value: abs(value) >= _NOTHING * top)
+    gone = len(points) - last - 1
+    if gone < _LASTING:
+        return []
+    said = say(
+        "entropy {top:.3g}, then 0 for {count} records",
+        "entropy 由 {top:.3g} 降为 0，持续 {count} 条记录",
+        top=top,
+        count=gone,
+    )
+    return [observed.curves.shape("collapse", said, points[last + 1].line)]
+
+
+def _last(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:
+    """Give the index of the last point whose value is still there; -1 if none is."""
+    backwards = range(len(points) - 1, -1, -1)
+    return next((index for index in backwards if is_there(points[index].value)), -1)
+
+
+def preferences(observed: Observed) -> Iterable[Shape]:
+    """Find a preference loss that has gone to nothing while preferred answers became unlikely."""
+    losses, chosen = (
+        observed.curves.points(names.LOSS),
+        observed.curves.points("rewards/chosen"),
+    )
+    if len(losses) < _FEWEST or len(chosen) < _FEWEST:
+        return []
+    late = max(3, len(chosen) // 4)
+    loss, reward = (
+        statistics.median(point.value for point in points[-late:]) for points in (losses, chosen)
+    )
+    if not (0 <= loss < _NOTHING and reward < _UNLIKELY):
+        return []
+    said = say(
+        "loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {count} records",
+        "最后 {count} 条记录的中位数：loss 为 {loss:.2g}，rewards/chosen 为 {reward:.4g}",
+        loss=loss,
+        reward=reward,
+        count=late,
+    )
+    return [observed.curves.shape("collapse", said, chosen[-late].line)]

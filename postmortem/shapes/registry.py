@@ -1,0 +1,141 @@
+"""Which detectors there are, and which of them goes first.
+
+In: what is observed of a job. Out: its shapes, each id once. Not here: the detectors, the kinds of
+shapes (`knowledge.catalogue`).
+
+Of several detectors, processes or lines that show one shape the first counts. The process that went
+wrong before the others is looked at first, and it alone shows how that came.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from postmortem.facts.series import Series
+from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.lines import Where
+from postmortem.shapes import (
+    baseline,
+    collectives,
+    course,
+    departure,
+    device_memory,
+    ending,
+    gradients,
+    hidden_loss,
+    learning_rates,
+    loss_scale,
+    nonfinite,
+    nonfinite_beside,
+    out_of_memory,
+    policy,
+    precision,
+    ranks,
+    silence,
+    speed,
+)
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Detector, Observed
+from postmortem.shapes.shape import Shape
+
+_MOST_PROCESSES: Final = 64
+OF_A_PROCESS: Final[tuple[Detector, ...]] = (
+    nonfinite.of_loss,
+    hidden_loss.zeros,
+    nonfinite_beside.zero_rate,
+    learning_rates.standstill,
+    nonfinite_beside.evaluation,
+    nonfinite_beside.components,
+    nonfinite_beside.inputs,
+    gradients.beside_finite_loss,
+    gradients.explosion,
+    gradients.huge_at_first,
+    course.falling,
+    departure.leaving,
+    course.standing,
+    course.frozen,
+    loss_scale.level,
+    loss_scale.skipped,
+    policy.rewards,
+    policy.entropy,
+    policy.preferences,
+    speed.waiting,
+    speed.slowing,
+    learning_rates.out_of_the_usual,
+    precision.figures,
+    device_memory.usage,
+    baseline.first_loss,
+)
+"""They look at the curves of one process at a time."""
+OF_THE_JOB: Final[tuple[Detector, ...]] = (
+    ranks.uneven,
+    out_of_memory.accounts,
+    collectives.differing,
+    collectives.behind,
+    collectives.absent,
+    silence.standing,
+    ending.last_step,
+)
+OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
+    ending.finished,
+    ending.without_record,
+    ending.without_failure,
+)
+"""They ask how the run ended, and what else was found."""
+
+
+def found(observed: Observed) -> dict[str, Shape]:
+    """Find the shapes of a job by id, but those that depend on how it ended."""
+    origin = next(iter(ranks.first_gone_wrong(observed)), None)
+    return _by_id(
+        (
+            *([origin] if origin is not None else []),
+            *_of_processes(observed, origin),
+            *(shape for detector in OF_THE_JOB for shape in detector(observed)),
+        )
+    )
+
+
+def with_outcome(observed: Observed, known: Mapping[str, Shape], outcome: str) -> dict[str, Shape]:
+    """Add the shapes that depend on how the run ended.
+
+    Args:
+        observed: of the job.
+        known: what `found` gave.
+        outcome: one of `names.OUTCOMES`.
+    """
+    view = observed.at_end(outcome, known)
+    return _by_id(
+        (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
+    )
+
+
+def _of_processes(observed: Observed, origin: Shape | None) -> Iterator[Shape]:
+    """Find the shapes of each process; those that spread count where they come from."""
+    first = None if origin is None else (origin.source, origin.where)
+    members = _processes(observed.series)
+    for curves in sorted(members, key=lambda one: (one.source, one.where) != first):
+        view = observed.of(curves)
+        is_carried = first not in {None, (curves.source, curves.where)}
+        for detector in OF_A_PROCESS:
+            for shape in detector(view):
+                if not (is_carried and CATALOGUE[shape.id].spreads):
+                    yield shape
+
+
+def _processes(series: Iterable[Series]) -> list[Curves]:
+    """Put the series of each process side by side."""
+    groups: dict[tuple[int, Where], list[Series]] = {}
+    for one in series:
+        groups.setdefault((one.source, one.where), []).append(one)
+    return [
+        Curves(own, source, where)
+        for (source, where), own in list(groups.items())[:_MOST_PROCESSES]
+    ]
+
+
+def _by_id(shapes: Iterable[Shape]) -> dict[str, Shape]:
+    """Give the first shape of each id."""
+    by_id: dict[str, Shape] = {}
+    for shape in shapes:
+        by_id.setdefault(shape.id, shape)
+    return by_id

@@ -1,0 +1,126 @@
+"""A run that stands still behind its last metric record, measured by the printed clock.
+
+No line for long, or lines that name the same step again and again.
+
+In: the end of a source as text, the line of its last metric record. Out: the shapes `silence`,
+`same-step`. Not here: output that simply ends (nothing shows how long it has been still), time-outs
+of collectives.
+"""
+
+import itertools
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.facts.clock import time_of
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import Said, say
+from postmortem.reading.prefixes import seconds
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 5
+_TIMES: Final = 30
+_SHORTEST_SECONDS: Final = 10.0
+_AGAIN: Final = 4
+"""Lines with the same step that no program prints while it is working."""
+STEP: Final = re.compile(
+    r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?"
+    r"(?P<step>\d{1,12})(?![\d.])",
+    re.IGNORECASE,
+)
+"""A step as programs print it in any line."""
+
+
+class _Clocked(NamedTuple):
+    """A line that prints a clock."""
+
+    number: int
+    second: float
+    text: str
+
+
+def standing(observed: Observed) -> Iterator[Shape]:
+    """Find sources behind whose last record nothing was done for long; the last one counts."""
+    for source, record in reversed(list(observed.last_records.items())):
+        if source in observed.tails:
+            shape = standstill(observed.tails[source], source, record)
+            if shape is not None:
+                yield shape
+
+
+def standstill(
+    tail: tuple[int, str], source: int, last_record: int, least: float = _SHORTEST_SECONDS
+) -> Shape | None:
+    """Find a time behind the last record in which nothing, or no step, was done.
+
+    It is many times as long as the usual distance of the lines before it.
+
+    Args:
+        tail: raw number of the first line of the text, and the text.
+        source: index of the source.
+        last_record: raw line of the last metric record.
+        least: seconds below which no time is long.
+    """
+    lines = _clocked(tail)
+    before = [line for line in lines if line.number <= last_record]
+    after = [line for line in lines if line.number > last_record]
+    if len(before) < _FEWEST or not after or before[-1].number != last_record:
+        return None
+    usual = _usual_distance(before)
+    long = max(least, _TIMES * usual)
+    if (said := _same_step(before[-1], after, usual, long)) is not None:
+        return Shape("same-step", said, source, NOWHERE, after[0].number)
+    if (said := _nothing(before[-1], after, usual, long)) is not None:
+        return Shape("silence", said, source, NOWHERE, last_record)
+    return None
+
+
+def _clocked(tail: tuple[int, str]) -> list[_Clocked]:
+    first, text = tail
+    return [
+        _Clocked(number, seconds(time), line)
+        for number, line in enumerate(text.split("\n"), first)
+        if (time := time_of(line)) is not None
+    ]
+
+
+def _usual_distance(lines: Sequence[_Clocked]) -> float:
+    """Give the seconds between two lines: the median or the mean, whichever is longer."""
+    return max(
+        statistics.median(other.second - one.second for one, other in itertools.pairwise(lines)),
+        (lines[-1].second - lines[0].second) / (len(lines) - 1),
+    )
+
+
+def _same_step(
+    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+) -> Said | None:
+    """Say how many lines behind a record name one step, if that goes on for long."""
+    steps = [match["step"] for line in after if (match := STEP.search(line.text))]
+    stood = after[-1].second - record.second
+    if len(steps) < _AGAIN or len(set(steps)) > 1 or stood < long:
+        return None
+    return say(
+        "{count} lines over {stood:.0f} s still name step {step}; records had come every"
+        " {usual:.2g} s",
+        "{stood:.0f} 秒内的 {count} 行仍停在第 {step} 步，而此前每 {usual:.2g} 秒就有一条记录",
+        count=len(steps),
+        stood=stood,
+        step=steps[0],
+        usual=max(usual, 0.01),
+    )
+
+
+def _nothing(record: _Clocked, after: Sequence[_Clocked], usual: float, long: float) -> Said | None:
+    """Say for how long no line came behind a record, if that is long."""
+    gap = after[0].second - record.second
+    if gap < long:
+        return None
+    return say(
+        "{gap:.0f} s without a line after the last record, which came every {usual:.2g} s",
+        "最后一条记录之后 {gap:.0f} 秒没有任何输出，而此前平均每 {usual:.2g} 秒一条",
+        gap=gap,
+        usual=max(usual, 0.01),
+    )

@@ -1,0 +1,127 @@
+"""Sudden rises of a finite training loss, and whether it comes back.
+
+In: a training loss. Out: the shapes `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`. Not
+here: a loss that stays high (`shapes.departure`).
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves, at
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to, restlessness
+
+_SMALLEST: Final = 1e-3
+_HUGE: Final = 10
+"""Times what the loss ever was among the forty records before."""
+_HIGH: Final = 5
+"""Times the last five records, for a spike above all that the run has shown, its first loss among
+it: for a moment nothing is left of what was learned."""
+_CALM: Final = 3
+"""Times the highest rise from one record to the next that there was before: a curve that leaps all
+the time has no spikes."""
+_BACK: Final = 1.5
+"""Times the level before a spike: lower is back."""
+_OVER: Final = 20
+"""Records at the old level after which a spike belongs to the past."""
+
+
+def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+    """Find a steady curve that leaps within one record or two and then falls again.
+
+    Back to its level or not.
+    """
+    values = loss.values
+    for index in range(3, len(values) - 1):
+        before = values[max(0, index - 10) : index]
+        level, peak = statistics.median(before), max(values[index : index + 2])
+        is_steady = level > WORTH and max(before) - min(before) < 0.15 * level
+        if (
+            is_steady
+            and values[index] > 1.8 * level
+            and peak > 2.5 * level
+            and peak - level > 0.5
+            and values[-1] < 0.85 * peak
+            and max(values[index + 2 :], default=0.0) < peak
+        ):
+            return list(_leap(curves, loss.points, index, level, peak))
+    return []
+
+
+def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+    """Find the first record that stands far above the ones before, by more than their noise."""
+    values = loss.values
+    times = max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
+    for index in range(5, len(values)):
+        level = statistics.median(values[max(0, index - 10) : index])
+        if (
+            level > _SMALLEST
+            and values[index] > times * level
+            and values[index] - level > 0.5
+            and values[index] > 1.5 * max(values[max(0, index - 40) : index])
+        ):
+            return list(_leap(curves, loss.points, index, level, values[index]))
+    return []
+
+
+def _leap(
+    curves: Curves, points: Sequence[Point], index: int, level: float, peak: float
+) -> Iterator[Shape]:
+    """Tell of a leap from a level to a peak at a record: how high it is, and whether it is over."""
+    line = points[index].line
+    said = say(
+        "{rise} at {place}", "{rise}（{place}）", rise=from_to(level, peak), place=at(points[index])
+    )
+    yield curves.shape("loss-spike", said, line)
+    if _is_huge([point.value for point in points[:index]], level, peak):
+        yield curves.shape("huge-spike", said, line)
+    back = _back(points, index, level)
+    if back is not None:
+        recovered = _recovered(said, points[back])
+        yield curves.shape("spike-recovers", recovered, line)
+        if _is_over(points[back:], peak):
+            yield curves.shape("spike-over", recovered, line)
+
+
+def _is_huge(before: Sequence[float], level: float, peak: float) -> bool:
+    """Say whether a peak stands far above what the curve, restless as it is, has shown before."""
+    wildest = max(
+        (other / one for one, other in itertools.pairwise(before) if one > 0), default=1.0
+    )
+    is_above_all = (
+        peak > 1.2 * max(before)
+        and peak > _HIGH * max(before[-5:])
+        and peak > _CALM * wildest * before[-1]
+    )
+    return level > WORTH and (is_above_all or peak > _HUGE * max(before[-40:]))
+
+
+def _back(points: Sequence[Point], index: int, level: float) -> int | None:
+    """Give the index of the first record near the old level behind a leap.
+
+    None unless the curve ends there too.
+    """
+    if statistics.median(point.value for point in points[-3:]) >= _BACK * level:
+        return None
+    behind = range(index + 1, len(points))
+    return next((later for later in behind if points[later].value < _BACK * level), None)
+
+
+def _recovered(spike: Said, back: Point) -> Said:
+    return say(
+        "{rise}, {value:.4g} at {place}",
+        "{rise}，{place}回到 {value:.4g}",
+        rise=spike,
+        value=back.value,
+        place=at(back),
+    )
+
+
+def _is_over(after: Sequence[Point], peak: float) -> bool:
+    """Say whether many records have come since a spike, the last of them far below its peak."""
+    return len(after) > _OVER and max(point.value for point in after[-_OVER:]) < peak / 2

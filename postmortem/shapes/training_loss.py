@@ -1,0 +1,78 @@
+"""The training loss as the detectors of its course look at it.
+
+In: the curves of one process. Out: `TrainingLoss`, measures that several detectors share. Not here:
+any shape.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves, first_nonfinite
+
+_LARGEST: Final = 1e150
+"""Figures whose squares can still be added."""
+_FEWEST: Final = 5
+WORTH: Final = 0.05
+"""A loss at or below it has nothing left to lose."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLoss:
+    """The records of a training loss whose values can be reckoned with, five or more."""
+
+    points: Sequence[Point]
+    values: Sequence[float]
+    is_broken: bool
+    """True if other records of it are not finite."""
+
+    @property
+    def third(self) -> int:
+        """A third of the records, at least one."""
+        return max(1, len(self.values) // 3)
+
+    @property
+    def head(self) -> float:
+        """The mean of the first third."""
+        return statistics.fmean(self.values[: self.third])
+
+    @property
+    def tail(self) -> float:
+        """The mean of the last third."""
+        return statistics.fmean(self.values[-self.third :])
+
+
+def training_loss(curves: Curves) -> TrainingLoss | None:
+    """Give the training loss of a process; None where too few records tell of it."""
+    printed = curves.points(names.LOSS)
+    points = [point for point in printed if abs(point.value) < _LARGEST]
+    if len(points) < _FEWEST:
+        return None
+    return TrainingLoss(
+        points, [point.value for point in points], first_nonfinite(printed) is not None
+    )
+
+
+def restlessness(values: Sequence[float]) -> float:
+    """Give the usual change from one record to the next, as a logarithm.
+
+    0 where the loss is not positive.
+    """
+    if min(values) <= 0:
+        return 0.0
+    return statistics.median(
+        abs(math.log(other) - math.log(one)) for one, other in itertools.pairwise(values)
+    )
+
+
+def from_to(first: float, last: float) -> Said:
+    """Word where a loss began and where it came."""
+    return say(
+        "loss {first:.4g} → {last:.4g}", "loss {first:.4g} → {last:.4g}", first=first, last=last
+    )

@@ -1,0 +1,1 @@
+"""What a report tells besides the causes: timeline, marks, progress, curves, quoted lines."""

@@ -1,0 +1,191 @@
+"""The places that a report shows of a job: where it failed first, what was recognised, its curves.
+
+In: the case, what was gathered. Out: values of `model.diagnosis`. Not here: causes (`inference`),
+the order of events (`story.timeline`), how far the run came (`story.progress`).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.case.case import Case
+from postmortem.case.order import Failure
+from postmortem.facts.numbers import whole
+from postmortem.facts.series import Point, Series
+from postmortem.gathered import Gathered
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit
+from postmortem.model.said import Said, cut, labelled, quote
+from postmortem.reading.excerpt import lines_around
+from postmortem.reading.prefixes import time_basis
+from postmortem.shapes.shape import Shape
+
+_MOST_TEXT: Final = 400
+_MOST_LINES: Final = 120
+_MOST_LAST: Final = 60
+"""Lines of the end of a log in which nothing failed."""
+_MOST_SAMPLES: Final = 400
+"""Points of a series that the report shows."""
+_ALL_SAMPLES: Final = 200_000
+"""The same of all series together: of thousands of processes each shows fewer."""
+ONE_RANK: Final = "one-rank-first"
+_HUGE_AT_FIRST: Final = "grad-huge-first"
+
+
+def signature_hits(
+    case: Case, gathered: Gathered, knowledge: KnowledgeBase
+) -> tuple[SignatureHit[Said], ...]:
+    """List every kept finding with its role in this run."""
+    hits = []
+    for event in case.events:
+        finding = event.finding
+        rule = knowledge.by_id[finding.signature]
+        hits.append(
+            SignatureHit(
+                finding.signature,
+                event.role,
+                event.because,
+                finding.source,
+                finding.where,
+                finding.line,
+                finding.end_line,
+                finding.time,
+                time_basis(finding.time),
+                gathered.count_of(finding),
+                finding.text,
+                finding.captures,
+                rule.title,
+                max(map(len, rule.anchors), default=0),
+            )
+        )
+    return tuple(hits)
+
+
+def first_failure(
+    case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
+) -> FirstFailure[Said] | None:
+    """Name the first real failure over all sources and processes.
+
+    Of a numerical cause, the first bad value before the exception.
+    """
+    first, bad = case.first, _first_bad(case)
+    if bad is not None and (first is None or (is_numeric and _is_before(bad, first))):
+        return FirstFailure(bad.source, bad.where, bad.line, None, bad.said.settled())
+    if first is None:
+        return None
+    if first.finding is not None:
+        title = knowledge.by_id[first.finding.signature].title
+        said = labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(first.source, first.where, first.line, first.time, said)
+    raised = first.traceback
+    assert raised is not None  # noqa: S101 -- a Failure has one of the two
+    message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
+    said = quote(": ".join(part for part in (raised.exception, message) if part))
+    return FirstFailure(raised.source, raised.where, raised.exception_line, raised.time, said)
+
+
+def _first_bad(case: Case) -> Shape | None:
+    """Give the place where the curves go wrong first, as far as that may be the first failure."""
+    bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
+    if not bad:
+        return None
+    if _HUGE_AT_FIRST in case.shapes:
+        return case.shapes[_HUGE_AT_FIRST]
+    return min(bad, key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+
+
+def _is_before(shape: Shape, failure: Failure) -> bool:
+    return shape.source != failure.source or shape.line < failure.line
+
+
+def series_view(
+    series: Series, failure: FirstFailure[Said] | None = None, beside: int = 1
+) -> SeriesView:
+    """Give a series as the report shows it, one of so many.
+
+    All that is kept around the failure is among its samples.
+    """
+    line = failure.line if failure is not None and failure.source == series.source else None
+    first, last = (
+        series.first or Point(math.nan, math.nan, 0),
+        series.last or Point(math.nan, math.nan, 0),
+    )
+    bad = series.first_nonfinite
+    has_finite = series.nonfinite < series.points
+    return SeriesView(
+        series.name,
+        series.producer,
+        series.source,
+        series.where,
+        series.unit,
+        series.points,
+        series.nonfinite,
+        (whole(first.step), first.value),
+        (whole(last.step), last.value),
+        series.min if has_finite else None,
+        series.max if has_finite else None,
+        (whole(bad.step), bad.line) if bad else None,
+        series.interleaved,
+        tuple(
+            (whole(point.step), point.value, point.line)
+            for point in series.samples(min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line)
+        ),
+    )
+
+
+def excerpt(case: Case, failure: FirstFailure[Said] | None) -> Excerpt | None:
+    """Give the raw lines around the first failure: kept ones, or read again.
+
+    Without a failure, the end of the log.
+    """
+    gathered = case.gathered
+    around = None
+    if failure is not None:
+        around = _kept_around(gathered, failure) or _read_around(gathered, failure)
+    if failure is None or around is None:
+        return _end(gathered)
+    begin, lines = around
+    marked = _marked(case, failure, begin, len(lines))
+    return Excerpt(failure.source, begin, tuple(lines[:_MOST_LINES]), marked)
+
+
+def _kept_around(
+    gathered: Gathered, failure: FirstFailure[Said]
+) -> tuple[int, Sequence[str]] | None:
+    """Give the lines that were kept beside a finding, with the number of the first."""
+    for kept in gathered.findings.values():
+        for seen in kept.first:
+            begin, text = seen.context
+            lines = text.split("\n")
+            is_there = begin and begin <= failure.line < begin + len(lines)
+            if is_there and seen.finding.source == failure.source:
+                return begin, lines
+    return None
+
+
+def _read_around(
+    gathered: Gathered, failure: FirstFailure[Said]
+) -> tuple[int, Sequence[str]] | None:
+    if failure.source >= len(gathered.origins):
+        return None
+    return lines_around(gathered.origins[failure.source], failure.line)
+
+
+def _end(gathered: Gathered) -> Excerpt | None:
+    """Give the last lines of the first source that has any."""
+    for source, (number, text) in gathered.tails.items():
+        if text.strip():
+            lines = text.rstrip("\n").split("\n")
+            last = lines[-_MOST_LAST:]
+            return Excerpt(source, number + len(lines) - len(last), tuple(last), ())
+    return None
+
+
+def _marked(case: Case, failure: FirstFailure[Said], begin: int, count: int) -> tuple[int, ...]:
+    lines = {
+        event.finding.line
+        for event in case.events
+        if event.finding.source == failure.source and event.finding.role in {"cause", "consequence"}
+    }
+    return tuple(sorted(line for line in {*lines, failure.line} if begin <= line < begin + count))

@@ -1,0 +1,179 @@
+"""How far the run came.
+
+The last good step, the checkpoint to go back to, the time lost behind the first failure.
+
+In: gathered evidence, the case, the first failure, the raw lines around it. Out: `Progress`,
+printed clocks around the failure. Not here: sentences about it (`report.parts`), names of
+checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
+"""
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Final
+
+from postmortem import names
+from postmortem.case.case import Case
+from postmortem.facts import checkpoints, clock
+from postmortem.facts.numbers import whole
+from postmortem.gathered import Gathered
+from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
+from postmortem.model.said import Said
+from postmortem.reading.prefixes import time_basis
+
+_WHILE_SAVING: Final = frozenset(
+    {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}
+)
+"""What ends a run in the middle of a saving: the checkpoint that was last begun is not whole."""
+
+
+def clocks(
+    gathered: Gathered, failure: FirstFailure[Said] | None, excerpt: Excerpt | None
+) -> list[clock.Stamp]:
+    """Collect the printed times around the first failure, out of what is at hand."""
+    if failure is None:
+        return []
+    source = failure.source
+    found = [
+        clock.Stamp(one.finding.line, one.finding.time)
+        for one in gathered.seen()
+        if one.finding.source == source and one.finding.time is not None
+    ]
+    found += [
+        clock.Stamp(one.line, one.time)
+        for one, _ in gathered.tracebacks
+        if one.source == source and one.time is not None
+    ]
+    if excerpt is not None and excerpt.source == source:
+        found += clock.stamps(excerpt.first_line, excerpt.lines)
+    return found + _end_of(gathered, source)
+
+
+def dated(
+    failure: FirstFailure[Said] | None, known: Iterable[clock.Stamp]
+) -> FirstFailure[Said] | None:
+    """Give the first failure the time that its line prints."""
+    if failure is None or failure.time is not None:
+        return failure
+    return replace(failure, time=clock.time_at(list(known), failure.line))
+
+
+def _end_of(gathered: Gathered, source: int) -> list[clock.Stamp]:
+    first, text = gathered.tails.get(source, (1, ""))
+    return clock.stamps(first, text.split("\n"))
+
+
+def progress(
+    gathered: Gathered,
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    cause: str,
+    known: Iterable[clock.Stamp],
+    logs: Collection[int],
+) -> Progress:
+    """Tell how far the run came and what can be gone back to.
+
+    Args:
+        gathered: the evidence.
+        case: tells where the curves go wrong.
+        failure: the first failure.
+        cause: the id that stands first.
+        known: `clocks` around the failure.
+        logs: indexes of the sources that are logs.
+    """
+    stamps = list(known)
+    bad = _first_bad(gathered, case, failure, stamps)
+    limit = bad or (
+        _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
+    )
+    listed = checkpoints.saved(gathered.facts.checkpoints)
+    if (
+        cause in _WHILE_SAVING
+        and failure is not None
+        and listed
+        and _is_unfinished(gathered, listed[-1].place, failure)
+    ):
+        listed.pop()
+    before, good = checkpoints.standing(listed, limit)
+    return Progress(
+        last_good_step=_last_good(gathered, bad),
+        last_checkpoint=listed[-1].value if listed else None,
+        checkpoint_before_first_bad=before,
+        seconds_after_failure=_lost(gathered, failure, stamps, logs),
+        resume_from=good.value if good else None,
+        first_bad=(whole(bad.step), bad.line) if bad else None,
+    )
+
+
+def _place(
+    gathered: Gathered, source: int, line: int, stamps: Iterable[clock.Stamp]
+) -> checkpoints.Place:
+    return checkpoints.Place(
+        source, line, clock.time_at(list(stamps), line), gathered.step_at(source, line)
+    )
+
+
+def _first_bad(
+    gathered: Gathered,
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    stamps: Iterable[clock.Stamp],
+) -> checkpoints.Place | None:
+    shapes = sorted(
+        (shape.source, shape.line) for name, shape in case.shapes.items() if CATALOGUE[name].spoils
+    )
+    if not shapes:
+        return None
+    told = (failure.source, failure.line) if failure is not None else None
+    source, line = (
+        told if told is not None and told in shapes else shapes[0]
+    )  # of several ranks, the one that went first
+    return _place(
+        gathered, source, line, stamps if failure is not None and failure.source == source else ()
+    )
+
+
+def _is_unfinished(
+    gathered: Gathered, place: checkpoints.Place, failure: FirstFailure[Said]
+) -> bool:
+    """Say whether nothing was trained between a saving and the failure."""
+    return (
+        place.source == failure.source
+        and gathered.last_record.get(place.source, (0, 0))[0] < place.line <= failure.line
+    )
+
+
+def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
+    """Give the last step whose training loss is finite, before the curves go wrong."""
+    losses = [series for series in gathered.series.values() if series.name == names.LOSS]
+    beside = [series for series in losses if bad and series.source == bad.source]
+    limit = bad.line if bad and beside else math.inf
+    good = [
+        point.step
+        for loss in (beside or losses)[:1]
+        for point in loss.kept()
+        if math.isfinite(point.value) and point.line < limit
+    ]
+    return whole(good[-1]) if good else None
+
+
+def _lost(
+    gathered: Gathered,
+    failure: FirstFailure[Said] | None,
+    stamps: Iterable[clock.Stamp],
+    logs: Collection[int],
+) -> float | None:
+    if failure is None:
+        return None
+    near = list(stamps)
+    ends = [stamp.time for stamp in near if stamp.line > failure.line]
+    ends += [
+        stamp.time
+        for source in logs
+        if source != failure.source
+        for stamp in _end_of(gathered, source)
+        if time_basis(stamp.time) == "full"
+    ]
+    seconds = clock.seconds_behind(near, failure.line, ends)
+    return None if seconds is None else round(seconds, 3)

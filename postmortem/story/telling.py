@@ -1,0 +1,135 @@
+"""The analysis: all that a report shows of a job, in every language.
+
+In: the case and its ranking. Out: `Analysis`. Files are looked into a last time, for the lines that
+a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
+"""
+
+from postmortem.case.case import Case
+from postmortem.fixes.known import captures_of, known_numbers
+from postmortem.fixes.select import fixes
+from postmortem.inference.verdict import Ranked, Ranking, separated
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.diagnosis import (
+    Analysis,
+    Attempt,
+    Cause,
+    Diagnosis,
+    FirstFailure,
+    Framework,
+    Progress,
+    SeriesView,
+    worded,
+)
+from postmortem.model.said import NOTHING, Said, both
+from postmortem.story import marks, places, progress, quotes, remarks, timeline
+
+
+def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
+    """Put together all that a report shows."""
+    gathered, best = case.gathered, ranking.causes[0].id
+    failure = places.first_failure(case, knowledge, is_numeric=best.startswith("numerics."))
+    excerpt = places.excerpt(case, failure)
+    clocks = progress.clocks(gathered, failure, excerpt)
+    failure = progress.dated(failure, clocks)
+    done = progress.progress(gathered, case, failure, best, clocks, case.logs)
+    happened, left = timeline.timeline(
+        case, failure, done, lambda name: knowledge.by_id[name].title, _told(ranking)
+    )
+    analysis = Diagnosis(
+        knowledge_base=knowledge.version,
+        sources=tuple(case.sources),
+        attempts=_attempts(case),
+        outcome=case.outcome,
+        frameworks=_frameworks(case),
+        verdict=ranking.verdict,
+        causes=_causes(case, ranking, knowledge, done),
+        signatures=places.signature_hits(case, gathered, knowledge),
+        first_failure=failure,
+        timeline=happened,
+        series=_curves(case, failure),
+        environment=case.environment,
+        settings=dict(case.settings),
+        progress=done,
+        warnings=(*gathered.warnings, *remarks.reading_remarks(case)),
+        excerpt=excerpt,
+        marks=marks.marks(case, gathered, failure),
+        events_left=left,
+        given=tuple(gathered.given),
+    )
+    settled: Analysis = worded(quotes.quoted(analysis, gathered.origins), Said.settled)
+    return settled
+
+
+def _told(ranking: Ranking) -> set[tuple[int | None, int | None]]:
+    """Give the places of what speaks for the first causes."""
+    return {
+        (item.source, item.line)
+        for cause in ranking.causes[:2]
+        for item in cause.evidence
+        if item.weight > 0
+    }
+
+
+def _frameworks(case: Case) -> tuple[Framework, ...]:
+    lines = case.gathered.facts.framework_lines
+    return tuple(
+        Framework(name, version, lines.get(name, 0)) for name, version in case.frameworks.items()
+    )
+
+
+def _causes(
+    case: Case, ranking: Ranking, knowledge: KnowledgeBase, done: Progress
+) -> tuple[Cause[Said], ...]:
+    known, answer = known_numbers(case, done), ranking.verdict
+    proved = answer.cause if answer.status == "established" else None
+    return tuple(
+        _cause(ranked, ranking.causes[0], case, knowledge, known, is_proved=ranked.id == proved)
+        for ranked in ranking.causes
+    )
+
+
+def _cause(
+    ranked: Ranked,
+    best: Ranked,
+    case: Case,
+    knowledge: KnowledgeBase,
+    known: dict[str, str],
+    *,
+    is_proved: bool,
+) -> Cause[Said]:
+    explanation = knowledge.cause(ranked.id).explanation
+    extra = known | captures_of(ranked.evidence, case)
+    return Cause(
+        ranked.id,
+        ranked.id.split(".")[0],
+        knowledge.title(ranked.id),
+        ranked.probability,
+        both(explanation) if explanation else NOTHING,
+        ranked.evidence,
+        fixes(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
+        ranked.score,
+        separated(best.id, ranked.id, knowledge),
+    )
+
+
+def _curves(case: Case, failure: FirstFailure[Said] | None) -> tuple[SeriesView, ...]:
+    series = sorted(
+        case.gathered.series.values(),
+        key=lambda curve: (curve.source, curve.name, curve.where.rank or 0, curve.producer),
+    )
+    return tuple(
+        places.series_view(curve, failure, len(series)) for curve in series if curve.points
+    )
+
+
+def _attempts(case: Case) -> tuple[Attempt, ...]:
+    found = []
+    for index, source in enumerate(case.sources):
+        if source.kind not in {"log", "notebook"} or not source.lines:
+            continue
+        begin = case.begins.get(index, 1)
+        if begin > 1:
+            found.append(Attempt(index, 1, min(begin - 1, source.lines), "failed"))
+        if begin <= source.lines:
+            found.append(Attempt(index, begin, source.lines, case.outcome))
+    return tuple(found)

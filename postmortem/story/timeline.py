@@ -1,0 +1,161 @@
+"""What happened, in order.
+
+Start, resumption, checkpoints, evaluations, warnings, the first bad value, overflows, the failure
+and what came of it, the end.
+
+In: what happened (`story.happenings`), the first failure. Out: `Event`s, in the order of time over
+the files where all print it, else in the order of the files. Not here: choosing the failure,
+showing events (`report`).
+"""
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from postmortem.case.case import Case
+from postmortem.case.clock import Clock
+from postmortem.facts import clock
+from postmortem.model.diagnosis import Event, FirstFailure, Progress
+from postmortem.model.said import Said, quote, say
+from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, happenings
+
+_MOST: Final = 60
+_MOST_HEAD: Final = 40
+"""Lines of a file in which its first time is looked for."""
+_FOLDED: Final = 3
+"""Processes that say the same and are told as one entry."""
+_PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
+
+
+def timeline(
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    done: Progress,
+    titles: Callable[[str], Said] = quote,
+    evidence: Container[tuple[int | None, int | None]] = frozenset(),
+) -> tuple[tuple[Event[Said], ...], int]:
+    """List what happened, at most _MOST events, and say how many were left out.
+
+    Args:
+        case: events, shapes, records, checkpoints, facts.
+        failure: the first failure.
+        done: names the checkpoint that is kept whatever else is left out.
+        titles: gives the title of a signature.
+        evidence: (source, line) of what speaks for the first causes; told even where much is left
+            out.
+    """
+    gathered, logs = case.gathered, case.logs
+    main = failure.source if failure is not None else min(logs, default=None)
+    found = happenings(case, failure, done, titles, main)
+    weighed = [_weighed(entry, evidence) for entry in found if entry.event.source in logs]
+    entries = _folded(_once(weighed))
+    taken = {_place(entry.event) for entry in entries}
+    entries += [entry for entry in ends(gathered, main) if _place(entry.event) not in taken]
+    kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
+    ordered = _ordered([entry.event for entry in kept], case, failure)
+    return tuple(ordered), len(entries) - len(kept)
+
+
+def _weighed(entry: Entry, evidence: Container[tuple[int | None, int | None]]) -> Entry:
+    """Keep what speaks for a cause whatever else is left out."""
+    if entry.is_quote and _place(entry.event) in evidence:
+        return entry._replace(weight=max(entry.weight, EVIDENCE))
+    return entry
+
+
+def _place(event: Event[Said]) -> tuple[int, int]:
+    return event.source, event.line
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Tell a line once.
+
+    Of entries that quote it the weightiest, of others those that say something else.
+    """
+    found: dict[tuple[int, int, str], Entry] = {}
+    for entry in entries:
+        key = (*_place(entry.event), "" if entry.is_quote else str(entry.event.text)[:SAME_TEXT])
+        if key not in found or entry.weight > found[key].weight:
+            found[key] = entry
+    return list(found.values())
+
+
+def _folded(entries: Sequence[Entry]) -> list[Entry]:
+    """Tell what several processes say alike once, at the weightiest of its places.
+
+    Who says something else stands alone.
+    """
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for number, entry in enumerate(entries):
+        groups.setdefault((entry.event.role, entry.same or str(number)), []).append(entry)
+    told = []
+    for group in groups.values():
+        count = len({(entry.event.source, entry.event.where) for entry in group})
+        first = max(group, key=lambda entry: entry.weight)
+        if count < _FOLDED or not first.same:
+            told += group
+        else:
+            told.append(
+                first._replace(
+                    event=replace(
+                        first.event,
+                        text=say(*_PROCESSES, text=first.event.text, count=count).settled(),
+                    )
+                )
+            )
+    return told
+
+
+def _ordered(
+    events: list[Event[Said]], case: Case, failure: FirstFailure[Said] | None
+) -> list[Event[Said]]:
+    """Sort by the printed time that stands nearest before, as far as the clocks can be compared.
+
+    Then by step; else by source and line; what another file says without a time of what followed
+    from the failure stands behind it.
+    """
+    by_time = _clock_of(events, case)
+    steps = _carried(events) if by_time.is_of_use else {}
+
+    def placed(source: int, line: int) -> tuple[float, float, int, int]:
+        return by_time.key(source, line)[0], steps.get((source, line), 0.0), source, line
+
+    def key(event: Event[Said]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
+        own = origin = placed(event.source, event.line)
+        if failure is not None and _is_untimed_echo(event, failure):
+            origin = placed(failure.source, failure.line)
+        return max(own, origin), origin > own, _place(event)
+
+    return sorted(events, key=key)
+
+
+def _is_untimed_echo(event: Event[Said], failure: FirstFailure[Said]) -> bool:
+    """Say whether another file tells, without a time, what followed from the failure."""
+    is_elsewhere = event.source != failure.source
+    return event.role == "consequence" and event.time is None and is_elsewhere
+
+
+def _clock_of(events: list[Event[Said]], case: Case) -> Clock:
+    """Build the clock from the events' times and the first time that each file prints."""
+    sources = {event.source for event in events}
+    times = [(source, 1, _first_time(case.gathered.heads.get(source, ""))) for source in sources]
+    times += [(event.source, event.line, event.time) for event in events]
+    return Clock(times, case.skews, sources)
+
+
+def _first_time(head: str) -> str | None:
+    lines = head.split("\n", _MOST_HEAD)[:_MOST_HEAD]
+    return next(filter(None, map(clock.time_of, lines)), None)
+
+
+def _carried(events: Iterable[Event[Said]]) -> dict[tuple[int, int], float]:
+    """Give each place the largest step that its source has told by then.
+
+    Clocks often print whole seconds, in which many steps pass.
+    """
+    steps: dict[tuple[int, int], float] = {}
+    reached: dict[int, float] = {}
+    for event in sorted(events, key=lambda event: (event.source, event.line)):
+        reached[event.source] = max(reached.get(event.source, 0.0), event.step or 0.0)
+        steps[event.source, event.line] = reached[event.source]
+    return steps

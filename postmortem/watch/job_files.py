@@ -1,0 +1,107 @@
+"""The files of a job that is watched; they may come one after the other.
+
+In: the paths that the user gave. Out: the files, and notes on those that are waited for or left
+out. Not here: what a file tells (`watch.watched_file`).
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from postmortem.errors import InputError, UsageError
+from postmortem.literals import Machine
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import Said, quote
+from postmortem.model.watching import Noted
+from postmortem.reading.discover import candidates
+from postmortem.reading.file_names import processes_of
+from postmortem.watch.watched_file import WatchedFile
+
+_MOST: Final = 512
+
+
+class JobFiles:
+    """The files of one job, in the order in which they were found."""
+
+    def __init__(self, paths: Sequence[str], machine: Machine, *, waits: bool) -> None:
+        """Look for nothing yet; `waits`: what is not there may still come."""
+        self.given, self._machine, self._waits = tuple(paths), machine, waits
+        self._files: dict[str, WatchedFile] = {}
+        self._unreadable: set[str] = set()
+        self._waiting: set[str] = set()
+
+    def __iter__(self) -> Iterator[WatchedFile]:
+        """Yield the files that are there now; some may be left out meanwhile."""
+        return iter(list(self._files.values()))
+
+    def __getitem__(self, path: str) -> WatchedFile:
+        """Give the file at a path."""
+        return self._files[path]
+
+    def find(self) -> Iterator[Noted]:
+        """Find the files of the job, and say which of them are waited for.
+
+        Raises:
+            InputError: a path is missing, and nothing is waited for.
+            UsageError: the folders hold more files than can be watched.
+        """
+        paths = self._paths()
+        new = [path for path in paths if path not in self._files and path not in self._unreadable]
+        where = processes_of(paths) if new else {}
+        for path in new:
+            self._files[path] = WatchedFile(
+                self._machine, len(self._files), path, where.get(path, NOWHERE)
+            )
+        yield from self._missing(is_any=bool(paths))
+
+    def has_come(self, path: str) -> Iterator[Noted]:
+        """Say that a file is there now, if it was waited for."""
+        if path in self._waiting:
+            self._waiting.discard(path)
+            yield Noted("found", path)
+
+    def leave_out(self, file: WatchedFile, error: InputError) -> Noted:
+        """Leave a file of a folder out for good; one that the user named is an error."""
+        if file.path in self.given:
+            raise error
+        self._unreadable.add(file.path)
+        del self._files[file.path]
+        return Noted(
+            "unreadable",
+            file.path,
+            error.what if isinstance(error.what, Said) else quote(str(error.what)),
+        )
+
+    def _paths(self) -> list[str]:
+        """List the files that are given or lie in the folders that are."""
+        paths: list[str] = []
+        for path in self.given:
+            if Path(path).is_dir():
+                with suppress(InputError):  # nothing in it yet
+                    paths += [found.path for found in candidates([path]) if not found.skip]
+            else:
+                paths.append(path)
+        if len(paths) > _MOST:
+            raise UsageError(
+                f"{len(paths)} files are too many to watch",
+                ", ".join(self.given),
+                f"name the logs of the job, at most {_MOST}",
+            )
+        return list(dict.fromkeys(paths))
+
+    def _missing(self, *, is_any: bool) -> Iterator[Noted]:
+        """Say, once of each, which paths are not there, or that no folder holds a log."""
+        absent = {path for path in self.given if not Path(path).exists()}
+        if not is_any:
+            absent |= set(self.given)
+        if absent and not self._waits:
+            raise InputError(
+                "no such file or folder",
+                ", ".join(sorted(absent)),
+                "check the path; without --once it is waited for",
+            )
+        for path in sorted(absent - self._waiting):
+            if path not in self._files or not self._files[path].followed.is_there:
+                self._waiting.add(path)
+                yield Noted("waiting", path)

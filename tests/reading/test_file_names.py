@@ -1,0 +1,110 @@
+"""The process that a file's name tells."""
+
+import pytest
+
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.reading.file_names import attempts_of, process_of_file, processes_of
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param("logs/rank3.log", Where(rank=3), id="XTuner"),
+        pytest.param("logs/20240802_100000_rank3.log", Where(rank=3), id="mmengine"),
+        pytest.param("logs/rank_3/train.log", Where(rank=3), id="a folder a rank"),
+        pytest.param("logs/global_rank12.txt", Where(rank=12), id="global rank"),
+        pytest.param("job.rank-7.err", Where(rank=7), id="in the middle of the name"),
+        pytest.param("train.log.rank3", Where(rank=3), id="at the end of the name"),
+        pytest.param("rank3", Where(rank=3), id="the name alone"),
+        pytest.param(
+            "run/none_abc/attempt_0/3/stderr.log", Where(local_rank=3), id="torchrun --redirects"
+        ),
+        pytest.param("run/0/stdout.log", Where(local_rank=0), id="torchrun, standard output"),
+        pytest.param("logs/local_rank1.log", Where(local_rank=1), id="local rank"),
+        pytest.param("logs/worker_2.log", Where(local_rank=2), id="worker"),
+        pytest.param("logs/node2_rank3.out", Where(rank=3, node="node2"), id="node and rank"),
+        pytest.param("logs/host-1/train.log", Where(node="host-1"), id="a folder a host"),
+        pytest.param("logs/lora_rank_16/train.log", NOWHERE, id="the rank of a LoRA is no process"),
+        pytest.param("lora-rank8.log", NOWHERE, id="the rank of a LoRA in the name"),
+        pytest.param("logs/frankrank.log", NOWHERE, id="a word that ends so"),
+        pytest.param("slurm-123456.out", NOWHERE, id="a job's number"),
+        pytest.param("train_2024.log", NOWHERE, id="a year"),
+        pytest.param("3/train.log", NOWHERE, id="a numbered folder without redirects"),
+    ],
+)
+def test_the_path_names_the_process(path: str, expected: Where) -> None:
+    """Rank, local rank and node are read off names that say so, and off nothing else."""
+    assert process_of_file(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        pytest.param(
+            ["j/log-r0.err", "j/log-r1.err"], [Where(rank=0), Where(rank=1)], id="r and a number"
+        ),
+        pytest.param(
+            ["j/stdout-0.txt", "j/stdout-1.txt"],
+            [Where(rank=0), Where(rank=1)],
+            id="a stream and a number",
+        ),
+        pytest.param(
+            ["j/n1.txt", "j/n2.txt"],
+            [Where(node="n1"), Where(node="n2")],
+            id="n and a number is a node",
+        ),
+        pytest.param(
+            ["j/node-a.log", "j/node-b.log"],
+            [Where(node="node-a"), Where(node="node-b")],
+            id="nodes by letters",
+        ),
+        pytest.param(
+            ["j/train.4711.log", "j/train.4712.log"],
+            [Where(pid=4711), Where(pid=4712)],
+            id="process ids",
+        ),
+        pytest.param(
+            ["j/rank0.log", "j/agent.log"], [Where(rank=0), NOWHERE], id="a launcher beside a rank"
+        ),
+        pytest.param(
+            ["j/log-r0.err"], [NOWHERE], id="a bare number without a sibling says nothing"
+        ),
+        pytest.param(
+            ["a/n1.txt", "b/n2.txt"], [NOWHERE, NOWHERE], id="files of two folders are no siblings"
+        ),
+        pytest.param(
+            ["j/slurm-48213.out", "j/slurm-48214.out"], [NOWHERE, NOWHERE], id="numbers of jobs"
+        ),
+        pytest.param(
+            ["j/20240801_100000.log", "j/20240801_113000.log"],
+            [NOWHERE, NOWHERE],
+            id="times of day",
+        ),
+        pytest.param(["j/run1.log", "j/run2.log"], [NOWHERE, NOWHERE], id="two runs"),
+        pytest.param(
+            ["job-rank-0/agent.log", "job-rank-0/rank1.log"],
+            [NOWHERE, Where(rank=1)],
+            id="the folder of the whole job is no process",
+        ),
+        pytest.param(
+            ["job-rank-0/0/stderr.log", "job-rank-0/1/stderr.log"],
+            [Where(local_rank=0), Where(local_rank=1)],
+            id="folders in the folder of the whole job",
+        ),
+        pytest.param(
+            ["j/rank0/error.json", "j/attempt_0/1/error.json"],
+            [Where(rank=0), Where(local_rank=1)],
+            id="error files",
+        ),
+    ],
+)
+def test_siblings_tell_what_a_bare_number_means(paths: list[str], expected: list[Where]) -> None:
+    """A number that alone tells files of one folder apart is read by the word before it."""
+    assert list(processes_of(paths).values()) == expected
+
+
+def test_attempts_are_read_off_folders() -> None:
+    """The folder nearest to the file counts; files outside of them have no attempt."""
+    assert attempts_of(
+        ["run/attempt_0/1/stderr.log", "run/attempt_1/0/stderr.log", "run/agent.log"]
+    ) == {"run/attempt_0/1/stderr.log": 0, "run/attempt_1/0/stderr.log": 1}

@@ -1,0 +1,44 @@
+"""The first loss against the logarithm of the vocabulary."""
+
+import pytest
+
+from postmortem.facts.environment import FactStore
+from postmortem.facts.series import Series
+from postmortem.model.lines import NOWHERE
+from postmortem.shapes import baseline
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+
+
+def loss(*values: float, start: float = 1.0) -> Curves:
+    """A loss that is recorded at each step."""
+    one = Series("loss", "test", 0, NOWHERE)
+    for index, value in enumerate(values):
+        one.append(start + index, value, index + 1)
+    one.settle()
+    return Curves([one])
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "values", "name"),
+    [
+        pytest.param("32000", [16.2, 15.0, 14.1], "first-loss-high", id="worse than guessing"),
+        pytest.param("32000", [10.4, 9.0, 8.1], None, id="an untrained head"),
+        pytest.param("32000", [1.6, 1.5, 1.4], None, id="fine-tuning"),
+        pytest.param("32000", [0.05, 0.04, 0.04], "first-loss-low", id="nothing left to predict"),
+        pytest.param("4", [3.0, 2.9, 2.8], None, id="too few classes to tell"),
+        pytest.param(None, [16.2, 15.0, 14.1], None, id="the vocabulary is not printed"),
+    ],
+)
+def test_the_first_loss_against_guessing(
+    vocabulary: str | None, values: list[float], name: str | None
+) -> None:
+    """The logarithm of the vocabulary is what a model gives that knows nothing."""
+    facts = FactStore()
+    if vocabulary is not None:
+        facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
+    found = list(baseline.first_loss(Observed(facts=facts, curves=loss(*values))))
+    assert [shape.id for shape in found] == ([name] if name else [])
+    assert all("ln(32000) = 10.37" in shape.said.text("en") for shape in found)
+    late = Observed(facts=facts, curves=loss(values[0], start=500.0))
+    assert not list(baseline.first_loss(late))
