@@ -15,7 +15,7 @@ from postmortem.case.case import Case
 from postmortem.case.clock import Clock, skews
 from postmortem.case.last_words import LastWords, last_words
 from postmortem.facts import environment as env
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
 from postmortem.reading.prefixes import carries_srun_labels

@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.case.case import Event
 from postmortem.case.clock import Clock
 from postmortem.case.order import QUOTED, SURVIVED_RECORDS, Failure, may_have_waited, waited
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 

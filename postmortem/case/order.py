@@ -17,7 +17,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.clock import Clock
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback

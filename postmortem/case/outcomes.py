@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.case.events import ECHOES
 from postmortem.case.order import SURVIVED_RECORDS, Failure
 from postmortem.facts.environment import TOLD
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
 _SUCCESS: Final = "healthy."

@@ -16,7 +16,7 @@ from postmortem import names
 from postmortem.case.case import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.numbers import whole
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.model.said import Said

@@ -1,7 +1,7 @@
 """All literals of the knowledge base in one filter, and who wants to see the lines that hold them.
 
 In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at
-lines (`gather`).
+lines (`gathering`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,9 +10,9 @@ from typing import Final
 from postmortem.formats import table
 from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
+from postmortem.gathering import traceback
+from postmortem.gathering.prefilter import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
-from postmortem.signatures import traceback
-from postmortem.signatures.prefilter import Hit, Prefilter, prefilter
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from postmortem import pipeline
 from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
-from postmortem.gather import FIRST, LAST, Gathering
-from postmortem.gathered import Gathered, Kept, Seen
-from postmortem.gathering import job
-from postmortem.metrics import points, quick
+from postmortem.gathering import job, points, quick
+from postmortem.gathering.gathered import Gathered, Kept, Seen
+from postmortem.gathering.one_source import FIRST, LAST, Gathering
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -592,7 +591,11 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     assert 2 * whole < sum(result.records.values()) <= 20_000
     assert result.crowded_out > 0
     assert (
-        sum(len(paths) for known in gathering._quick._paths.values() for paths in known.values())
+        sum(
+            len(paths)
+            for known in gathering._metrics.quick._paths.values()
+            for paths in known.values()
+        )
         <= 6
     )
 

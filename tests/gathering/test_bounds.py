@@ -10,19 +10,18 @@ from pathlib import Path
 import hostile
 import pytest
 
-from postmortem import gather
 from postmortem.facts.columns import Columns
 from postmortem.formats import unknown
-from postmortem.gather import Gathering
-from postmortem.gathered import Gathered
+from postmortem.gathering import finding_lines, traceback
+from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
+from postmortem.gathering.one_source import Gathering
 from postmortem.pipeline import machine_for
 from postmortem.reading import windows
 from postmortem.reading.blocks import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
 from postmortem.shapes.out_of_memory import gib
-from postmortem.signatures import traceback
 
 GROWTH = 3.0
 """Twice the log may take so many times as long; a quadratic one takes four times."""
@@ -311,7 +310,7 @@ def test_a_crowd_is_read_in_part_and_what_follows_it_whole() -> None:
 
 def test_texts_of_long_lines_are_kept_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the first findings on long lines a text is cut shorter."""
-    monkeypatch.setattr(gather, "_MOST_LONG", 5)
+    monkeypatch.setattr(finding_lines, "_MOST_LONG", 5)
     line = "x" * 2000 + " RuntimeError: CUDA error: device-side assert triggered " + "y" * 2000
     found = gathered(f"{line}\n" * 12)
     lengths = [
@@ -326,7 +325,7 @@ def test_texts_of_long_lines_are_kept_short(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_surroundings_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many characters of them are kept, not more for more findings."""
-    monkeypatch.setattr(gather, "_MOST_CONTEXTS", 10_000)
+    monkeypatch.setattr(finding_lines, "_MOST_CONTEXTS", 10_000)
     rows = "".join(
         f"[rank{n}]: RuntimeError: CUDA error: device-side assert triggered\n" for n in range(400)
     )

@@ -2,7 +2,7 @@
 
 In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
 counts of a `Gathered`, the same either way. Not here: reading lines (`formats`), templates
-(`metrics.quick`).
+(`gathering.quick`).
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats.records import Record
-from postmortem.gathered import Gathered, bounded
+from postmortem.gathering.gathered import Gathered, bounded
 from postmortem.model.lines import NOWHERE, Where
 
 MOST_PROCESSES: Final = 4096
