@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.gathering.gathered import Gathered
-from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
+from postmortem.model.job_facts import Source
 from postmortem.model.said import Said
 from postmortem.reading.file_names import attempts_of
 

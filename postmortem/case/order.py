@@ -20,8 +20,8 @@ from postmortem.case.tellers import distance, is_named, root_causes
 from postmortem.case.waiting import behind_who_failed
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
-from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Traceback
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said
 from postmortem.reading.windows import same_process

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Gathered
-from postmortem.model.diagnosis import Environment, Setting, Source
 from postmortem.model.findings import Finding, Traceback
+from postmortem.model.job_facts import Environment, Setting, Source
 from postmortem.model.said import Said
 from postmortem.shapes.shape import Shape
 

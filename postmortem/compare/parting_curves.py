@@ -13,7 +13,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.model.comparison import Parting
-from postmortem.model.diagnosis import SeriesView
+from postmortem.model.shown import SeriesView
 
 _FEWEST: Final = 6
 _TIMES: Final = 5.0

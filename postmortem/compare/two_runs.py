@@ -14,7 +14,8 @@ from postmortem.compare.parting_curves import partings
 from postmortem.compare.wordings import wordings_of
 from postmortem.errors import InputError
 from postmortem.model.comparison import Comparison, Differing, Wording
-from postmortem.model.diagnosis import Analysis, Environment
+from postmortem.model.diagnosis import Analysis
+from postmortem.model.job_facts import Environment
 from postmortem.model.said import Said
 from postmortem.pipeline import analyze
 from postmortem.reading.sources import STDIN

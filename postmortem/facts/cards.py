@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.facts.number_texts import number
-from postmortem.model.diagnosis import Gpu
+from postmortem.model.job_facts import Gpu
 
 _MOST: Final = 2000
 _SAME_LIST: Final = 4

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.facts.cards import Cards
 from postmortem.facts.number_texts import number
-from postmortem.model.diagnosis import Environment, Setting
+from postmortem.model.job_facts import Environment, Setting
 from postmortem.model.said import cut
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})

@@ -11,7 +11,7 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
 from postmortem.fixes.distributions import names_of
-from postmortem.model.diagnosis import Environment
+from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
 
 _PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from postmortem import names
 from postmortem.case.values import Case
-from postmortem.model.diagnosis import Evidence, Progress
+from postmortem.model.answer import Evidence
 from postmortem.model.said import Said
+from postmortem.model.shown import Progress
 
 
 def known_numbers(case: Case, done: Progress) -> dict[str, str]:

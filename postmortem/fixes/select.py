@@ -15,7 +15,7 @@ from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
 from postmortem.knowledge.snippets import Snippet, code
-from postmortem.model.diagnosis import Fix
+from postmortem.model.answer import Fix
 from postmortem.model.said import Said, both
 
 _KINDS: Final = ("check", "change", "prevent")

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import ENVELOPE, Series
-from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said
 from postmortem.reading.sources import Origin

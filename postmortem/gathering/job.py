@@ -16,7 +16,7 @@ from postmortem.gathering.literals import Machine
 from postmortem.gathering.points import MOST_POINTS
 from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_source
 from postmortem.knowledge.engine import A_JOB, Budget
-from postmortem.model.diagnosis import Source
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, say
 from postmortem.reading.block_reader import SIZE

@@ -124,7 +124,7 @@ class SourceReader:
 
 
 def kind_of_source(given: str, text: Text, part: Gathered, index: int) -> str:
-    """Tell what a source is, as `model.diagnosis.Source` names it.
+    """Tell what a source is, as `model.job_facts.Source` names it.
 
     Args:
         given: `log`, or what the caller knows it to be.

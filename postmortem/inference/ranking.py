@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from postmortem.case.values import Case
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import Evidence
+from postmortem.model.answer import Evidence
 from postmortem.model.findings import Traceback
 from postmortem.model.said import Said, cut, quote, say
 

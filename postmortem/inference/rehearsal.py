@@ -11,8 +11,8 @@ from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
 from postmortem.gathering.traceback import is_library
 from postmortem.inference.predicates import answer
-from postmortem.model.diagnosis import Environment, Gpu, Setting
 from postmortem.model.findings import Finding, Frame, Traceback
+from postmortem.model.job_facts import Environment, Gpu, Setting
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes.shape import Shape

@@ -18,7 +18,7 @@ from postmortem.inference.matching import version_matches
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.knowledge.causes import Argument
-from postmortem.model.diagnosis import Evidence
+from postmortem.model.answer import Evidence
 from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
 
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}

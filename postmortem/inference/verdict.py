@@ -14,7 +14,7 @@ from postmortem.case.values import Case
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import Evidence, Need, Verdict
+from postmortem.model.answer import Evidence, Need, Verdict
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
 ABSTAIN_BELOW: Final = 0.45

@@ -7,7 +7,8 @@ In: nothing. Out: `Comparison` and its parts. Not here: finding it (`compare`), 
 from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis, Text
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.wording import Text
 
 
 class Differing(NamedTuple):

@@ -8,13 +8,8 @@ import re
 from collections import Counter
 from typing import Final
 
-from postmortem.model.diagnosis import (
-    Attempt,
-    Diagnosis,
-    Environment,
-    Gpu,
-    Source,
-)
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Attempt, Environment, Gpu, Source
 from postmortem.reading.file_names import attempts_of
 from postmortem.report.plain import number, one_line
 from postmortem.report.words import Words

@@ -10,7 +10,9 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.diagnosis import Diagnosis, Event, FirstFailure, Source
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Source
+from postmortem.model.shown import Event, FirstFailure
 from postmortem.report.plain import file_name, kept_lines, read_sources
 from postmortem.report.words import Words
 

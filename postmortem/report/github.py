@@ -9,7 +9,8 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis
+from postmortem.model.answer import Cause
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.for_people import presentable

@@ -9,7 +9,8 @@ from typing import Any
 
 from postmortem import report
 from postmortem.errors import UsageError
-from postmortem.model.diagnosis import Analysis, Cause, Diagnosis, Verdict
+from postmortem.model.answer import Cause, Verdict
+from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.one_language import told

@@ -7,8 +7,10 @@ escaping and defusing log text (`report.markdown_text`).
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SignatureHit
+from postmortem.model.answer import Cause, Evidence, Fix
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
+from postmortem.model.shown import SignatureHit
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts

@@ -6,7 +6,8 @@ This is the one place where a language is chosen.
 
 from dataclasses import replace
 
-from postmortem.model.diagnosis import Analysis, Diagnosis, worded
+from postmortem.model.diagnosis import Analysis, Diagnosis
+from postmortem.model.wording import worded
 
 
 def told(analysis: Analysis, language: str) -> Diagnosis:

@@ -9,14 +9,9 @@ here: layout, judging.
 import shlex
 from typing import Final
 
-from postmortem.model.diagnosis import (
-    Cause,
-    Diagnosis,
-    Event,
-    Evidence,
-    SeriesView,
-    SignatureHit,
-)
+from postmortem.model.answer import Cause, Evidence
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import Event, SeriesView, SignatureHit
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import KINDS, Redactor
 from postmortem.report.for_people import input_kind, logs_of

@@ -7,7 +7,8 @@ In: text from a log, numbers, places. Out: short plain text. Not here: making a 
 import math
 from collections.abc import Iterator
 
-from postmortem.model.diagnosis import Diagnosis, Source
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import Where
 from postmortem.model.said import cut
 from postmortem.model.visible import safe

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import SeriesView
+from postmortem.model.shown import SeriesView
 from postmortem.names import (
     EPOCH,
     EVAL_LOSS,

@@ -11,8 +11,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
-from postmortem.model.diagnosis import Diagnosis, Excerpt, Setting, SignatureHit
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Setting
 from postmortem.model.lines import Where
+from postmortem.model.shown import Excerpt, SignatureHit
 from postmortem.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a

@@ -14,7 +14,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
+from postmortem.model.answer import Cause, Evidence
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts

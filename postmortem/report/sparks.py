@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.diagnosis import SeriesView
+from postmortem.model.shown import SeriesView
 from postmortem.report.plotted import Curve, curve, first_bad
 
 _AND_BAD: Final = " x…"

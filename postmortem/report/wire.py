@@ -14,20 +14,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.model.diagnosis import (
-    Cause,
-    Diagnosis,
-    Environment,
-    Event,
-    Evidence,
-    Fix,
-    Progress,
-    SeriesView,
-    SignatureHit,
-    Source,
-    Verdict,
-)
+from postmortem.model.answer import Cause, Evidence, Fix, Verdict
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Environment, Source
 from postmortem.model.lines import Where
+from postmortem.model.shown import Event, Progress, SeriesView, SignatureHit
 from postmortem.model.visible import RUNNER, UNSEEN, escaped
 from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor

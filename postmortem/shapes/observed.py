@@ -13,8 +13,8 @@ from typing import Any
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered, Seen
-from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import TrainingLoss, training_loss

@@ -18,9 +18,9 @@ from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
+from postmortem.model.shown import Event, FirstFailure, Progress
 
 _MOST_TEXT: Final = 400
 SAME_TEXT: Final = 100

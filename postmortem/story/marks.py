@@ -17,9 +17,9 @@ from postmortem.facts import checkpoints
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered
-from postmortem.model.diagnosis import FirstFailure, Marks
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said
+from postmortem.model.shown import FirstFailure, Marks
 
 MOST: Final = 120
 """Places that are kept of one kind in one process."""

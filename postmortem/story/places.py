@@ -1,6 +1,6 @@
 """The places that a report shows of a job: where it failed first, what was recognised, its curves.
 
-In: the case, what was gathered. Out: values of `model.diagnosis`. Not here: causes (`inference`),
+In: the case, what was gathered. Out: values of `model.shown`. Not here: causes (`inference`),
 the order of events (`story.timeline`), how far the run came (`story.progress`).
 """
 
@@ -15,8 +15,8 @@ from postmortem.facts.series import Point, Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.model.said import Said, cut, labelled, quote
+from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
 from postmortem.shapes.shape import Shape

@@ -19,8 +19,8 @@ from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.model.said import Said
+from postmortem.model.shown import Excerpt, FirstFailure, Progress
 from postmortem.reading.prefixes import time_basis
 
 _WHILE_SAVING: Final = frozenset(

@@ -13,8 +13,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Analysis, Cause, Excerpt
+from postmortem.model.answer import Cause
+from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import Said
+from postmortem.model.shown import Excerpt
 from postmortem.reading.excerpt import RawLine, lines_again
 from postmortem.reading.sources import Origin
 

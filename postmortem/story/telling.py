@@ -10,18 +10,12 @@ from postmortem.fixes.select import fixes_for
 from postmortem.inference.ranking import Ranked
 from postmortem.inference.verdict import Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.diagnosis import (
-    Analysis,
-    Attempt,
-    Cause,
-    Diagnosis,
-    FirstFailure,
-    Framework,
-    Progress,
-    SeriesView,
-    worded,
-)
+from postmortem.model.answer import Cause
+from postmortem.model.diagnosis import Analysis, Diagnosis
+from postmortem.model.job_facts import Attempt, Framework
 from postmortem.model.said import NOTHING, Said, both
+from postmortem.model.shown import FirstFailure, Progress, SeriesView
+from postmortem.model.wording import worded
 from postmortem.story import marks, places, progress, quotes, remarks, timeline
 
 

@@ -15,8 +15,8 @@ from typing import Final
 from postmortem.case.order_of_time import Clock
 from postmortem.case.values import Case
 from postmortem.facts import clock
-from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.said import Said, quote, say
+from postmortem.model.shown import Event, FirstFailure, Progress
 from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, what_happened
 
 _MOST: Final = 60

@@ -13,8 +13,8 @@ import pytest
 from postmortem.compare.parting_curves import parted
 from postmortem.compare.two_runs import compare_runs
 from postmortem.errors import InputError
-from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE
+from postmortem.model.shown import SeriesView
 from postmortem.report.side_by_side import FORMS, render
 
 HEAD = "torch: {torch}\nnumpy==1.26.4\ntorchrun train.py --learning_rate {rate} --seed 1\n"

@@ -10,7 +10,7 @@ import pytest
 from postmortem.facts.fact_store import FactStore, environment, typed
 from postmortem.facts.number_texts import number
 from postmortem.knowledge.base import load
-from postmortem.model.diagnosis import Gpu, Setting
+from postmortem.model.job_facts import Gpu, Setting
 
 TABLE = load().gpus
 

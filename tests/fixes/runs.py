@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from postmortem.case.values import Case
-from postmortem.model.diagnosis import Environment, Gpu, Setting
+from postmortem.model.job_facts import Environment, Gpu, Setting
 
 
 def case(

@@ -16,7 +16,7 @@ from postmortem.fixes.select import fixes_for
 from postmortem.knowledge.base import load
 from postmortem.knowledge.causes import FixRule, fix_rule
 from postmortem.knowledge.conditions import Conditions
-from postmortem.model.diagnosis import Gpu
+from postmortem.model.job_facts import Gpu
 from tests.fixes.runs import case
 
 ROOT = Path(__file__).resolve().parents[2]

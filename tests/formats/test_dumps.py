@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.model.diagnosis import Environment, Gpu
+from postmortem.model.job_facts import Environment, Gpu
 from postmortem.pipeline import analyze
 
 DUMPS = Path(__file__).parent / "dumps"

@@ -4,7 +4,7 @@ import pytest
 
 from postmortem.api import analyze
 from postmortem.inference.rules import PRIOR, _total
-from postmortem.model.diagnosis import Evidence
+from postmortem.model.answer import Evidence
 
 KILLED = "sample_logs/pytorch/job-killed-rank-0"
 

@@ -13,8 +13,10 @@ from postmortem.case.values import Case
 from postmortem.inference.ranking import Ranked
 from postmortem.inference.verdict import answer
 from postmortem.knowledge.base import load
-from postmortem.model.diagnosis import Environment, Evidence, worded
+from postmortem.model.answer import Evidence
+from postmortem.model.job_facts import Environment
 from postmortem.model.said import Said, quote
+from postmortem.model.wording import worded
 from postmortem.report import parts
 from postmortem.report.words import Words
 

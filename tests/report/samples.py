@@ -7,29 +7,13 @@ from dataclasses import fields, replace
 from math import inf, nan
 from typing import Any
 
-from postmortem.model.diagnosis import (
-    Attempt,
-    Cause,
-    Diagnosis,
-    Environment,
-    Event,
-    Evidence,
-    Excerpt,
-    FirstFailure,
-    Fix,
-    Framework,
-    Gpu,
-    Need,
-    Progress,
-    SeriesView,
-    Setting,
-    SignatureHit,
-    Source,
-    Text,
-    Verdict,
-)
+from postmortem.model.answer import Cause, Evidence, Fix, Need, Verdict
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import quote
+from postmortem.model.shown import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
+from postmortem.model.wording import Text
 
 RANK_3 = Where(rank=3, node="gpu-a17.hpc.uni-example.org")
 TOKEN = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.model.diagnosis import Diagnosis, Event, Excerpt, FirstFailure, Source, Verdict
+from postmortem.model.answer import Verdict
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE
+from postmortem.model.shown import Event, Excerpt, FirstFailure
 from postmortem.report import FORMS, SHOWN_FORMS, render
 from postmortem.report.for_people import input_kind, presentable
 from tests.report.samples import abstaining, lifted, rich

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import postmortem
 from postmortem.errors import InputError
-from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import Where
 from postmortem.model.said import Said
+from postmortem.model.shown import SeriesView
 from postmortem.report import FORMS, render
 from postmortem.report.lossless import from_json, to_json
 from tests.report.samples import abstaining, hostile, lifted, rich

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from postmortem.model.diagnosis import Need
+from postmortem.model.answer import Need
 from postmortem.report.markdown import render_markdown
 from postmortem.report.markdown_text import LONGEST, code, fence, prose, units
 from tests.report.samples import abstaining, hostile, rich

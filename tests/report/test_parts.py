@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.model.diagnosis import Event, FirstFailure
 from postmortem.model.lines import NOWHERE
+from postmortem.model.shown import Event, FirstFailure
 from postmortem.report.parts import harmless, milestones
 from tests.report.samples import rich
 

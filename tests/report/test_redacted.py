@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from postmortem.model.diagnosis import Event, Setting, Verdict
+from postmortem.model.answer import Verdict
+from postmortem.model.job_facts import Setting
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import Event
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.redacted import redact
 from tests.report.samples import rich

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from postmortem.model.diagnosis import Diagnosis, Setting
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Setting
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.wire import render_json, schema_text, to_wire
 from tests.report.samples import HOSTILE, TOKEN, abstaining, hostile, rich

@@ -4,7 +4,8 @@ import string
 
 import pytest
 
-from postmortem.model.diagnosis import Evidence, Fix, Source, Verdict
+from postmortem.model.answer import Evidence, Fix, Verdict
+from postmortem.model.job_facts import Source
 from postmortem.names import LANGUAGES, OUTCOMES, ROLES
 from postmortem.redaction.redactor import KINDS
 from postmortem.report.words import WORDS, Words

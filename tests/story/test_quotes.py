@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import postmortem
-from postmortem.model.diagnosis import Excerpt
+from postmortem.model.shown import Excerpt
 from postmortem.story import quotes
 from tests.report.samples import lifted, rich
 

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import SeriesView
 from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
 from postmortem.report.page import losses_compared
 from postmortem.report.page.close_up import around, detail

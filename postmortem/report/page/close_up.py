@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.diagnosis import SeriesView
+from postmortem.model.shown import SeriesView
 from postmortem.names import (
     GRAD_NORM,
     LOSS,

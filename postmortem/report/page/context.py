@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from postmortem.model.diagnosis import Attempt, Cause, Diagnosis, Evidence
+from postmortem.model.answer import Cause, Evidence
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Attempt
 from postmortem.model.said import cut
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor

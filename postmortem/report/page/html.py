@@ -17,7 +17,8 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import SeriesView
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.lines import NOWHERE
+from postmortem.model.shown import SeriesView
 from postmortem.names import LOSS, LOSS_SCALE
 
 NAMED: Final = 8

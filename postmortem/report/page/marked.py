@@ -4,8 +4,9 @@ In: a `Diagnosis` and the series that gives a panel its axis. Out: kinds, counts
 here: their places on the axis (`page.record_axis`), their shapes (`page.chart`).
 """
 
-from postmortem.model.diagnosis import Diagnosis, SeriesView
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import SeriesView
 from postmortem.names import LOSS
 from postmortem.report.page.panel import KINDS, Bad, is_of
 from postmortem.report.plotted import first_bad

@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import SeriesView
 from postmortem.report.page.close_up import cut_to
 
 KINDS: Final = (

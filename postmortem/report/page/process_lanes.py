@@ -8,7 +8,8 @@ are (`postmortem.story.timeline`), markup.
 
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis, Event
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import Event
 from postmortem.report.plain import file_name, process
 from postmortem.report.words import Words
 

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt
+from postmortem.model.answer import Cause, Evidence
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import Excerpt
 from postmortem.model.visible import safe
 from postmortem.report.for_people import input_kind
 from postmortem.report.plain import file_name, place

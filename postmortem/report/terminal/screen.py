@@ -14,8 +14,10 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.model.diagnosis import Cause, Diagnosis, SeriesView
+from postmortem.model.answer import Cause
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
+from postmortem.model.shown import SeriesView
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts

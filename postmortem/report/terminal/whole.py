@@ -12,7 +12,9 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesView
+from postmortem.model.answer import Cause, Evidence, Fix
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import SeriesView
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts

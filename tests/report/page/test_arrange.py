@@ -5,8 +5,10 @@ from math import nan
 
 import pytest
 
-from postmortem.model.diagnosis import Attempt, Diagnosis, FirstFailure, Marks, SeriesView
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Attempt
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import FirstFailure, Marks, SeriesView
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.panel import Panel
 from tests.report.samples import RANK_3, a_series, abstaining

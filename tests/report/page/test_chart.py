@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from postmortem.model.diagnosis import Marks, SeriesView
+from postmortem.model.shown import Marks, SeriesView
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.canvas import HEIGHT, WIDTH
 from postmortem.report.page.chart import SHAPES, svg

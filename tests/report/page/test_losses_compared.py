@@ -5,8 +5,8 @@ from math import nan
 
 import pytest
 
-from postmortem.model.diagnosis import FirstFailure, SeriesView
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import FirstFailure, SeriesView
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.chart import svg
 from postmortem.report.page.chart_data import data

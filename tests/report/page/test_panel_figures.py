@@ -7,8 +7,8 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.model.diagnosis import Marks, SeriesView
 from postmortem.model.lines import NOWHERE
+from postmortem.model.shown import Marks, SeriesView
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.chart_data import data
 from postmortem.report.page.panel_figures import described, figures, phrases

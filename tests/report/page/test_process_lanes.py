@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from postmortem.model.diagnosis import Event, Source
+from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.shown import Event
 from postmortem.report.page.process_lanes import lanes
 from postmortem.report.words import Words
 from tests.report.samples import rich

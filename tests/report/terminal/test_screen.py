@@ -8,7 +8,8 @@ import samples as recorded
 from rich.cells import cell_len
 
 import postmortem
-from postmortem.model.diagnosis import Diagnosis, Evidence, Verdict
+from postmortem.model.answer import Evidence, Verdict
+from postmortem.model.diagnosis import Diagnosis
 from postmortem.report.terminal.screen import ROOM, render_screen
 from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import a_series, abstaining, hostile, rich

@@ -6,7 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from postmortem.model.diagnosis import Diagnosis, Environment, Progress, Verdict
+from postmortem.model.answer import Verdict
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.job_facts import Environment
+from postmortem.model.shown import Progress
 from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import HOSTILE, a_series, abstaining, hostile, rich
 

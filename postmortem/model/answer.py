@@ -1,0 +1,86 @@
+"""The answer: causes with their evidence and fixes, the verdict, what would decide.
+
+In: nothing. Out: frozen values, field for field as the JSON contract names them. Not here: weighing
+(`inference`), choosing fixes (`fixes`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Generic
+
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.wording import Text, no_text
+
+
+@dataclass(frozen=True, slots=True)
+class Need(Generic[Text]):
+    """What would decide an open question, and how to get it."""
+
+    what: Text
+    why: Text
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Generic[Text]):
+    """The answer; `cause` is None when the program abstains."""
+
+    cause: str | None
+    probability: float
+    status: str
+    """established | supported | hypothesis | unknown"""
+    summary: Text
+    whose: str
+    retry: str
+    not_checked: tuple[Text, ...] = ()
+    would_change: tuple[Text, ...] = ()
+    need: tuple[Need[Text], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Generic[Text]):
+    """One signed reason for or against a cause."""
+
+    kind: str
+    """signature | shape | environment | setting | traceback | advisory | classifier | replay"""
+    id: str
+    group: str
+    text: Text
+    weight: float
+    """In log-odds; negative speaks against the cause."""
+    source: int | None = None
+    where: Where = NOWHERE
+    line: int | None = None
+    end_line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix(Generic[Text]):
+    """One thing to do, with the user's own numbers filled in."""
+
+    id: str
+    kind: str
+    """check | change | prevent"""
+    title: Text
+    why: Text
+    snippet: Text
+    language: str
+    safety: str
+    """safe | changes-results | costly"""
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause(Generic[Text]):
+    """A candidate cause with its arithmetic."""
+
+    id: str
+    category: str
+    title: Text
+    probability: float
+    explanation: Text
+    evidence: tuple[Evidence[Text], ...]
+    fixes: tuple[Fix[Text], ...] = ()
+    log_odds: float = 0.0
+    """What the evidence adds up to before rivals are counted; for the page, not in the report."""
+    separated_by: Text = field(default_factory=no_text)
+    """The one observation that would tell it from the first cause; for the page as well."""
