@@ -30,7 +30,7 @@ _MOST_CONTEXTS: Final = 4_000_000
 """Characters of surroundings that are kept of a source; others are read again from the file."""
 
 
-class _Place(NamedTuple):
+class _FindingPlace(NamedTuple):
     """Where a finding stands; holds no part of a block."""
 
     source: int
@@ -75,7 +75,7 @@ class FindingLines:
             return
         is_new = rule.fatal and kept.count < 2  # a crowd's too, whose first is one
         context = self._surroundings(view, base) if is_new else (0, "")
-        place = _Place(
+        place = _FindingPlace(
             points.source,
             where,
             view.number,
@@ -101,7 +101,9 @@ class FindingLines:
         return context
 
 
-def _seen(rule: Signature, text: str, match: Match, place: _Place, most: int = _MOST_TEXT) -> Seen:
+def _seen(
+    rule: Signature, text: str, match: Match, place: _FindingPlace, most: int = _MOST_TEXT
+) -> Seen:
     """Make the finding of a match, with at most so many characters of its text."""
     last = place.line + text.count("\n", 0, match.end()) if rule.lines > 1 else place.line
     captures = tuple(

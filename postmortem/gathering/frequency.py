@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.errors import PatternError
-from postmortem.gathering.prefilter import prefilter
+from postmortem.gathering.literal_filters import prefilter
 from postmortem.knowledge.base import Rule
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.reading.windows import View

@@ -11,7 +11,7 @@ from postmortem.formats import table
 from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
 from postmortem.gathering import traceback
-from postmortem.gathering.prefilter import Hit, Prefilter, prefilter
+from postmortem.gathering.literal_filters import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
 
 _STRIDE: Final = 1 << 20

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.gathering.prefilter import AhoCorasickFilter, HyperscanFilter, Prefilter, prefilter
+from postmortem.gathering.literal_filters import (
+    AhoCorasickFilter,
+    HyperscanFilter,
+    Prefilter,
+    prefilter,
+)
 from postmortem.pipeline import machine_for
 
 FILTERS = [
