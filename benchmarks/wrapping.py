@@ -157,19 +157,20 @@ def ranks(files: dict[str, str]) -> dict[str, int]:
 
     Nothing where a line names its process, or several files do not name theirs.
     """
-    if any(
-        carries_srun_labels(text)
-        or any(
-            (where := clean(line).where).rank is not None or where.local_rank is not None
-            for line in text.split("\n")
-        )
-        for text in files.values()
-    ):
+    if any(names_processes(text) for text in files.values()):
         return {}
     named = processes_of(list(files)) if len(files) > 1 else {}
     if len(files) > 1 and any(name not in named or named[name].rank is None for name in files):
         return {}
     return {name: (named[name].rank or 0) if name in named else 0 for name in files}
+
+
+def names_processes(text: str) -> bool:
+    """Whether a line of a text names its process."""
+    wheres = (clean(line).where for line in text.split("\n"))
+    return carries_srun_labels(text) or any(
+        where.rank is not None or where.local_rank is not None for where in wheres
+    )
 
 
 def cause(files: dict[str, str], dump: Path) -> str | None:

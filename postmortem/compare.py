@@ -25,7 +25,7 @@ from postmortem.model.diagnosis import Analysis, Environment, SeriesView
 from postmortem.model.said import Said
 from postmortem.model.visible import ANSI
 from postmortem.pipeline import analyze
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import clean

@@ -30,7 +30,7 @@ from postmortem.metrics.quick import Quick
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut
-from postmortem.reading.blocks import Block
+from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import LONG, Sight, View
 from postmortem.signatures import traceback

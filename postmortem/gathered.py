@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import ENVELOPE, Series
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding, Traceback

@@ -14,7 +14,7 @@ from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.pipeline import machine_for
-from postmortem.reading.blocks import Block
+from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
 from postmortem.shapes.out_of_memory import gib

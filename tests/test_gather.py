@@ -25,8 +25,8 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for
-from postmortem.reading.blocks import blocks
-from postmortem.report.told import told
+from postmortem.reading.block_reader import blocks
+from postmortem.report.one_language import told
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. "

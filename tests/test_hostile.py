@@ -24,7 +24,7 @@ from postmortem.formats.unknown import GenericReader
 from postmortem.knowledge import attack, check
 from postmortem.knowledge.compile import compile_folders
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 from postmortem.signatures import traceback

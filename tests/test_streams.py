@@ -1,4 +1,4 @@
-"""A log in memory, or behind a stream, is judged as the file is, and nothing is written anywhere."""
+"""A log in memory, or behind a stream, is judged as the file is, and nothing is written."""
 
 import gzip
 import io

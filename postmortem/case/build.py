@@ -14,7 +14,7 @@ from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.values import Case
-from postmortem.facts import environment as env
+from postmortem.facts import fact_store as env
 from postmortem.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
@@ -23,7 +23,7 @@ from postmortem.shapes import registry
 from postmortem.shapes.observed import observe
 
 
-class _Attempt(NamedTuple):
+class _LastAttempt(NamedTuple):
     """What was found of the attempt that counts, the last one."""
 
     gathered: Gathered
@@ -73,7 +73,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     )
 
 
-def _unsurvived(attempt: _Attempt) -> tuple[Traceback, ...]:
+def _unsurvived(attempt: _LastAttempt) -> tuple[Traceback, ...]:
     """Give the tracebacks of the attempt but those that many records follow."""
     return tuple(
         traceback
@@ -83,7 +83,7 @@ def _unsurvived(attempt: _Attempt) -> tuple[Traceback, ...]:
     )
 
 
-def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _Attempt:
+def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
         finding
@@ -97,7 +97,7 @@ def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _Attempt:
     for traceback, _ in gathered.tracebacks:
         fatal.setdefault(traceback.source, []).append(traceback.line)
     begins = attempts.begin_of_the_last(gathered, starts, fatal, gathered.sources)
-    return _Attempt(
+    return _LastAttempt(
         gathered,
         begins,
         [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
@@ -116,12 +116,14 @@ def _dumps(gathered: Gathered) -> frozenset[int]:
     )
 
 
-def _needed(attempt: _Attempt, knowledge: KnowledgeBase) -> set[int]:
+def _needed(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
     return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
 
 
-def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list[failures.Failure]:
+def _failures(
+    attempt: _LastAttempt, knowledge: KnowledgeBase, clock: Clock
+) -> list[failures.Failure]:
     """List what could have ended the run: what the logs tell of, else what a dump does."""
     gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
     in_logs = [found for found in attempt.seen if found.finding.source not in dumps]
@@ -134,7 +136,7 @@ def _failures(attempt: _Attempt, knowledge: KnowledgeBase, clock: Clock) -> list
     return among(in_logs) or among(attempt.seen)
 
 
-def _skews(attempt: _Attempt) -> dict[int, float]:
+def _skews(attempt: _LastAttempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
     gathered = attempt.gathered
     current = [source for source in gathered.lines if attempt.holds(source)]
@@ -148,7 +150,7 @@ def _skews(attempt: _Attempt) -> dict[int, float]:
     )
 
 
-def _last_words(attempt: _Attempt) -> LastWords | None:
+def _last_words(attempt: _LastAttempt) -> LastWords | None:
     """Give what ends the log of a run that was training, where nothing tells of a failure."""
     gathered = attempt.gathered
     if not any(gathered.records.values()):
@@ -169,7 +171,7 @@ def _last_words(attempt: _Attempt) -> LastWords | None:
     return None
 
 
-def _explained(attempt: _Attempt) -> dict[int, set[int]]:
+def _explained(attempt: _LastAttempt) -> dict[int, set[int]]:
     """Give the lines, by source, that a rule or a traceback explains."""
     spans = [
         (found.finding.source, found.finding.line, found.finding.end_line)

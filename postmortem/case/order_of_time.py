@@ -34,7 +34,7 @@ _STEP: Final = re.compile(r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+
 _SPACE: Final = re.compile(r"\W+")
 
 
-class _Printed(NamedTuple):
+class _PrintedTime(NamedTuple):
     """A printed time."""
 
     offset: int
@@ -104,20 +104,20 @@ class Clock:
         return self.key(*place)[0] <= self.key(*other)[0] + passed
 
 
-def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_Printed]]:
+def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_PrintedTime]]:
     """Give the printed times of each source that can be compared with those of another."""
-    found: dict[int, list[_Printed]] = {}
+    found: dict[int, list[_PrintedTime]] = {}
     for source, offset, time in times:
         if time is not None and (told := _told(time)) is not None:
-            found.setdefault(source, []).append(_Printed(offset, *told))
+            found.setdefault(source, []).append(_PrintedTime(offset, *told))
     return found
 
 
-def _are_dated(printed: Iterable[_Printed]) -> bool:
+def _are_dated(printed: Iterable[_PrintedTime]) -> bool:
     return all(time.is_dated for time in printed)
 
 
-def _by_one_clock(printed: Iterable[_Printed], ahead: float) -> list[tuple[int, float]]:
+def _by_one_clock(printed: Iterable[_PrintedTime], ahead: float) -> list[tuple[int, float]]:
     """Give times by their places, as the clock of the job shows them."""
     return [(time.offset, time.seconds - ahead) for time in sorted(printed)]
 

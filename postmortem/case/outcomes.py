@@ -9,7 +9,7 @@ from typing import Final
 
 from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
-from postmortem.facts.environment import TOLD
+from postmortem.facts.fact_store import TOLD
 from postmortem.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 

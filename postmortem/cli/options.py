@@ -20,7 +20,7 @@ from postmortem.errors import UsageError
 from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.sources import STDIN
-from postmortem.report import FORMS
+from postmortem.report import FORMS, STORED
 
 _SUFFIXES = {
     ".html": "html",
@@ -217,10 +217,15 @@ def deliver(
     """Print the report, or write it to a file; open the page if asked.
 
     Raises:
-        UsageError: the file cannot be written.
+        UsageError: the file cannot be written, or redaction is asked for where nothing is hidden.
     """
-    stream = sys.stderr if to_stderr else sys.stdout
-    is_screen = output is None and stream.isatty()
+    if form == STORED and redact:
+        raise UsageError(
+            "an analysis is kept whole, as the log is",
+            "--redact",
+            "redact what is rendered of it: postmortem render ANALYSIS.json",
+        )
+    is_screen = output is None and (sys.stderr if to_stderr else sys.stdout).isatty()
     text = report.render(
         form,
         width=max(40, shutil.get_terminal_size((80, 24)).columns),
@@ -235,7 +240,12 @@ def deliver(
         note(text)
         return
     write(text, output, "report")
-    if output is None:
-        return
+    if output is not None:
+        _after_writing(output, form, open_=open_)
+
+
+def _after_writing(output: Path, form: str, *, open_: bool) -> None:
+    if form == STORED:
+        tell("it holds lines of the log as they are; what is rendered of it is redacted")
     if open_ and not webbrowser.open(output.resolve().as_uri()):
         tell("no browser could be started; open the file yourself")

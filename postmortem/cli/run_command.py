@@ -13,8 +13,8 @@ from postmortem.cli.afterwards import Wanted, analyse
 from postmortem.cli.options import OUTPUT, check_output, form_for, report_options
 from postmortem.cli.say import note, tell
 from postmortem.errors import UsageError
-from postmortem.host.kept import Kept
-from postmortem.host.launch import Done, launch
+from postmortem.host.kept import KeptLog
+from postmortem.host.launching import Done, launch
 from postmortem.host.signals import Signals
 from postmortem.knowledge.base import load
 
@@ -76,7 +76,7 @@ def command(
 
 def _conclude(
     done: Done,
-    kept: Kept,
+    kept: KeptLog,
     command_line: tuple[str, ...],
     wanted: Wanted,
     signals: Signals,
@@ -101,7 +101,7 @@ def _conclude(
         tell(problem)
 
 
-def _say_how_it_ended(done: Done, kept: Kept, problems: Sequence[str]) -> None:
+def _say_how_it_ended(done: Done, kept: KeptLog, problems: Sequence[str]) -> None:
     note("\n")  # the command may have ended within a line
     for problem in problems:
         tell(problem)
@@ -113,7 +113,7 @@ def _say_how_it_ended(done: Done, kept: Kept, problems: Sequence[str]) -> None:
     tell(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
 
 
-def _kept(log: Path | None, output: Path | None) -> Kept:
+def _kept(log: Path | None, output: Path | None) -> KeptLog:
     """Choose where the output goes: never over a file that is there."""
     if log is None:
         return _new_log()
@@ -126,14 +126,14 @@ def _kept(log: Path | None, output: Path | None) -> Kept:
             "the report would overwrite the log", output, "choose another file with -o"
         )
     try:
-        return Kept(log)
+        return KeptLog(log)
     except OSError as error:
         raise UsageError(
             f"the log cannot be written: {error.strerror}", log, "choose another file with --log"
         ) from error
 
 
-def _new_log() -> Kept:
+def _new_log() -> KeptLog:
     """Make a log in this folder, else among the temporary files.
 
     A command runs even where neither takes one.
@@ -143,8 +143,8 @@ def _new_log() -> Kept:
         with suppress(OSError):
             handle, path = tempfile.mkstemp(prefix=name, suffix=".log", dir=folder())
             os.close(handle)
-            return Kept(Path(path))
-    return Kept(None)
+            return KeptLog(Path(path))
+    return KeptLog(None)
 
 
 def _facts(done: Done) -> dict[str, str]:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.model.diagnosis import Gpu
 
 _MOST: Final = 2000

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from postmortem.facts.environment import Fact
+from postmortem.facts.fact_store import Fact
 from postmortem.reading.prefixes import time_basis
 
 _STEP: Final = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.fixes.distributions import names_of
 from postmortem.model.diagnosis import Environment
 from postmortem.model.visible import safe

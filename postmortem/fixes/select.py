@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.fixes.figures import fill, own_figures
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase

@@ -16,7 +16,7 @@ from typing import Final
 from postmortem.formats.records import Record
 from postmortem.model.lines import NOWHERE
 from postmortem.model.numerals import whole_number
-from postmortem.reading.blocks import Block
+from postmortem.reading.block_reader import Block
 
 PRODUCER: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'

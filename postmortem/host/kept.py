@@ -21,7 +21,7 @@ _MOST: Final = 16 << 20
 _MEMORY: Final = "/dev/shm"  # noqa: S108 -- there may be room where no disk has any
 
 
-class Kept:
+class KeptLog:
     """A log that is being written."""
 
     def __init__(self, path: Path | None, most: int = _MOST) -> None:

@@ -1,7 +1,7 @@
 """What a command prints, passed on to whoever reads it, at the reader's own pace.
 
 In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not
-taken. Not here: reading the command's pipes (`host.launch`).
+taken. Not here: reading the command's pipes (`host.launching`).
 
 A thread writes, so that a reader that is slow, or stands still, holds up neither the log nor the
 other stream. A command is made to wait for it as it would without us, but later: once 16 MiB are

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.inference.comparison import matches, version_matches
+from postmortem.inference.matching import matches, version_matches
 from postmortem.knowledge.conditions import Asked
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.lines import NOWHERE, Where

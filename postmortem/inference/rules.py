@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case, Occurrence
-from postmortem.inference.comparison import version_matches
+from postmortem.inference.matching import version_matches
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.knowledge.causes import Argument

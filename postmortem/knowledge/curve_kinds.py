@@ -81,7 +81,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "the loss rises over several finite records, well above its best level, before it stops"
             " being finite",
-            "loss 在变为非有限值之前，已连续多条记录明显高于最好水平",
+            "loss 在变为 NaN 或无穷大之前，已连续多条记录明显高于最好水平",
         ),
         spoils=True,
         spreads=True,
@@ -90,7 +90,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         "nan-out-of-flat",
         say(
             "a flat or falling finite loss turns non-finite from one record to the next",
-            "平稳或下降的 loss 在相邻两条记录之间突然变为非有限值",
+            "平稳或下降的 loss 在相邻两条记录之间突然变为 NaN 或无穷大",
         ),
         spreads=True,
     ),
@@ -98,7 +98,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         "nan-recovers",
         say(
             "non-finite loss records with finite ones after them",
-            "loss 出现非有限值之后又恢复为有限值",
+            "loss 出现 NaN 或无穷大之后又恢复为有限值",
         ),
         is_turn=True,
         spreads=True,
@@ -120,7 +120,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "a figure of the inputs (x_absmax, input_mean ...) is not finite when the loss first is"
             " not, or earlier",
-            "输入的统计量（x_absmax、input_mean 等）不晚于 loss 变为非有限值",
+            "输入的统计量（x_absmax、input_mean 等）不晚于 loss 变为 NaN 或无穷大",
         ),
         spreads=True,
     ),
@@ -145,7 +145,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     ),
     Kind(
         "nan-loss",
-        say("any non-finite training loss", "训练 loss 出现非有限值"),
+        say("any non-finite training loss", "训练 loss 出现 NaN 或无穷大"),
         is_bad=True,
         is_grave=True,
         can_be_first=True,
@@ -180,7 +180,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         "spike-recovers",
         say(
             "a spike of the finite loss, after which it is back near its level and ends there",
-            "loss 尖峰之后回到原有水平附近，并一直保持到最后",
+            "loss 突刺之后回到原有水平附近，并一直保持到最后",
         ),
         is_turn=True,
     ),
@@ -188,7 +188,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         "spike-over",
         say(
             "the same, with more than twenty records after it: it belongs to the past",
-            "同上，且其后还有二十多条记录：尖峰已经过去",
+            "同上，且其后还有二十多条记录：突刺已经过去",
         ),
     ),
     Kind(

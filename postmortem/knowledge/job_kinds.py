@@ -61,7 +61,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "the training loss of one rank stops being finite at an earlier step than that of all"
             " the others",
-            "某个 rank 的训练 loss 比其他所有 rank 更早变为非有限值",
+            "某个 rank 的训练 loss 比其他所有 rank 更早变为 NaN 或无穷大",
         ),
         can_be_first=True,
         spoils=True,

@@ -21,7 +21,7 @@ _DEEPEST: Final = 100
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Strict(_Loader):  # type: ignore[misc]  # the base is C where that was built
+class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is C where that was built
     """A safe loader that refuses a key that stands twice."""
 
 
@@ -39,7 +39,7 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
     return dict(loader.construct_pairs(node, deep=True))
 
 
-_Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def read_yaml(path: Path) -> Any:
@@ -51,7 +51,7 @@ def read_yaml(path: Path) -> Any:
     try:
         _require_bounded(path)
         with path.open(encoding="utf-8") as stream:
-            return yaml.load(stream, Loader=_Strict)  # noqa: S506 -- a subclass of the safe loader
+            return yaml.load(stream, Loader=_StrictLoader)  # noqa: S506 -- a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)

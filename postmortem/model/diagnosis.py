@@ -5,7 +5,7 @@ Secrets are still in them (rendering redacts).
 
 The values stand twice, in one form: with texts in every language (`Analysis`, the one value of a
 job, which is stored and sent), and with texts in one of them (`Diagnosis`, which the report's forms
-are made of; `report.told` makes it).
+are made of; `report.one_language` makes it).
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class Source(Generic[Text]):
     """log | metrics | environment | scheduler | kernel | notebook | ignored"""
     note: Text = field(default_factory=_no_text)
     digest: str | None = None
-    """Hash of the stored bytes, its name before it, if all were read; no part of the report."""
+    """Hash of the stored bytes, its name before it, if all were read; not in the report."""
     is_file: bool = True
     """Whether `path` leads to it: standard input and streams only bear a name."""
 
@@ -139,7 +139,7 @@ class Cause(Generic[Text]):
     evidence: tuple[Evidence[Text], ...]
     fixes: tuple[Fix[Text], ...] = ()
     log_odds: float = 0.0
-    """What the evidence adds up to before rivals are counted; for the page, not part of the JSON contract."""
+    """What the evidence adds up to before rivals are counted; for the page, not in the report."""
     separated_by: Text = field(default_factory=_no_text)
     """The one observation that would tell it from the first cause; for the page as well."""
 
@@ -163,7 +163,10 @@ class SignatureHit(Generic[Text]):
     captures: tuple[tuple[str, str], ...]
     title: Text = field(default_factory=_no_text)
     literal: int = 0
-    """Characters of the longest text that its rule asks for: of two rules for a line the more specific has more; not part of the JSON contract."""
+    """Characters of the longest text that its rule asks for; no part of the report.
+
+    Of two rules for a line the more specific has more.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
 from postmortem.reading.sources import Origin, Stream, is_file

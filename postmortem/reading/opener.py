@@ -2,7 +2,7 @@
 
 In: a path, `-` for standard input, or a `Stream`. Out: `Opened`: a raw byte stream, its
 compression, its digest, and what went wrong while reading, if anything did. Not here: text
-encodings (`reading.decode`), blocks (`reading.blocks`), folders (`reading.discover`).
+encodings (`reading.decode`), blocks (`reading.block_reader`), folders (`reading.discover`).
 
 Compression is told by magic bytes, not by the name. A broken archive gives what can be read from
 it, and says so: half a log is worth more than an error message. So does one that unpacks to more

@@ -304,7 +304,7 @@ def seconds(time: str | None) -> float:
 
 
 def _for_any_python(text: str) -> str:
-    """Write fraction and zone as Python 3.10 reads them: six digits, and a colon within the zone."""
+    """Write fraction and zone as Python 3.10 reads them: six digits, a colon within the zone."""
     found = _BEHIND_SECONDS.search(text)
     if found is None:
         return text

@@ -1,7 +1,7 @@
 """Reading from whatever gives bytes: so many at once, line by line, counted.
 
 In: a `Readable`. Out: bytes, lines, a count. Not here: where the bytes come from
-(`reading.opener`), blocks (`reading.blocks`).
+(`reading.opener`), blocks (`reading.block_reader`).
 """
 
 from collections.abc import Iterator

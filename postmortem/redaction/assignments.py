@@ -7,7 +7,7 @@ In: text. Out: the rules of kind `secret` for values behind names. Not here: whi
 from collections.abc import Iterator
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Pattern, Rule, Span, linear, rule, words
+from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear, rule, words
 from postmortem.redaction.secret_names import (
     NAME,
     NAME_HINT,
@@ -48,7 +48,7 @@ _SHORTEST_KEY_SAID: Final = 16
 _ARTICLES: Final = words("the a an this your my our with using invalid incorrect wrong")
 """Words of a sentence that say nothing about the token or key behind them."""
 _BARE: Final = words("token key auth secret")
-_VALUE: Final = Pattern(
+_VALUE: Final = HidingPattern(
     r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))"
     r"(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))"
     r"|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})"
@@ -64,17 +64,17 @@ _SHORTEST: Final = {
 _LOOKED_AT: Final = 512
 """Characters of a value that tell whether it is a secret; one that is goes on as it goes on."""
 _REST: Final = {
-    "a": Pattern(r"[^'\n]*"),
-    "b": Pattern(r"[^\"\n]*"),
-    "c": Pattern(r"[^`\n]*"),
-    "d": Pattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*"),
+    "a": HidingPattern(r"[^'\n]*"),
+    "b": HidingPattern(r"[^\"\n]*"),
+    "c": HidingPattern(r"[^`\n]*"),
+    "d": HidingPattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*"),
 }
 _BARE_GROUP: Final = "d"
-_BLOCK: Final = Pattern(
+_BLOCK: Final = HidingPattern(
     r"(?:[|>][+-]?[ \t]{0,4}\n[ \t]{1,40}|\n[ \t]{0,40}- (?=[^\s:]{4,512}(?:\n|$)))"
     r"(?P<d>[^\s'\"`]{4,512})"
 )  # of YAML, on the next line
-_OPENING: Final = Pattern(
+_OPENING: Final = HidingPattern(
     # a class around it, a bracket
     r"(?:[A-Z]\w{0,40}\(|[\[({])[ \t]*(?=[rbufRBUF]?\\{0,3}['\"])"
     r"(?!\\{0,3}['\"]\w{1,40}\\{0,3}['\"][ \t]*:)"
@@ -88,15 +88,15 @@ _OPENING: Final = Pattern(
     r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
 )
 """What may stand between a name and its value."""
-_QUOTED_SIGN: Final = Pattern(r"%2[26]")
-_NEXT: Final = Pattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
-_CLOSING: Final = Pattern(r"[)\]}]")
+_QUOTED_SIGN: Final = HidingPattern(r"%2[26]")
+_NEXT: Final = HidingPattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
+_CLOSING: Final = HidingPattern(r"[)\]}]")
 _PAIR: Final = ("('", '("')
 _PAIRED: Final = ("')", '")')
 _LEFT_OPEN: Final = {")": "(", "]": "[", "}": "{"}
 
 
-def _named_secrets(pattern: Pattern, text: str) -> Iterator[Span]:
+def _named_secrets(pattern: HidingPattern, text: str) -> Iterator[Span]:
     """Give the values behind names that say secret."""
     done = 0
     for match in pattern.finditer(text):
@@ -219,8 +219,8 @@ def _is_said(match: Any) -> bool:
     return strength >= Named.PERHAPS and len(value) >= shortest and is_random(value)
 
 
-def _named_rule(pattern: Pattern) -> Rule:
-    return Rule("secret", NAME_HINT, lambda text: _named_secrets(pattern, text))
+def _named_rule(pattern: HidingPattern) -> HidingRule:
+    return HidingRule("secret", NAME_HINT, lambda text: _named_secrets(pattern, text))
 
 
 ASSIGNMENTS: Final = (

@@ -7,7 +7,7 @@ says secret (`assignments`), pseudonyms (`pseudonyms`).
 from collections.abc import Iterator
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Pattern, Rule, Span, linear
+from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear
 from postmortem.redaction.secret_names import is_placeholder
 
 _WORD: Final = r"(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s'\"|;&$-][^\s'\"|;&]*))"
@@ -73,14 +73,14 @@ def _groups(match: Any, offset: int = 0) -> Iterator[Span]:
             yield offset + start, offset + end
 
 
-def _placed(pattern: Pattern) -> Rule:
+def _placed(pattern: HidingPattern) -> HidingRule:
     def spans(text: str) -> Iterator[Span]:
         return (span for match in pattern.finditer(text) for span in _groups(match))
 
-    return Rule("secret", pattern.text, spans)
+    return HidingRule("secret", pattern.text, spans)
 
 
-def _command(program: str, place: str) -> Rule:
+def _command(program: str, place: str) -> HidingRule:
     """Make the rule of a program.
 
     Everything behind its name on the line, which is gone through once.
@@ -95,7 +95,7 @@ def _command(program: str, place: str) -> Rule:
                 for found in handed.finditer(text[match.end() : done]):
                     yield from _groups(found, match.end())
 
-    return Rule("secret", called.text, spans)
+    return HidingRule("secret", called.text, spans)
 
 
 COMMANDS: Final = (

@@ -1,7 +1,7 @@
 """What a rule of redaction is: where something stands that gives people or machines away.
 
-In: a pattern of `re` or `re2`, and a check. Out: a `Rule`, which gives places in a text. Not here:
-the rules (`tokens`, `assignments`, `commands`, `machines`, `people`), pseudonyms (`pseudonyms`).
+In: a pattern of `re` or `re2`, and a check. Out: a `HidingRule`, which gives places in a text. Not
+here: the rules (`tokens`, `assignments`, `commands`, `machines`, `people`), `pseudonyms`.
 
 Patterns are bounded (`re`) or linear by construction (`re2`). Each rule has a hint, a pattern of
 `re2` without which it finds nothing: all hints are looked for at once, and a text that holds none
@@ -34,7 +34,7 @@ def one_of(text: str) -> str:
     return "|".join(text.split())
 
 
-class Pattern:
+class HidingPattern:
     """A pattern that is compiled when it is first asked for.
 
     A run needs few of them, and none unless it hides something.
@@ -67,12 +67,12 @@ class Pattern:
         return found
 
 
-def linear(text: str) -> Pattern:
+def linear(text: str) -> HidingPattern:
     """Make a pattern of `re2`: its time is linear in the text by construction."""
-    return Pattern(text, lambda text: re2.compile(text, ROOM))
+    return HidingPattern(text, lambda text: re2.compile(text, ROOM))
 
 
-class Rule(NamedTuple):
+class HidingRule(NamedTuple):
     """What to hide, and what must stand in a text for it to be worth a look."""
 
     kind: str
@@ -87,11 +87,11 @@ def always(_: Any) -> bool:
     return True
 
 
-def rule(kind: str, hint: str, pattern: Pattern, holds: Check = always) -> Rule:
+def rule(kind: str, hint: str, pattern: HidingPattern, holds: Check = always) -> HidingRule:
     """Make a rule that hides group `v` of a pattern unless the check says no."""
 
     def spans(text: str) -> Iterator[Span]:
         group = dict(pattern.compiled.groupindex)["v"]  # a match of re2 knows places by number only
         return (match.span(group) for match in pattern.finditer(text) if holds(match))
 
-    return Rule(kind, hint, spans)
+    return HidingRule(kind, hint, spans)

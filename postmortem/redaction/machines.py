@@ -9,7 +9,7 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 import ipaddress
 from typing import Any, Final
 
-from postmortem.redaction.hiding import PSEUDONYM, Pattern, linear, one_of, rule, words
+from postmortem.redaction.hiding import PSEUDONYM, HidingPattern, linear, one_of, rule, words
 from postmortem.redaction.people import COMMON_USERS, is_user
 
 # What stands before an address tells a version number of four parts (opencv 4.8.1.78, cuDNN
@@ -28,12 +28,14 @@ _BEFORE_VERSION: Final = linear(
     rf"|\b(?:{_PACKAGES})[-_][a-z0-9_-]{{1,40}}['\"]?[ :=(/-]{{1,60}}['\"]?"
     r"|\(from [^()]{1,120}\) \()$"
 )
-_AFTER_ADDRESS: Final = Pattern(r":\d{2,5}(?![\d.])|/\d{1,2}(?![\d.])|<\d")
-_KEPT_ADDRESS: Final = Pattern(r"(?:127|0|255)\.\d+\.\d+\.\d+")
-BY_NUMBER: Final = Pattern(r"(?i)(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])")
+_AFTER_ADDRESS: Final = HidingPattern(r":\d{2,5}(?![\d.])|/\d{1,2}(?![\d.])|<\d")
+_KEPT_ADDRESS: Final = HidingPattern(r"(?:127|0|255)\.\d+\.\d+\.\d+")
+BY_NUMBER: Final = HidingPattern(
+    r"(?i)(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])"
+)
 """What files and launchers call the processes of any job; it names no machine."""
-_NUMBERS: Final = Pattern(r"[\d.]+")
-_CONTAINER: Final = Pattern("[0-9a-f]{12}")
+_NUMBERS: Final = HidingPattern(r"[\d.]+")
+_CONTAINER: Final = HidingPattern("[0-9a-f]{12}")
 COMMON_HOSTS: Final = words("""
     localhost node worker host gpu cpu rank master server head none unknown driver default local
     train test cuda data github.com gitlab.com gitee.com huggingface.co hf.co modelscope.cn
@@ -49,7 +51,7 @@ _VERSION_WORD: Final = one_of("""
     v ver version rc alpha beta dev release sha md py python cu cuda rocm tag next build post rev
     lib[a-z]* top epoch step iou utf
 """)
-_VERSIONLABEL: Final = Pattern(rf"(?i)(?:{_VERSION_WORD})-?\d[\d.-]*")
+_VERSIONLABEL: Final = HidingPattern(rf"(?i)(?:{_VERSION_WORD})-?\d[\d.-]*")
 _PRIVATE_SUFFIXES: Final = (
     r"localdomain|intranet|lan|hpc|corp|home\.arpa|local|internal|cluster|private|example"
 )
@@ -65,22 +67,22 @@ _ROOT: Final = one_of(r"""
     docker-compose data values this module model encoder decoder backbone transformer layers?\d*
     blocks?\d* stage\d* conv\d* attn\d* fc\d* norm\d* bn\d* res\d* down\d* up\d* mid\d* heads
 """)
-_CODE_ROOTS: Final = Pattern(f"(?i)(?:{_ROOT})")
+_CODE_ROOTS: Final = HidingPattern(f"(?i)(?:{_ROOT})")
 _MACHINE_WORD: Final = one_of(r"""
     [a-z-]*\d[a-z\d-]* [a-z\d]+(?:-[a-z\d]+)+ svc compute corp hpc lan login proxy head storage nfs
     master mgmt mgt slurm registry gateway gpu node nodes [a-z]*(?:node|server|host)
 """)
-_MACHINELABEL: Final = Pattern(f"(?i){_MACHINE_WORD}")
-_BEFORE_HOST: Final = Pattern(
+_MACHINELABEL: Final = HidingPattern(f"(?i){_MACHINE_WORD}")
+_BEFORE_HOST: Final = HidingPattern(
     r"(?i)(?:\b(?:reach|resolve|ping|lookup|ssh|scp|rsync|contact"
     r"|connect(?:ing|ed|ion)?(?: to)?|to|on|via"
     r"|host(?:name)?|server|node|proxy|address|endpoint|peer)['\"]?[ :=(\['\"]{1,4}|://|@)$"
 )
-_BEFORE_CODE: Final = Pattern(
+_BEFORE_CODE: Final = HidingPattern(
     r"(?:\b(?:import|module|named|package|class|attribute|function)['\"]?[ :=('\"<]{1,3}"
     r"|\bfrom ['\"]|(?<![:/])/)$"
 )
-_KEPT_HOSTS: Final = Pattern(
+_KEPT_HOSTS: Final = HidingPattern(
     r"(?i)localhost(?:\d|\.).*|(?:host|gateway|kubernetes)\.docker\.internal"
     r"|metadata\.google\.internal|kubernetes\.default\.svc\.cluster\.local"
 )
@@ -92,7 +94,7 @@ _PUBLIC: Final = one_of(r"""
     pytorch\.org huggingface\.co hf\.co github\.com githubusercontent\.com pypi\.org
     pythonhosted\.org readthedocs\.io nvidia\.com python\.org
 """)
-_PUBLIC_HOST: Final = Pattern(rf"(?i)(?:.*\.)?(?:{_PUBLIC})|docs?\..*")
+_PUBLIC_HOST: Final = HidingPattern(rf"(?i)(?:.*\.)?(?:{_PUBLIC})|docs?\..*")
 
 
 def _is_email(match: Any) -> bool:
@@ -205,7 +207,7 @@ _DOMAIN: Final = r"[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"
 _ANY_MACHINE: Final = rf"{LABEL}(?:\.{LABEL}){{0,6}}"
 _HOST: Final = rf"(?P<v>{_ANY_MACHINE})"
 _PRIVATE_HOST: Final = rf"{LABEL}(?:\.{LABEL}){{0,5}}?\.(?:{_PRIVATE_SUFFIXES})(?![\w-]|\.\w)"
-_MIDDLE: Final = Pattern(
+_MIDDLE: Final = HidingPattern(
     rf"(?i)(?<![\w.-])(?<![^/]/)(?P<v>{LABEL}(?:\.{LABEL}){{0,4}}?"
     r"\.(?:hpc|cluster|corp|internal|intranet|lan|slurm)(?:\.[a-z0-9-]{1,63}){0,3}"
     rf"\.(?:{_TOP_LEVELS}))(?![\w-]|\.\w)"
@@ -243,39 +245,41 @@ def _is_hardware(match: Any) -> bool:
     )
 
 
-_BEFORE_HARDWARE: Final = Pattern(
+_BEFORE_HARDWARE: Final = HidingPattern(
     r"(?i)(?:mac|ether|hwaddr|lladdr|link/infiniband|hardware|physical)[\w :=('\"-]{0,16}$"
 )
 
 
 MACHINES: Final = (
-    rule("host", "://[^ ]*@", Pattern(rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}"), _is_named_host),
+    rule("host", "://[^ ]*@", HidingPattern(rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}"), _is_named_host),
     rule(
         "user",
         "@",
-        Pattern(
+        HidingPattern(
             rf"(?:ssh|sftp|git|postgres(?:ql)?|mysql|mongodb)(?:\+\w{{1,10}})?://(?P<v>{_LOGIN})@"
         ),
         is_user,
     ),
-    rule("user", "@", Pattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
-    rule("host", "@", Pattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host),
+    rule("user", "@", HidingPattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
+    rule("host", "@", HidingPattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host),
     rule(
         "user",
         "@",
-        Pattern(rf"(?<![\w.+/@-])(?P<v>(?P<n>{_LOGIN}))(?=@(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"),
+        HidingPattern(
+            rf"(?<![\w.+/@-])(?P<v>(?P<n>{_LOGIN}))(?=@(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"
+        ),
         _is_login,
     ),
     rule(
         "host",
         "@",
-        Pattern(rf"(?<![\w.+/@-])(?P<n>{_LOGIN})@(?P<v>(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"),
+        HidingPattern(rf"(?<![\w.+/@-])(?P<n>{_LOGIN})@(?P<v>(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"),
         _is_login,
     ),
     rule(
         "email",
         "@",
-        Pattern(
+        HidingPattern(
             rf"(?<![A-Za-z0-9._%+-])(?P<v>[A-Za-z0-9][A-Za-z0-9._%+-]{{0,63}}@{_DOMAIN})"
             r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])"
         ),
@@ -284,40 +288,43 @@ MACHINES: Final = (
     rule(
         "user",
         "@",
-        Pattern(
+        HidingPattern(
             rf"(?<![\w.@-])(?P<v>[a-z_][a-z0-9_.-]{{0,31}})(?=@{LABEL}(?:\.{LABEL}){{0,6}}:[~/])"
         ),
         is_user,
     ),
-    rule("host", "@", Pattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
+    rule("host", "@", HidingPattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
     rule(
         "host",
         "NCCL",
-        Pattern(rf"(?<![\w.-]){_HOST}(?=:\d{{1,8}}:\d{{1,8}} \[\d{{1,3}}\] NCCL)"),
+        HidingPattern(rf"(?<![\w.-]){_HOST}(?=:\d{{1,8}}:\d{{1,8}} \[\d{{1,3}}\] NCCL)"),
         _is_host,
     ),
     rule(
         "host",
         r"(?:ip|ec2)-\d",
-        Pattern(
+        HidingPattern(
             r"(?<![\w.-])(?P<v>(?:ip|ec2)-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}"
             rf"(?:\.{LABEL}){{0,6}})"
         ),
     ),
     rule(
-        "host", _HOST_SUFFIX_HINT, Pattern(rf"(?<![\w.-])(?P<v>{_PRIVATE_HOST})"), _is_private_host
+        "host",
+        _HOST_SUFFIX_HINT,
+        HidingPattern(rf"(?<![\w.-])(?P<v>{_PRIVATE_HOST})"),
+        _is_private_host,
     ),
     rule("host", _HOST_SUFFIX_HINT, _MIDDLE, _is_private_host),
     rule(
         "ip",
         r"\d\.\d+\.\d+\.\d",
-        Pattern(r"(?<![\w.])(?P<v>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?!\w|\.\d|[-+]\w)"),
+        HidingPattern(r"(?<![\w.])(?P<v>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?!\w|\.\d|[-+]\w)"),
         _is_address,
     ),
     rule(
         "mac",
         _MAC_HINT,
-        Pattern(
+        HidingPattern(
             rf"(?<![\w:-])(?P<v>(?:{_PAIR}:){{5}}(?:(?:{_PAIR}:){{2}}|(?:{_PAIR}:){{14}})?{_PAIR}"
             rf"|(?:{_PAIR}-){{5}}{_PAIR})(?![\w:]|-\w)"
         ),
@@ -326,7 +333,7 @@ MACHINES: Final = (
     rule(
         "ip",
         "[0-9A-Fa-f]:[0-9A-Fa-f:]*:[0-9A-Fa-f]|::[0-9A-Fa-f]",
-        Pattern(
+        HidingPattern(
             r"(?<![\w:.])(?P<v>(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{1,4}(?:%[a-z0-9]{1,15})?)"
             r"(?![\w:]|\.\d)"
         ),
@@ -335,7 +342,7 @@ MACHINES: Final = (
     rule(
         "host",
         "(?i:host|nodename|master_addr|rdzv|srun: error|CANCELLED|uname)",
-        Pattern(
+        HidingPattern(
             r"(?:(?i:\b(?:host[ _]?name|nodename|slurmd_nodename|master_addr(?:ess)?"
             r"|rdzv_endpoint))['\"]?(?: {0,3}[:=] {0,3}| (?=[\w.-]{1,80}[.\d]))['\"]?"
             r"|(?:^|\n)[ \t]{0,8}host[ \t]{0,10}: |srun: error: (?=[\w.-]{1,80}: )"

@@ -8,7 +8,7 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, Pattern, Rule, one_of, rule, words
+from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, one_of, rule, words
 
 COMMON_USERS: Final = words("""
     root git user users ubuntu runner jovyan ec2-user vscode shared public default admin
@@ -33,8 +33,8 @@ _NO_NAME: Final = one_of(r"""
     assistant system interrupt is not has was to the \d+
     [\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so)
 """)
-_NO_USER: Final = Pattern(f"(?i)(?:{_NO_NAME})")
-_BREAK: Final = Pattern(r"[\s'\"=(,\[<>]")
+_NO_USER: Final = HidingPattern(f"(?i)(?:{_NO_NAME})")
+_BREAK: Final = HidingPattern(r"[\s'\"=(,\[<>]")
 _NAME: Final = r"(?P<v>[^\W\d_](?:[\w.-]{0,62}\w)?)"
 _ANY: Final = r"(?P<v>\w(?:[\w.-]{0,62}\w)?)"
 _END: Final = r"(?=[/\s'\",:;)\]]|$)"
@@ -87,12 +87,12 @@ def _is_international(match: Any) -> bool:
     )
 
 
-def _user(hint: str, pattern: str, holds: Check = is_user) -> Rule:
-    return rule("user", hint, Pattern(pattern), holds)
+def _user(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
+    return rule("user", hint, HidingPattern(pattern), holds)
 
 
-def _phone(hint: str, pattern: str, holds: Check) -> Rule:
-    return rule("phone", hint, Pattern(pattern), holds)
+def _phone(hint: str, pattern: str, holds: Check) -> HidingRule:
+    return rule("phone", hint, HidingPattern(pattern), holds)
 
 
 PEOPLE: Final = (

@@ -12,15 +12,15 @@ its lines, which all have the same length.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.redaction.hiding import Pattern, Span
+from postmortem.redaction.hiding import HidingPattern, Span
 from postmortem.redaction.secret_names import switches
 
 HINT: Final = r"PRIVATE KEY|[A-Za-z0-9+/]{63}"
-_BREAK: Final = Pattern(r"\n|(?:\\{1,4}r)?\\{1,4}n")
-_BEGIN: Final = Pattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = Pattern(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_BODY: Final = Pattern(r"[A-Za-z0-9+/=]{1,4096}")
-_HEADER: Final = Pattern(
+_BREAK: Final = HidingPattern(r"\n|(?:\\{1,4}r)?\\{1,4}n")
+_BEGIN: Final = HidingPattern(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = HidingPattern(r"-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_BODY: Final = HidingPattern(r"[A-Za-z0-9+/=]{1,4096}")
+_HEADER: Final = HidingPattern(
     r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|Private-[A-Za-z]{2,9}): [^\n]{1,200}"
 )
 _WIDTHS: Final = frozenset({64, 70, 76})
@@ -32,7 +32,7 @@ _MOST_LINES: Final = 2000
 _TRAIL: Final = "'\"`, \t\r\\│|"
 
 
-class _Line(NamedTuple):
+class _KeyLine(NamedTuple):
     r"""A line, or a part of one that a written `\\n` ends."""
 
     start: int
@@ -58,15 +58,15 @@ def keys(text: str) -> Iterator[list[Span]]:
             yield sorted(set(pieces))
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_KeyLine]:
     start = 0
     for found in _BREAK.finditer(text):
-        yield _Line(start, text[start : found.start()])
+        yield _KeyLine(start, text[start : found.start()])
         start = found.end()
-    yield _Line(start, text[start:])
+    yield _KeyLine(start, text[start:])
 
 
-def _behind(lines: list[_Line], number: int, end: int, hidden: set[int]) -> Iterator[Span]:
+def _behind(lines: list[_KeyLine], number: int, end: int, hidden: set[int]) -> Iterator[Span]:
     """Give what follows the mark of a beginning.
 
     Up to that of the end, or where no more of it comes.
@@ -94,7 +94,7 @@ def _behind(lines: list[_Line], number: int, end: int, hidden: set[int]) -> Iter
         yield piece
 
 
-def _rest(lines: list[_Line], number: int, end: int) -> Iterator[Span]:
+def _rest(lines: list[_KeyLine], number: int, end: int) -> Iterator[Span]:
     """Give the shorter line before the mark of an end, and what stands on the same line with it."""
     before = lines[number].text[:end].rstrip(_TRAIL)
     word = next(reversed(before.split()), "")
@@ -105,7 +105,7 @@ def _rest(lines: list[_Line], number: int, end: int) -> Iterator[Span]:
         yield piece
 
 
-def _before(lines: list[_Line], number: int, hidden: set[int]) -> Iterator[Span]:
+def _before(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
     """Give what stands before the mark of an end whose beginning was cut off."""
     found = _END.search(lines[number].text)
     yield from _rest(lines, number, found.start() if found else 0)
@@ -121,7 +121,7 @@ def _before(lines: list[_Line], number: int, hidden: set[int]) -> Iterator[Span]
         yield piece
 
 
-def _further(lines: list[_Line], number: int, hidden: set[int]) -> Iterator[Span]:
+def _further(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
     """Give the lines behind one of a key's body."""
     for index in range(number + 1, min(len(lines), number + _MOST_LINES)):
         piece = _last(lines[index])
@@ -131,12 +131,12 @@ def _further(lines: list[_Line], number: int, hidden: set[int]) -> Iterator[Span
         yield piece
 
 
-def _header(line: _Line) -> Span | None:
+def _header(line: _KeyLine) -> Span | None:
     found = _HEADER.search(line.text)
     return (line.start + found.start(), line.start + found.end()) if found else None
 
 
-def _last(line: _Line, *, least: int = 0) -> Span | None:
+def _last(line: _KeyLine, *, least: int = 0) -> Span | None:
     """Give the last word of a line if it may be a key's.
 
     Drawn by lot, or of at least so many characters.
@@ -152,7 +152,7 @@ def _last(line: _Line, *, least: int = 0) -> Span | None:
     return line.start + len(text) - len(word), line.start + len(text)
 
 
-def _inside(line: _Line, start: int, end: int) -> Iterator[Span]:
+def _inside(line: _KeyLine, start: int, end: int) -> Iterator[Span]:
     """Give everything of a line between two places."""
     shown = line.text[start:end]
     bare = shown.strip(_TRAIL)

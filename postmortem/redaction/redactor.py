@@ -24,7 +24,7 @@ from postmortem.model.visible import ANSI
 from postmortem.redaction import private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
 from postmortem.redaction.commands import COMMANDS
-from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, Rule, Span
+from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
 from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
 from postmortem.redaction.pseudonyms import Pseudonyms, file_suffix
@@ -182,7 +182,7 @@ class Redactor:
                 pieces += zip(key, [first] + [""] * (len(key) - 1), strict=True)
         return _put(text, sorted(pieces))
 
-    def _without(self, rule: Rule, text: str) -> str:
+    def _without(self, rule: HidingRule, text: str) -> str:
         """Hide what one rule finds."""
         pieces: list[tuple[Span, str]] = []
         for start, end in rule.spans(text):

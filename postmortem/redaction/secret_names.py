@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from postmortem.redaction.hiding import Pattern, one_of, words
+from postmortem.redaction.hiding import HidingPattern, one_of, words
 
 _ISSUERS: Final = one_of("""
     adafruit adobe airtable algolia artifactory asana atlassian bitbucket bittrex cloudflare
@@ -53,11 +53,15 @@ _HINTS: Final = one_of(rf"""
     (?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]
 """)
 NAME_HINT: Final = f"(?i:{_HINTS}|{_CHINESE}|{_ISSUERS})"
-_ISSUER: Final = Pattern(f"(?i){_ISSUERS}")
+_ISSUER: Final = HidingPattern(f"(?i){_ISSUERS}")
 _SHORTEST_OF_ISSUER: Final = 15
 _SHORTEST_LONG: Final = 24
-_WORD: Final = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|密码|口令|密钥|令牌|[\u4e00-\u9fff]")
-_GLUED: Final = Pattern(r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$")
+_WORD: Final = HidingPattern(
+    r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|密码|口令|密钥|令牌|[\u4e00-\u9fff]"
+)
+_GLUED: Final = HidingPattern(
+    r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$"
+)
 _LONGEST: Final = 96
 _TAILS: Final = words("""
     value data base64 b64 raw str string plain plaintext text hex enc encrypted env override new
@@ -180,22 +184,26 @@ _NO_VALUE: Final = one_of(r"""
     \{[^}]*\}? \$\S* %\S{0,3} os\.\S* secretstr\S*
     (?:self|args?|cfg|config|settings|kwargs|options|opts|environ|getenv|request|params|conf)\b\S*
 """)
-_NO_SECRET: Final = Pattern(rf"(?i)(?:{_NO_WORD}|{_NO_VALUE})[.:!?)\]]{{0,3}}")
-_NUMBER: Final = Pattern(
+_NO_SECRET: Final = HidingPattern(rf"(?i)(?:{_NO_WORD}|{_NO_VALUE})[.:!?)\]]{{0,3}}")
+_NUMBER: Final = HidingPattern(
     r"(?i)[-+]?[\d_,]*\.?\d*(?:e[-+]?\d+)?[kmbgt%]?|0x[0-9a-f]{1,16}|\d[\d.:/-]*"
 )
-_CALL: Final = Pattern(r"[A-Za-z_][\w.]*[(\[]")
-_ATTRIBUTE: Final = Pattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_CALL: Final = HidingPattern(r"[A-Za-z_][\w.]*[(\[]")
+_ATTRIBUTE: Final = HidingPattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _FILE_SUFFIX: Final = one_of("""
     json ya?ml txt py sh pem key crt pub log pt bin ckpt safetensors toml ini env conf model jinja
 """)
-_PATH: Final = Pattern(
+_PATH: Final = HidingPattern(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.-]+(?:[/\\][\w. -]*)*"
     rf"|[\w-]+(?:/[\w.-]+)*\.(?:{_FILE_SUFFIX})"
 )
-_PIECE: Final = Pattern(r"[A-Za-z]{2,}\d{0,3}|[A-Za-z]|\d{1,4}|[vVdnk]\d{1,4}|\d{1,4}[a-zA-Z]{1,2}")
-_SPLIT: Final = Pattern(r"[_./:\s,|#*-]+|(?<=[a-z])(?=[A-Z][a-z])")
-_SECRET_WORD: Final = Pattern(r"(?i)token|key|secret|passw|pwd|passphrase|credential|auth|cookie")
+_PIECE: Final = HidingPattern(
+    r"[A-Za-z]{2,}\d{0,3}|[A-Za-z]|\d{1,4}|[vVdnk]\d{1,4}|\d{1,4}[a-zA-Z]{1,2}"
+)
+_SPLIT: Final = HidingPattern(r"[_./:\s,|#*-]+|(?<=[a-z])(?=[A-Z][a-z])")
+_SECRET_WORD: Final = HidingPattern(
+    r"(?i)token|key|secret|passw|pwd|passphrase|credential|auth|cookie"
+)
 
 
 def is_placeholder(value: str) -> bool:

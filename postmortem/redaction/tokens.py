@@ -12,7 +12,7 @@ import base64
 import binascii
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, Rule, always, linear, one_of, rule
+from postmortem.redaction.hiding import Check, HidingRule, always, linear, one_of, rule
 from postmortem.redaction.secret_names import is_placeholder, is_random
 
 _AUTHRESS: Final = (
@@ -147,7 +147,7 @@ def _is_cut(match: Any) -> bool:
     return match.end() - begin >= _SHORTEST_CUT and not match["v"].rsplit(":", 1)[-1].isdigit()
 
 
-def _secret(hint: str, pattern: str, holds: Check = always) -> Rule:
+def _secret(hint: str, pattern: str, holds: Check = always) -> HidingRule:
     return rule("secret", hint, linear(pattern), holds)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Analysis
 from postmortem.names import LANGUAGES
-from postmortem.report.told import told
+from postmortem.report.one_language import told
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),
@@ -25,8 +25,11 @@ _RENDERERS: Final = {
 }
 _WHOLE: Final = ("postmortem.report.terminal.whole", "render_terminal")
 _PAGE: Final = "html"
-_STORED: Final = "analysis"
-FORMS: Final = (*_RENDERERS, _STORED)
+STORED: Final = "analysis"
+"""The form that is kept: whole, in every language, unredacted."""
+SHOWN_FORMS: Final = tuple(_RENDERERS)
+"""What people and other programs read."""
+FORMS: Final = (*SHOWN_FORMS, STORED)
 
 
 def render(
@@ -49,7 +52,7 @@ def render(
         raise UsageError(
             f"there is no report form {form!r}", "format", f"choose one of {', '.join(FORMS)}"
         )
-    if form == _STORED:
+    if form == STORED:
         return str(import_module("postmortem.report.lossless").to_json(analysis))
     special: dict[str, Any] = {}
     if form == "terminal":

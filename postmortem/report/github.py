@@ -12,8 +12,8 @@ from typing import Final
 from postmortem.model.diagnosis import Cause, Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
+from postmortem.report.for_people import presentable
 from postmortem.report.plain import one_line, percent
-from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 

@@ -12,10 +12,10 @@ from postmortem.model.said import cut
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
+from postmortem.report.for_people import presentable
 from postmortem.report.markdown_text import QUOTED, code, fence, fitted, folded, prose
 from postmortem.report.plain import number, percent, place, process, weight
 from postmortem.report.plotted import chosen
-from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.sparks import sparkline
 from postmortem.report.wire import tool_version

@@ -19,8 +19,8 @@ from postmortem.model.diagnosis import (
 )
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import KINDS, Redactor
+from postmortem.report.for_people import input_kind, logs_of
 from postmortem.report.plain import number, one_line, percent, place, process, when
-from postmortem.report.presentable import input_kind, logs_of
 from postmortem.report.words import Words
 
 _PATHS_NAMED: Final = 4

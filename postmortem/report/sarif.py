@@ -18,8 +18,8 @@ from postmortem.model.diagnosis import Cause, Diagnosis, Evidence
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
+from postmortem.report.for_people import input_kind, presentable
 from postmortem.report.plain import kept_lines, one_line
-from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.wire import json_text, plain_json, tool_version
 from postmortem.report.words import Words

@@ -11,9 +11,9 @@ from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
 from postmortem.report.markdown_text import fence, prose
+from postmortem.report.one_language import told
 from postmortem.report.plain import file_name, percent
 from postmortem.report.redacted import redact as hide
-from postmortem.report.told import told
 from postmortem.report.words import Words
 
 

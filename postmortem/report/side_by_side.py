@@ -12,10 +12,10 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import Said
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
+from postmortem.report.for_people import presentable
 from postmortem.report.markdown_text import fence, prose
+from postmortem.report.one_language import told
 from postmortem.report.plain import number, one_line, percent
-from postmortem.report.presentable import presentable
-from postmortem.report.told import told
 from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words
 from postmortem.report.words.comparison_words import COMPARISON

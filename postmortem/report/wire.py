@@ -31,7 +31,7 @@ from postmortem.model.lines import Where
 from postmortem.model.visible import RUNNER, UNSEEN, escaped
 from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.presentable import presentable
+from postmortem.report.for_people import presentable
 from postmortem.report.redacted import redact as hide
 
 _PACKAGE: Final = "train-postmortem"
@@ -44,7 +44,7 @@ def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
-    """Write the JSON report on one line, so that the reports of many jobs make a file of JSON Lines."""
+    """Write the JSON report on one line: the reports of many jobs make a file of JSON Lines."""
     return json_text(to_wire(diagnosis, Redactor() if redact else None), is_one_line=True)
 
 
@@ -60,9 +60,8 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
         indent=None if is_one_line else 1,
         separators=(",", ":") if is_one_line else None,
     )
-    if UNSEEN.search(
-        "".join(sorted(set(text)))
-    ):  # one look at each character there is, in the place of one at every place
+    # One look at each character there is, in the place of one at every place.
+    if UNSEEN.search("".join(sorted(set(text)))):
         text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
     return (RUNNER.sub(escaped, text) if "::" in text or "##" in text else text) + "\n"
 
@@ -82,7 +81,7 @@ def tool_version() -> str:
 
 
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
-    """Turn a diagnosis into the plain values of the JSON report, redacted if a redactor is given."""
+    """Turn a diagnosis into the plain values of the JSON report; a redactor hides in it."""
     shown = dataclasses.replace(presentable(diagnosis), excerpt=None, quotes=())
     if redactor is not None:
         shown = hide(shown, redactor)

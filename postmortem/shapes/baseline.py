@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import at

@@ -14,9 +14,9 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to
 
 _YOUNG: Final = 100
 """Steps before which a loss need not have moved."""

@@ -14,15 +14,15 @@ from typing import Final
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.spikes import jump_that_recedes, late_spike
-from postmortem.shapes.training_loss import (
+from postmortem.shapes.loss_of_training import (
     WORTH,
     TrainingLoss,
     from_to,
     restlessness,
 )
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.spikes import jump_that_recedes, late_spike
 
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.numbers import digits
+from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered, Seen
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.training_loss import TrainingLoss, training_loss
 
 
 @dataclass(frozen=True, slots=True)

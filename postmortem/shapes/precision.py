@@ -1,7 +1,7 @@
 """The precision that printed figures betray: a number of 16 bits, printed in full, is one of few.
 
 In: the curves of one process. Out: the shapes `fp16-figures`, `fp16-limit`, `bf16-figures`.
-Not here: what the log says of its precision (`facts.environment`).
+Not here: what the log says of its precision (`facts.fact_store`).
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.numbers import digits
+from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, at

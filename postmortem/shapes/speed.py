@@ -34,7 +34,7 @@ _WHOLE: Final = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class _Pace:
+class _StepPace:
     """A throughput, or a time a step, with the speed that each record stands for."""
 
     name: str
@@ -56,7 +56,7 @@ def slowing(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _pace(curves: Curves, name: str) -> _Pace | None:
+def _pace(curves: Curves, name: str) -> _StepPace | None:
     """Read a speed off a series of it, or of times a step; None where too few records tell of it.
 
     A time since the start, printed beside each record, grows at every one of them and is no time a
@@ -69,10 +69,10 @@ def _pace(curves: Curves, name: str) -> _Pace | None:
     rates = [1 / point.value if is_time else point.value for point in points]
     if all(other < one for one, other in itertools.pairwise(rates)):
         return None
-    return _Pace(name, curves.by_name[name].unit, points, rates)
+    return _StepPace(name, curves.by_name[name].unit, points, rates)
 
 
-def _break(pace: _Pace) -> tuple[Said, int] | None:
+def _break(pace: _StepPace) -> tuple[Said, int] | None:
     """Find a steady speed that falls at some record and stays low."""
     rates, points = pace.rates, pace.points
     tenth, third, quarter = len(rates) // 10, len(rates) // 3, len(rates) // 4
@@ -86,7 +86,7 @@ def _break(pace: _Pace) -> tuple[Said, int] | None:
     return _from_to(pace, points[tenth:third], points[-quarter:]), points[start].line
 
 
-def _dwindling(pace: _Pace) -> tuple[Said, int] | None:
+def _dwindling(pace: _StepPace) -> tuple[Said, int] | None:
     """Find a speed that becomes ever lower from part to part of the run."""
     rates, points = pace.rates, pace.points
     size = len(rates) // _PARTS
@@ -103,7 +103,7 @@ def _dwindling(pace: _Pace) -> tuple[Said, int] | None:
     return said, points[size].line
 
 
-def _from_to(pace: _Pace, early: Sequence[Point], late: Sequence[Point]) -> Said:
+def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Said:
     """Word the medians of two stretches of records."""
     first, last = (statistics.median(point.value for point in part) for part in (early, late))
     return say(

@@ -13,8 +13,8 @@ from typing import Final
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves, at
+from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to, restlessness
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.training_loss import WORTH, TrainingLoss, from_to, restlessness
 
 _SMALLEST: Final = 1e-3
 _HUGE: Final = 10

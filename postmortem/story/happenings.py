@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from postmortem import names
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
     """True if it quotes a line: of one line only the weightiest is told."""
 
 
-def happenings(
+def what_happened(
     case: Case,
     failure: FirstFailure[Said] | None,
     done: Progress,

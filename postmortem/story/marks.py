@@ -14,7 +14,7 @@ from typing import Final
 from postmortem import names
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import FirstFailure, Marks
@@ -30,7 +30,9 @@ _EVALUATED: Final = ("eval_", "val_", "valid_", "validation_")
 _Place = tuple[int, float | None]
 
 
-def marks(case: Case, gathered: Gathered, failure: FirstFailure[Said] | None) -> tuple[Marks, ...]:
+def marks_of(
+    case: Case, gathered: Gathered, failure: FirstFailure[Said] | None
+) -> tuple[Marks, ...]:
     """List the places to mark, at most MOST of a kind and process."""
     found: dict[tuple[str, int, Where], dict[int, float | None]] = {}
     for series in gathered.series.values():
@@ -64,26 +66,33 @@ def _of(series: Series, gathered: Gathered) -> tuple[str, list[_Place]]:
 
     Steps that the loss scaler skipped, evaluations.
     """
-    if series.name == names.LOSS_SCALE:
-        is_told = any(
-            signature == _OVERFLOW and source == series.source
-            for signature, source, _ in gathered.findings
-        )
-        return "overflow", list(_drops(series, all_events=is_told))
-    if series.name == _SKIPPED:
-        return "overflow", [_place(step, line) for step, value, line in series.kept() if value > 0]
-    if series.name == names.SKIPPED_STEPS and not any(
-        one.name == names.LOSS_SCALE and one.source == series.source
-        for one in gathered.series.values()
-    ):
-        return "overflow", [
-            _place(two.step, two.line)
-            for one, two in pairwise(series.kept())
-            if two.value > one.value
-        ]
     if series.name.startswith(_EVALUATED):
         return "evaluation", [_place(step, line) for step, _, line in series.kept()]
-    return "", []
+    return "overflow", list(_overflows(series, gathered))
+
+
+def _overflows(series: Series, gathered: Gathered) -> Iterator[_Place]:
+    """Yield the steps that were skipped, by the scale, a flag a step, or a count of them."""
+    if series.name == names.LOSS_SCALE:
+        yield from _drops(series, all_events=_tells_overflows(series.source, gathered))
+    elif series.name == _SKIPPED:
+        yield from (_place(step, line) for step, value, line in series.kept() if value > 0)
+    elif series.name == names.SKIPPED_STEPS and not _has_scale(series.source, gathered):
+        for before, point in pairwise(series.kept()):
+            if point.value > before.value:
+                yield _place(point.step, point.line)
+
+
+def _tells_overflows(source: int, gathered: Gathered) -> bool:
+    """Say whether a source prints a line for each overflow."""
+    return any(name == _OVERFLOW and where == source for name, where, _ in gathered.findings)
+
+
+def _has_scale(source: int, gathered: Gathered) -> bool:
+    return any(
+        series.name == names.LOSS_SCALE and series.source == source
+        for series in gathered.series.values()
+    )
 
 
 def _drops(series: Series, *, all_events: bool) -> Iterator[_Place]:
@@ -121,7 +130,10 @@ def _saved(gathered: Gathered) -> Iterator[tuple[int, int, float | None]]:
 def _crashes(
     case: Case, gathered: Gathered, failure: FirstFailure[Said] | None
 ) -> Iterator[tuple[int, Where, int]]:
-    """Yield the first fatal line behind the last record of a source, where that is not the first failure itself."""
+    """Yield the first fatal line behind the last record of a source.
+
+    Unless that is the first failure itself.
+    """
     fatal: dict[int, tuple[int, Where]] = {}
     for source, where, line in _fatal(case):
         record = gathered.last_record.get(source)

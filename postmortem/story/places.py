@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem.case.failures import Failure
 from postmortem.case.values import Case
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point, Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
@@ -19,6 +19,7 @@ from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, Signat
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
+from postmortem.shapes.shape import Shape
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
@@ -29,6 +30,7 @@ _MOST_SAMPLES: Final = 400
 _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
+_HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
 def signature_hits(
@@ -61,49 +63,49 @@ def signature_hits(
 
 
 def first_failure(
-    first: Failure | None, case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
+    case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
 ) -> FirstFailure[Said] | None:
     """Name the first real failure over all sources and processes.
 
     Of a numerical cause, the first bad value before the exception.
     """
-    bad = sorted(
-        (shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first),
-        key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line),
-    )
-    if bad and "grad-huge-first" in case.shapes:
-        bad.insert(0, case.shapes["grad-huge-first"])
-    is_earlier = bool(bad) and (
-        first is None
-        or (is_numeric and (bad[0].source != first.source or bad[0].line < first.line))
-    )
-    if is_earlier:
-        return FirstFailure(bad[0].source, bad[0].where, bad[0].line, None, bad[0].said.settled())
+    first, bad = case.first, _first_bad(case)
+    if bad is not None and (first is None or (is_numeric and _is_before(bad, first))):
+        return FirstFailure(bad.source, bad.where, bad.line, None, bad.said.settled())
     if first is None:
         return None
     if first.finding is not None:
         title = knowledge.by_id[first.finding.signature].title
-        return FirstFailure(
-            first.source,
-            first.finding.where,
-            first.line,
-            first.time,
-            labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled(),
-        )
-    one = first.traceback
-    assert one is not None  # noqa: S101 -- a Failure has one of the two
-    said = [
-        part
-        for part in (one.exception, cut((one.message.splitlines() or [""])[0], _MOST_TEXT))
-        if part
-    ]
-    return FirstFailure(one.source, one.where, one.exception_line, one.time, quote(": ".join(said)))
+        said = labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(first.source, first.where, first.line, first.time, said)
+    raised = first.traceback
+    assert raised is not None  # noqa: S101 -- a Failure has one of the two
+    message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
+    said = quote(": ".join(part for part in (raised.exception, message) if part))
+    return FirstFailure(raised.source, raised.where, raised.exception_line, raised.time, said)
+
+
+def _first_bad(case: Case) -> Shape | None:
+    """Give the place where the curves go wrong first, as far as that may be the first failure."""
+    bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
+    if not bad:
+        return None
+    if _HUGE_AT_FIRST in case.shapes:
+        return case.shapes[_HUGE_AT_FIRST]
+    return min(bad, key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+
+
+def _is_before(shape: Shape, failure: Failure) -> bool:
+    return shape.source != failure.source or shape.line < failure.line
 
 
 def series_view(
     series: Series, failure: FirstFailure[Said] | None = None, beside: int = 1
 ) -> SeriesView:
-    """Give a series as the report shows it, one of so many, with all that is kept around the failure."""
+    """Give a series as the report shows it, one of so many.
+
+    All that is kept around the failure is among its samples.
+    """
     line = failure.line if failure is not None and failure.source == series.source else None
     first, last = (
         series.first or Point(math.nan, math.nan, 0),

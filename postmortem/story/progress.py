@@ -8,14 +8,15 @@ checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from postmortem import names
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints, clock
-from postmortem.facts.numbers import whole
+from postmortem.facts.number_texts import whole
+from postmortem.facts.series import Series
 from postmortem.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
@@ -64,7 +65,7 @@ def _end_of(gathered: Gathered, source: int) -> list[clock.Stamp]:
     return clock.stamps(first, text.split("\n"))
 
 
-def progress(
+def progress_of(
     gathered: Gathered,
     case: Case,
     failure: FirstFailure[Said] | None,
@@ -145,21 +146,22 @@ def _is_unfinished(
 
 
 def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
+    """Give the last step whose training loss is finite, before the curves go wrong."""
     losses = [series for series in gathered.series.values() if series.name == names.LOSS]
-    loss = next(
-        (series for series in losses if bad is not None and series.source == bad.source),
-        losses[0] if losses else None,
-    )
-    limit = bad.line if bad is not None and loss is not None and loss.source == bad.source else None
-    good = (
-        [
-            point.step
-            for point in loss.kept()
-            if math.isfinite(point.value) and (limit is None or point.line < limit)
-        ]
-        if loss
-        else []
-    )
+    if bad is None:
+        return _last_finite(losses, math.inf)
+    beside = [series for series in losses if series.source == bad.source]
+    return _last_finite(beside, bad.line) if beside else _last_finite(losses, math.inf)
+
+
+def _last_finite(losses: Sequence[Series], limit: float) -> float | None:
+    """Give the last step of the first series that is finite, before a raw line."""
+    good = [
+        point.step
+        for loss in losses[:1]
+        for point in loss.kept()
+        if math.isfinite(point.value) and point.line < limit
+    ]
     return whole(good[-1]) if good else None
 
 

@@ -19,7 +19,7 @@ from postmortem.reading.excerpt import RawLine, lines_again
 from postmortem.reading.sources import Origin
 
 _BEFORE, _BEHIND = 8, 3
-"""Lines around a piece of evidence for the first cause; more before it, where the frames of a traceback stand."""
+"""Lines around a piece of evidence for the first cause; more before it, for a traceback."""
 _BESIDE: Final = 1
 """Lines around any other place."""
 _JOINED: Final = 2

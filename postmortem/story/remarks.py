@@ -4,15 +4,48 @@ In: the case. Out: sentences. Not here: what is said of a single source (`gather
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.gathered import CROWD
 from postmortem.model.said import Said, say
 
+_COUNTED: Final = (
+    (
+        "timeouts",
+        "{count} searches for a pattern took too long, or came when the time for slow ones was"
+        " spent, and were passed over",
+        "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过",
+    ),
+    (
+        "passed_over",
+        "{count} looks at very long lines or tracebacks were passed over: no training log holds so"
+        " many in so little text",
+        "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
+    ),
+    (
+        "crowded_out",
+        "{count} looks at lines were passed over: the log names more processes or metrics than can"
+        " be kept, and where it does it is read in part",
+        "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
+    ),
+    (
+        "crowd",
+        "{count} findings of processes that are too many to be told apart are counted together: the"
+        " first and the last of each kind are listed",
+        "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次",
+    ),
+    (
+        "unkept",
+        "{count} values were left out: their metrics have more names than can be kept",
+        "已略去 {count} 个数值：指标名称过多，无法全部保留",
+    ),
+)
+"""What is counted while reading, with its sentence; nothing is said of a count of 0."""
 
-def remarks(case: Case) -> Iterator[Said]:
+
+def reading_remarks(case: Case) -> Iterator[Said]:
     """Say what of the reading a reader of the report should know."""
-    gathered = case.gathered
     for source, ahead in case.skews.items():
         yield say(
             "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them);"
@@ -21,39 +54,16 @@ def remarks(case: Case) -> Iterator[Said]:
             path=case.sources[source].path,
             ahead=ahead,
         )
-    if gathered.timeouts:
-        yield say(
-            "{count} searches for a pattern took too long, or came when the time for slow ones was"
-            " spent, and were passed over",
-            "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过",
-            count=gathered.timeouts,
-        )
-    if gathered.passed_over:
-        yield say(
-            "{count} looks at very long lines or tracebacks were passed over: no training log holds"
-            " so many in so little text",
-            "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
-            count=gathered.passed_over,
-        )
-    if gathered.crowded_out:
-        yield say(
-            "{count} looks at lines were passed over: the log names more processes or metrics than"
-            " can be kept, and where it does it is read in part",
-            "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
-            count=gathered.crowded_out,
-        )
-    if crowd := sum(
-        kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD
-    ):
-        yield say(
-            "{count} findings of processes that are too many to be told apart are counted together:"
-            " the first and the last of each kind are listed",
-            "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次",
-            count=crowd,
-        )
-    if gathered.unkept:
-        yield say(
-            "{count} values were left out: their metrics have more names than can be kept",
-            "已略去 {count} 个数值：指标名称过多，无法全部保留",
-            count=gathered.unkept,
-        )
+    gathered = case.gathered
+    counts = {
+        "timeouts": gathered.timeouts,
+        "passed_over": gathered.passed_over,
+        "crowded_out": gathered.crowded_out,
+        "crowd": sum(
+            kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD
+        ),
+        "unkept": gathered.unkept,
+    }
+    for name, english, chinese in _COUNTED:
+        if counts[name]:
+            yield say(english, chinese, count=counts[name])

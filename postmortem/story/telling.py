@@ -28,14 +28,12 @@ from postmortem.story import marks, places, progress, quotes, remarks, timeline
 def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
     gathered, best = case.gathered, ranking.causes[0].id
-    failure = places.first_failure(
-        case.first, case, knowledge, is_numeric=best.startswith("numerics.")
-    )
+    failure = places.first_failure(case, knowledge, is_numeric=best.startswith("numerics."))
     excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
-    done = progress.progress(gathered, case, failure, best, clocks, case.logs)
-    happened, left = timeline.timeline(
+    done = progress.progress_of(gathered, case, failure, best, clocks, case.logs)
+    happened, left = timeline.timeline_of(
         case, failure, done, lambda name: knowledge.by_id[name].title, _told(ranking)
     )
     analysis = Diagnosis(
@@ -53,9 +51,9 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*gathered.warnings, *remarks.remarks(case)),
+        warnings=(*gathered.warnings, *remarks.reading_remarks(case)),
         excerpt=excerpt,
-        marks=marks.marks(case, gathered, failure),
+        marks=marks.marks_of(case, gathered, failure),
         events_left=left,
         given=tuple(gathered.given),
     )

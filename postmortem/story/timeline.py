@@ -4,29 +4,30 @@ Start, resumption, checkpoints, evaluations, warnings, the first bad value, over
 and what came of it, the end.
 
 In: what happened (`story.happenings`), the first failure. Out: `Event`s, in the order of time over
-the files where all print it, else in the order of the files. Not here: choosing the failure, showing
-events (`report`).
+the files where all print it, else in the order of the files. Not here: choosing the failure,
+showing events (`report`).
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from postmortem.case.order_of_time import Clock
 from postmortem.case.values import Case
 from postmortem.facts import clock
-from postmortem.gathered import Gathered
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.said import Said, quote, say
-from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, happenings
+from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, what_happened
 
 _MOST: Final = 60
+_MOST_HEAD: Final = 40
+"""Lines of a file in which its first time is looked for."""
 _FOLDED: Final = 3
 """Processes that say the same and are told as one entry."""
 _PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
 
 
-def timeline(
+def timeline_of(
     case: Case,
     failure: FirstFailure[Said] | None,
     done: Progress,
@@ -45,13 +46,13 @@ def timeline(
     """
     gathered, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
-    found = happenings(case, failure, done, titles, main)
+    found = what_happened(case, failure, done, titles, main)
     weighed = [_weighed(entry, evidence) for entry in found if entry.event.source in logs]
     entries = _folded(_once(weighed))
     taken = {_place(entry.event) for entry in entries}
     entries += [entry for entry in ends(gathered, main) if _place(entry.event) not in taken]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
-    ordered = _ordered([entry.event for entry in kept], gathered, case.skews, failure)
+    ordered = _ordered([entry.event for entry in kept], case, failure)
     return tuple(ordered), len(entries) - len(kept)
 
 
@@ -67,7 +68,10 @@ def _place(event: Event[Said]) -> tuple[int, int]:
 
 
 def _once(entries: Iterable[Entry]) -> list[Entry]:
-    """Tell a line once: of entries that quote it the weightiest, of others those that say something else."""
+    """Tell a line once.
+
+    Of entries that quote it the weightiest, of others those that say something else.
+    """
     found: dict[tuple[int, int, str], Entry] = {}
     for entry in entries:
         key = (*_place(entry.event), "" if entry.is_quote else str(entry.event.text)[:SAME_TEXT])
@@ -103,50 +107,45 @@ def _folded(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _ordered(
-    events: list[Event[Said]],
-    gathered: Gathered,
-    apart: Mapping[int, float],
-    failure: FirstFailure[Said] | None,
+    events: list[Event[Said]], case: Case, failure: FirstFailure[Said] | None
 ) -> list[Event[Said]]:
     """Sort by the printed time that stands nearest before, as far as the clocks can be compared.
 
     Then by step; else by source and line; what another file says without a time of what followed
     from the failure stands behind it.
     """
-    sources = {event.source for event in events}
-    heads = [
-        (
-            source,
-            1,
-            next(
-                filter(
-                    None, map(clock.time_of, gathered.heads.get(source, "").split("\n", 40)[:40])
-                ),
-                None,
-            ),
-        )
-        for source in sources
-    ]
-    times = [*heads, *((event.source, event.line, event.time) for event in events)]
-    by_time = Clock(times, apart, sources)
+    by_time = _clock_of(events, case)
     steps = _carried(events) if by_time.is_of_use else {}
 
     def placed(source: int, line: int) -> tuple[float, float, int, int]:
         return by_time.key(source, line)[0], steps.get((source, line), 0.0), source, line
 
     def key(event: Event[Said]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
-        own = placed(event.source, event.line)
-        origin = (
-            placed(failure.source, failure.line)
-            if failure is not None
-            and event.role == "consequence"
-            and event.time is None
-            and event.source != failure.source
-            else own
-        )
+        own = origin = placed(event.source, event.line)
+        if failure is not None and _is_untimed_echo(event, failure):
+            origin = placed(failure.source, failure.line)
         return max(own, origin), origin > own, _place(event)
 
     return sorted(events, key=key)
+
+
+def _is_untimed_echo(event: Event[Said], failure: FirstFailure[Said]) -> bool:
+    """Say whether another file tells, without a time, what followed from the failure."""
+    is_elsewhere = event.source != failure.source
+    return event.role == "consequence" and event.time is None and is_elsewhere
+
+
+def _clock_of(events: list[Event[Said]], case: Case) -> Clock:
+    """Build the clock from the events' times and the first time that each file prints."""
+    sources = {event.source for event in events}
+    times = [(source, 1, _first_time(case.gathered.heads.get(source, ""))) for source in sources]
+    times += [(event.source, event.line, event.time) for event in events]
+    return Clock(times, case.skews, sources)
+
+
+def _first_time(head: str) -> str | None:
+    lines = head.split("\n", _MOST_HEAD)[:_MOST_HEAD]
+    return next(filter(None, map(clock.time_of, lines)), None)
 
 
 def _carried(events: Iterable[Event[Said]]) -> dict[tuple[int, int], float]:

@@ -17,7 +17,7 @@ from postmortem.gather import Gathering
 from postmortem.literals import Machine
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.watching import MetricRecord
-from postmortem.reading.blocks import MARGIN, Block
+from postmortem.reading.block_reader import MARGIN, Block
 from postmortem.reading.prefixes import carries_srun_labels
 
 _SUCCESS: Final = "healthy."

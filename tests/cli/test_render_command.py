@@ -84,3 +84,18 @@ def test_the_analysis_is_not_written_over(log: Path, tmp_path: Path) -> None:
     before = kept.read_bytes()
     assert run("render", kept, "-o", kept) == 2
     assert kept.read_bytes() == before
+
+
+def test_an_analysis_is_kept_whole_and_says_so(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever asks for redaction is told what to redact; whoever keeps it, what it holds."""
+    log.write_text(log.read_text() + "export HF_TOKEN=hf_" + "aB3" * 11 + "\n")
+    kept = tmp_path / "kept.json"
+    assert run("analyze", log, "--format", "analysis", "--redact", "-o", kept) == 2
+    assert "postmortem render" in capsys.readouterr().err
+    assert run("analyze", log, "--format", "analysis", "-o", kept) == 0
+    assert "lines of the log as they are" in capsys.readouterr().err
+    assert "aB3aB3" in kept.read_text()
+    assert run("render", kept, "--format", "html") == 0
+    assert "aB3aB3" not in capsys.readouterr().out

@@ -29,6 +29,8 @@ from postmortem.pipeline import analyze
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.report import render
+from postmortem.report.one_language import told
+from postmortem.report.page.html import render_html
 from postmortem.report.words import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,17 +128,19 @@ def english_in(label: Path) -> set[str]:
         )
     )
     log = " ".join(f"{read}\n{unescaped(read)}".split())
-    diagnosis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else []))
+    analysis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(
-            diagnosis,
+            analysis,
             form,
             language="zh",
             redact=False,
             **({"width": 10_000} if form == "terminal" else {}),
         )
-        for form in (*FORMS, *(["html"] if label in PAGES else []))
+        for form in FORMS
     }
+    if label in PAGES:
+        rendered["html"] = render_html(told(analysis, "zh"), redact=False)
     return {
         f"{form}: {run}"
         for form, text in rendered.items()
@@ -153,16 +157,22 @@ def test_no_report_in_chinese_holds_english() -> None:
 
 
 def wordings() -> Iterator[tuple[str, str, str]]:
-    """Every sentence that the program words itself, with its place."""
+    """Every sentence that the program words itself, with its place.
+
+    In a call of `say`, or as the two wordings that one takes from a table.
+    """
     for path in sorted((ROOT / "postmortem").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id == "say"
-            ):
-                en, zh = (ast.literal_eval(argument) for argument in node.args)
-                yield f"{path.stem}:{node.lineno}", en, zh
+            is_said = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say"
+            if is_said or isinstance(node, ast.Tuple):
+                parts_of = node.args if isinstance(node, ast.Call) else node.elts
+                last = [getattr(part, "value", None) for part in parts_of[-2:]]
+                if (
+                    {*map(type, last)} == {str}
+                    and len(last) == 2
+                    and (is_said or CHINESE.search(last[1]))
+                ):
+                    yield f"{path.stem}:{node.lineno}", last[0], last[1]
 
 
 def parts(template: str) -> tuple[str, list[tuple[str, str, str]]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.facts.checkpoints import Place, Saved, is_before, saved, standing, step_of
-from postmortem.facts.environment import Fact
+from postmortem.facts.fact_store import Fact
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import postmortem
 from postmortem.facts.series import Series
 from postmortem.gather import Gathering
 from postmortem.pipeline import machine_for
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 
 Expected = dict[str, list[tuple[float, float, int]]]
 """By name: (step, value, raw line) of every point."""

@@ -18,7 +18,7 @@ from postmortem.gather import Gathering
 from postmortem.gathered import Gathered
 from postmortem.metrics import quick
 from postmortem.pipeline import machine_for
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 from postmortem.reading.windows import View
 
 

@@ -11,7 +11,7 @@ import pytest
 from postmortem.formats import trainer_state
 from postmortem.formats.records import Record
 from postmortem.formats.trainer_state import claims
-from postmortem.reading.blocks import blocks
+from postmortem.reading.block_reader import blocks
 
 STATE = {
     "best_metric": None,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.host import kept as module
-from postmortem.host.kept import Kept
+from postmortem.host.kept import KeptLog
 
 
 class Disk:
@@ -38,7 +38,7 @@ def test_a_disk_that_is_full_for_a_while_costs_nothing(
 ) -> None:
     """What waited is written once there is room, in order."""
     disk = Disk(10)
-    kept = Kept(tmp_path / "a.log")
+    kept = KeptLog(tmp_path / "a.log")
     monkeypatch.setattr(module.os, "write", disk)
     for number in range(10):
         kept.write(f"line {number}\n".encode())
@@ -56,7 +56,7 @@ def test_of_too_much_the_oldest_lines_go(
 ) -> None:
     """Whole lines, so that none is pieced together of two; how many bytes is said."""
     disk = Disk(10)
-    kept = Kept(tmp_path / "a.log", most=20)
+    kept = KeptLog(tmp_path / "a.log", most=20)
     monkeypatch.setattr(module.os, "write", disk)
     text = "".join(f"line {number}\n" for number in range(10))
     for piece in (text[start : start + 3] for start in range(0, len(text), 3)):
@@ -73,7 +73,7 @@ def test_the_end_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """In a file whose name tells whose end it is."""
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.setattr(module.tempfile, "gettempdir", lambda: str(tmp_path / "elsewhere"))
-    kept = Kept(tmp_path / "a.log")
+    kept = KeptLog(tmp_path / "a.log")
     monkeypatch.setattr(module.os, "write", Disk(4))
     kept.write(b"one\ntwo\n")
     kept.write(b"three\n")
@@ -92,7 +92,7 @@ def test_the_end_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_nothing_is_lost_where_all_fits(tmp_path: Path, nowhere: None) -> None:
     """The usual case: the same bytes, and nothing to say."""
-    kept = Kept(tmp_path / "a.log")
+    kept = KeptLog(tmp_path / "a.log")
     data = bytes(range(256)) * 300
     for start in range(0, len(data), 1000):
         kept.write(data[start : start + 1000])

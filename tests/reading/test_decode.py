@@ -116,10 +116,7 @@ def test_every_encoding_gives_utf_8(
 
 
 def test_a_western_log_is_not_taken_for_chinese(tmp_path: Path) -> None:
-    """Single accented letters between ASCII letters are no GBK.
-
-    They are replaced, the rest stays.
-    """
+    """Single accented letters between ASCII letters are no GBK; they alone are replaced."""
     text = text_of(tmp_path, "Größe geändert: RuntimeError für 5 Gänge\n".encode("latin-1") * 30)
     assert text.encoding == "utf-8"
     assert decoded(text).startswith("Gr\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}e ge")

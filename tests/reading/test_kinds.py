@@ -9,7 +9,8 @@ from postmortem.reading.kinds import kind_of
     ("text", "expected"),
     [
         pytest.param(
-            "[19107.281900] Memory cgroup out of memory: Killed process 12524 (python)\n[    5.678901] NVRM: loading\n",
+            "[19107.281900] Memory cgroup out of memory: Killed process 12524 (python)\n[   "
+            " 5.678901] NVRM: loading\n",
             "kernel",
             id="dmesg",
         ),
@@ -20,12 +21,14 @@ from postmortem.reading.kinds import kind_of
             "Mar  1 12:00:00 gpu7 kernel: [12345.678901] NVRM: Xid\n", "kernel", id="syslog"
         ),
         pytest.param(
-            "JobID           JobName      State ExitCode\n------ ---- ----- ---\n81                train    TIMEOUT      0:0\n",
+            "JobID           JobName      State ExitCode\n------ ---- ----- ---\n81               "
+            " train    TIMEOUT      0:0\n",
             "scheduler",
             id="sacct",
         ),
         pytest.param(
-            "JobId=81 JobName=train\n   UserId=me(1000)\n   JobState=FAILED Reason=NonZeroExitCode\n",
+            "JobId=81 JobName=train\n   UserId=me(1000)\n   JobState=FAILED"
+            " Reason=NonZeroExitCode\n",
             "scheduler",
             id="scontrol",
         ),

@@ -28,8 +28,15 @@ TABLE = [
 ERROR = [
     "\x1b[0;31m---------------------------------------------------------------------------\x1b[0m",
     "\x1b[0;31mOutOfMemoryError\x1b[0m                          Traceback (most recent call last)",
-    "\x1b[0;32m<ipython-input-5-abc>\x1b[0m in \x1b[0;36m<cell line: 1>\x1b[0;34m()\x1b[0m\n\x1b[0;32m----> 1\x1b[0;31m trainer\x1b[0m\x1b[0;34m.\x1b[0mtrain()\n",
-    "\x1b[0;31mOutOfMemoryError\x1b[0m: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 14.75 GiB of which 1.20 GiB is free.",
+    (
+        "\x1b[0;32m<ipython-input-5-abc>\x1b[0m in \x1b[0;36m<cell line:"
+        " 1>\x1b[0;34m()\x1b[0m\n\x1b[0;32m----> 1\x1b[0;31m"
+        " trainer\x1b[0m\x1b[0;34m.\x1b[0mtrain()\n"
+    ),
+    (
+        "\x1b[0;31mOutOfMemoryError\x1b[0m: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0"
+        " has a total capacity of 14.75 GiB of which 1.20 GiB is free."
+    ),
 ]
 
 

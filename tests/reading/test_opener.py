@@ -270,7 +270,8 @@ def test_an_archive_too_dense_for_a_log_is_read_no_further(
     assert 4 << 20 < len(got) < 20 << 20
     assert (
         str(opened.fault)
-        == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first {len(got):,} bytes were read"
+        == f"{kind} unpacks to more than 1,000 times its size, as no log does; only its first"
+        f" {len(got):,} bytes were read"
     )
     assert opened.fault is not None
     assert f"{len(got):,} 字节" in opened.fault.text("zh")

@@ -112,7 +112,8 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
             id="torch._logging, blank line",
         ),
         pytest.param(
-            "[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING] text",
+            "[2024-03-01 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [WARNING]"
+            " text",
             "text",
             NOWHERE,
             id="torch 2.1",

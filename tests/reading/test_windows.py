@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.blocks import MARGIN
+from postmortem.reading.block_reader import MARGIN
 from postmortem.reading.windows import LONG_REACH, REACH, View, same_process
 
 

@@ -18,72 +18,181 @@ LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 @pytest.mark.parametrize(
     ("text", "hidden"),
     [
-        pytest.param(f"export HF_TOKEN=hf_{LETTERS}", "export HF_TOKEN=secret-1", id="hugging face token"),
+        pytest.param(
+            f"export HF_TOKEN=hf_{LETTERS}", "export HF_TOKEN=secret-1", id="hugging face token"
+        ),
         pytest.param(f"key sk-{LETTERS} used", "key secret-1 used", id="openai key"),
         pytest.param(f"sk-proj-{LETTERS}-x1", "secret-1", id="openai project key"),
         pytest.param(f"ghp_{LETTERS}", "secret-1", id="github token"),
         pytest.param(f"github_pat_{LETTERS}_{LETTERS}", "secret-1", id="github fine-grained token"),
         pytest.param("id AKIAIOSFODNN7EXAMPLE.", "id secret-1.", id="aws key id"),
-        pytest.param("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = secret-1", id="aws secret key"),
-        pytest.param(f"wandb login --relogin {HEX_40}", "wandb login --relogin secret-1", id="wandb login"),
-        pytest.param(f"WANDB_API_KEY={HEX_40} python x.py", "WANDB_API_KEY=secret-1 python x.py", id="wandb key"),
-        pytest.param(f"wandb: Paste an API key from your profile and hit enter: {HEX_40}", "wandb: Paste an API key from your profile and hit enter: secret-1", id="wandb prompt"),
-        pytest.param("curl -H 'Authorization: Bearer abc.def-123456'", "curl -H 'Authorization: Bearer secret-1'", id="bearer"),
-        pytest.param("'Authorization': 'Basic dXNlcjpwYXNz'", "'Authorization': 'Basic secret-1'", id="basic"),
-        pytest.param("https://bob:pa55word@proxy.corp:8080/simple", "https://secret-1@host-1:8080/simple", id="password in a URL"),
-        pytest.param(f"git+https://{LETTERS}@github.com/x/y", "git+https://secret-1@github.com/x/y", id="token in a URL"),
-        pytest.param("main.py --token abcdef --epochs 3", "main.py --token secret-1 --epochs 3", id="--token"),
-        pytest.param("main.py --hub_token=abc123 --x", "main.py --hub_token=secret-1 --x", id="--hub_token="),
+        pytest.param(
+            "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "aws_secret_access_key = secret-1",
+            id="aws secret key",
+        ),
+        pytest.param(
+            f"wandb login --relogin {HEX_40}", "wandb login --relogin secret-1", id="wandb login"
+        ),
+        pytest.param(
+            f"WANDB_API_KEY={HEX_40} python x.py",
+            "WANDB_API_KEY=secret-1 python x.py",
+            id="wandb key",
+        ),
+        pytest.param(
+            f"wandb: Paste an API key from your profile and hit enter: {HEX_40}",
+            "wandb: Paste an API key from your profile and hit enter: secret-1",
+            id="wandb prompt",
+        ),
+        pytest.param(
+            "curl -H 'Authorization: Bearer abc.def-123456'",
+            "curl -H 'Authorization: Bearer secret-1'",
+            id="bearer",
+        ),
+        pytest.param(
+            "'Authorization': 'Basic dXNlcjpwYXNz'", "'Authorization': 'Basic secret-1'", id="basic"
+        ),
+        pytest.param(
+            "https://bob:pa55word@proxy.corp:8080/simple",
+            "https://secret-1@host-1:8080/simple",
+            id="password in a URL",
+        ),
+        pytest.param(
+            f"git+https://{LETTERS}@github.com/x/y",
+            "git+https://secret-1@github.com/x/y",
+            id="token in a URL",
+        ),
+        pytest.param(
+            "main.py --token abcdef --epochs 3", "main.py --token secret-1 --epochs 3", id="--token"
+        ),
+        pytest.param(
+            "main.py --hub_token=abc123 --x", "main.py --hub_token=secret-1 --x", id="--hub_token="
+        ),
         pytest.param("api_key='a1b2c3d4e5'", "api_key='secret-1'", id="api_key="),
         pytest.param('"password": "hunter2"', '"password": "secret-1"', id="password"),
-        pytest.param(f"a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{LETTERS}", "a secret-1", id="jwt"),
-        pytest.param("https://x.s3.com/f?X-Amz-Signature=abcdef012345&y=1", "https://x.s3.com/f?X-Amz-Signature=secret-1&y=1", id="presigned URL"),
         pytest.param(
-            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabc=\n-----END RSA PRIVATE KEY-----\nb",
-            "a\n-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n\n-----END RSA PRIVATE KEY-----\nb", id="private key",
+            f"a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.{LETTERS}", "a secret-1", id="jwt"
         ),
-        pytest.param(f"hub_token:\n  desc: null\n  value: {LETTERS}", "hub_token:\n  desc: null\n  value: secret-1", id="a value on a line of its own"),
-        pytest.param(f"hub_token:\n- {LETTERS}\nlr: 1", "hub_token:\n- secret-1\nlr: 1", id="a list with a value alone"),
         pytest.param(
-            f"for Settings\nhub_token\n  Input should be a valid integer [type=int_type, input_value='{LETTERS}', input_type=str]",
-            "for Settings\nhub_token\n  Input should be a valid integer [type=int_type, input_value='secret-1', input_type=str]", id="pydantic refuses a value",
+            "https://x.s3.com/f?X-Amz-Signature=abcdef012345&y=1",
+            "https://x.s3.com/f?X-Amz-Signature=secret-1&y=1",
+            id="presigned URL",
+        ),
+        pytest.param(
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\nabc=\n-----END RSA PRIVATE"
+            " KEY-----\nb",
+            "a\n-----BEGIN RSA PRIVATE KEY-----\nsecret-1\n\n-----END RSA PRIVATE KEY-----\nb",
+            id="private key",
+        ),
+        pytest.param(
+            f"hub_token:\n  desc: null\n  value: {LETTERS}",
+            "hub_token:\n  desc: null\n  value: secret-1",
+            id="a value on a line of its own",
+        ),
+        pytest.param(
+            f"hub_token:\n- {LETTERS}\nlr: 1",
+            "hub_token:\n- secret-1\nlr: 1",
+            id="a list with a value alone",
+        ),
+        pytest.param(
+            "for Settings\nhub_token\n  Input should be a valid integer [type=int_type,"
+            f" input_value='{LETTERS}', input_type=str]",
+            "for Settings\nhub_token\n  Input should be a valid integer [type=int_type,"
+            " input_value='secret-1', input_type=str]",
+            id="pydantic refuses a value",
         ),
         pytest.param("mail bob.smith+x@mail.example.org now", "mail email-1 now", id="e-mail"),
         pytest.param("connect to 10.0.12.5:29500", "connect to ip-1:29500", id="IPv4 with a port"),
-        pytest.param("{'master_addr': '10.0.12.5'}", "{'master_addr': 'ip-1'}", id="IPv4 in a dict"),
+        pytest.param(
+            "{'master_addr': '10.0.12.5'}", "{'master_addr': 'ip-1'}", id="IPv4 in a dict"
+        ),
         pytest.param("eth0:192.168.0.137<0>", "eth0:ip-1<0>", id="NCCL interface"),
-        pytest.param("nccl 172.28.11.220:4000", "nccl ip-1:4000", id="a port tells an address from a version"),
+        pytest.param(
+            "nccl 172.28.11.220:4000", "nccl ip-1:4000", id="a port tells an address from a version"
+        ),
         pytest.param("peer [2001:db8::8a2e:370:7334]:29500", "peer [ip-1]:29500", id="IPv6"),
         pytest.param("fe80::1%eth0 up", "ip-1 up", id="link-local IPv6"),
         pytest.param("/home/alice/run.py", "/home/user-1/run.py", id="home"),
         pytest.param("/Users/alice.b", "/Users/user-1", id="mac home at the end"),
-        pytest.param(r"C:\Users\John Smith\x.py", r"C:\Users\user-1\x.py", id="windows home with a blank"),
-        pytest.param("C:\\\\Users\\\\bob\\\\x", "C:\\\\Users\\\\user-1\\\\x", id="windows home, escaped"),
+        pytest.param(
+            r"C:\Users\John Smith\x.py", r"C:\Users\user-1\x.py", id="windows home with a blank"
+        ),
+        pytest.param(
+            "C:\\\\Users\\\\bob\\\\x", "C:\\\\Users\\\\user-1\\\\x", id="windows home, escaped"
+        ),
         pytest.param("bob@gpu01:~$ ls", "user-1@host-1:~$ ls", id="shell prompt"),
-        pytest.param("wandb: Currently logged in as: bob77. Use", "wandb: Currently logged in as: user-1. Use", id="wandb user"),
-        pytest.param("wandb: Currently logged in as: bob77 (team-9)", "wandb: Currently logged in as: user-1 (user-2)", id="wandb user and team"),
-        pytest.param("gpu17:49:51 [0] NCCL INFO Bootstrap", "host-1:49:51 [0] NCCL INFO Bootstrap", id="NCCL prefix"),
-        pytest.param("  host      : gpu8.mgt.example.com", "  host      : host-1", id="torchelastic summary"),
-        pytest.param("at ip-172-31-44-205.us-west-2.compute.internal ok", "at host-1 ok", id="EC2 name"),
+        pytest.param(
+            "wandb: Currently logged in as: bob77. Use",
+            "wandb: Currently logged in as: user-1. Use",
+            id="wandb user",
+        ),
+        pytest.param(
+            "wandb: Currently logged in as: bob77 (team-9)",
+            "wandb: Currently logged in as: user-1 (user-2)",
+            id="wandb user and team",
+        ),
+        pytest.param(
+            "gpu17:49:51 [0] NCCL INFO Bootstrap",
+            "host-1:49:51 [0] NCCL INFO Bootstrap",
+            id="NCCL prefix",
+        ),
+        pytest.param(
+            "  host      : gpu8.mgt.example.com", "  host      : host-1", id="torchelastic summary"
+        ),
+        pytest.param(
+            "at ip-172-31-44-205.us-west-2.compute.internal ok", "at host-1 ok", id="EC2 name"
+        ),
         pytest.param("MASTER_ADDR=gpu01 python", "MASTER_ADDR=host-1 python", id="master address"),
-        pytest.param("srun: error: gpu003: task 0: Killed", "srun: error: host-1: task 0: Killed", id="srun"),
-        pytest.param("Start running, host: charlie@gpunode07, work_dir: /w", "Start running, host: user-1@host-1, work_dir: /w", id="mmcv"),
-        pytest.param("host: charlie@quark", "host: user-1@host-1", id="mmcv on a host without a number"),
-        pytest.param("root@518b9ea961fb:/workspace# python x.py", "root@host-1:/workspace# python x.py", id="container prompt"),
+        pytest.param(
+            "srun: error: gpu003: task 0: Killed", "srun: error: host-1: task 0: Killed", id="srun"
+        ),
+        pytest.param(
+            "Start running, host: charlie@gpunode07, work_dir: /w",
+            "Start running, host: user-1@host-1, work_dir: /w",
+            id="mmcv",
+        ),
+        pytest.param(
+            "host: charlie@quark", "host: user-1@host-1", id="mmcv on a host without a number"
+        ),
+        pytest.param(
+            "root@518b9ea961fb:/workspace# python x.py",
+            "root@host-1:/workspace# python x.py",
+            id="container prompt",
+        ),
         pytest.param("root@518b9ea961fb", "root@host-1", id="container"),
-        pytest.param("[bob@login2 run]$ python x.py", "[user-1@host-1 run]$ python x.py", id="bracketed prompt"),
+        pytest.param(
+            "[bob@login2 run]$ python x.py",
+            "[user-1@host-1 run]$ python x.py",
+            id="bracketed prompt",
+        ),
         pytest.param("ssh -A bob@quark", "ssh -A user-1@host-1", id="ssh"),
         pytest.param("alice@alice-laptop", "user-1@host-1", id="a laptop"),
-        pytest.param("bob@gpunode07.cluster.local", "user-1@host-1", id="a login is no e-mail address"),
-        pytest.param("mail bob@mail01.example.org", "mail email-1", id="an e-mail address is no login"),
-        pytest.param("cannot reach gpunode07.cluster.local", "cannot reach host-1", id="cluster.local"),
-        pytest.param("via http://proxy.corp.example:3128/", "via http://host-1:3128/", id="corporate proxy"),
-        pytest.param("gpu01.local node3.internal login.cluster storage.lan a17.hpc", "host-1 host-2 host-3 host-4 host-5", id="private suffixes"),
-        pytest.param("connection from proxy.internal", "connection from host-1", id="a host without a number"),
+        pytest.param(
+            "bob@gpunode07.cluster.local", "user-1@host-1", id="a login is no e-mail address"
+        ),
+        pytest.param(
+            "mail bob@mail01.example.org", "mail email-1", id="an e-mail address is no login"
+        ),
+        pytest.param(
+            "cannot reach gpunode07.cluster.local", "cannot reach host-1", id="cluster.local"
+        ),
+        pytest.param(
+            "via http://proxy.corp.example:3128/", "via http://host-1:3128/", id="corporate proxy"
+        ),
+        pytest.param(
+            "gpu01.local node3.internal login.cluster storage.lan a17.hpc",
+            "host-1 host-2 host-3 host-4 host-5",
+            id="private suffixes",
+        ),
+        pytest.param(
+            "connection from proxy.internal", "connection from host-1", id="a host without a number"
+        ),
         pytest.param("head-0.ray.svc.cluster.local", "host-1", id="kubernetes service"),
-        pytest.param("https://gpu1.hpc.uni-x.edu/x", "https://host-1/x", id="a cluster within a university"),
+        pytest.param(
+            "https://gpu1.hpc.uni-x.edu/x", "https://host-1/x", id="a cluster within a university"
+        ),
     ],
-)  # fmt: skip
+)
 def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
     """What gives people or machines away is replaced, the text around it stays.
 
@@ -143,11 +252,13 @@ def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
         ),
         pytest.param("HTTPSConnectionPool(host='huggingface.co', port=443)", id="public host"),
         pytest.param(
-            "https://pytorch.org/docs github.com docs.python.org pypi.org https://docs.hpc.shef.ac.uk/x https://docs.nvidia.com",
+            "https://pytorch.org/docs github.com docs.python.org pypi.org"
+            " https://docs.hpc.shef.ac.uk/x https://docs.nvidia.com",
             id="public hosts",
         ),
         pytest.param(
-            "git+https://github.com/huggingface/transformers@main react@latest pkg@1.0 pkg@rc1 transformers@518b9ea961fb",
+            "git+https://github.com/huggingface/transformers@main react@latest pkg@1.0 pkg@rc1"
+            " transformers@518b9ea961fb",
             id="pinned revisions",
         ),
         pytest.param("pytorch/pytorch@sha256:abcdef img@sha256:abc", id="image digests"),
@@ -157,15 +268,18 @@ def test_secrets_addresses_and_names_are_hidden(text: str, hidden: str) -> None:
             id="symbols and products",
         ),
         pytest.param(
-            "from sklearn.cluster import KMeans; scipy.cluster, cannot import name 'x' from 'foo.internal'",
+            "from sklearn.cluster import KMeans; scipy.cluster, cannot import name 'x' from"
+            " 'foo.internal'",
             id="modules named cluster",
         ),
         pytest.param(
-            "google.protobuf.internal.builder google.protobuf.internal threading.local() self.local torch.testing._internal",
+            "google.protobuf.internal.builder google.protobuf.internal threading.local() self.local"
+            " torch.testing._internal",
             id="modules named internal",
         ),
         pytest.param(
-            "settings.local config.local.yaml .env.local /etc/rc.local conf/config.example model.layers.0.local.weight",
+            "settings.local config.local.yaml .env.local /etc/rc.local conf/config.example"
+            " model.layers.0.local.weight",
             id="files and weights",
         ),
         pytest.param(
@@ -287,26 +401,57 @@ _KEY = [_BEGIN, *_BODY, _LAST, _END]
     "lines",
     [
         pytest.param(_KEY, id="whole"),
-        pytest.param([*_BODY[5:], _LAST, _END, "RuntimeError: x"], id="its beginning lies before the excerpt"),
+        pytest.param(
+            [*_BODY[5:], _LAST, _END, "RuntimeError: x"], id="its beginning lies before the excerpt"
+        ),
         pytest.param([_LAST, _END], id="only its last line and its end"),
         pytest.param([_BEGIN, *_BODY[:7]], id="its end lies behind the excerpt"),
         pytest.param(["x", *_BODY[4:9], "y"], id="neither beginning nor end"),
         pytest.param(["x", _BODY[4], "y"], id="one line of it"),
-        pytest.param([f"[rank1]: {line}" for line in _KEY], id="a launcher's label before every line"),
-        pytest.param([f"2026-01-01 12:00:00,123 - root - INFO - {line}" for line in _KEY], id="a time stamp before every line"),
-        pytest.param([f"2026-01-01 12:00:00,123 - root - INFO - {line}" for line in _KEY[3:9]], id="time stamps, cut on both sides"),
-        pytest.param([line for one in _KEY for line in (f"0: {one}", f"1: {one}")], id="two ranks at once"),
-        pytest.param([line for one in _KEY for line in (f"[rank1]: {one}", "[rank0]: step 3 loss 2.3")], id="another rank's lines between"),
-        pytest.param(['{"private_key": "' + r"\n".join(_KEY) + r'\n", "x": 1}'], id="breaks as escapes"),
+        pytest.param(
+            [f"[rank1]: {line}" for line in _KEY], id="a launcher's label before every line"
+        ),
+        pytest.param(
+            [f"2026-01-01 12:00:00,123 - root - INFO - {line}" for line in _KEY],
+            id="a time stamp before every line",
+        ),
+        pytest.param(
+            [f"2026-01-01 12:00:00,123 - root - INFO - {line}" for line in _KEY[3:9]],
+            id="time stamps, cut on both sides",
+        ),
+        pytest.param(
+            [line for one in _KEY for line in (f"0: {one}", f"1: {one}")], id="two ranks at once"
+        ),
+        pytest.param(
+            [line for one in _KEY for line in (f"[rank1]: {one}", "[rank0]: step 3 loss 2.3")],
+            id="another rank's lines between",
+        ),
+        pytest.param(
+            ['{"private_key": "' + r"\n".join(_KEY) + r'\n", "x": 1}'], id="breaks as escapes"
+        ),
         pytest.param([" ".join(_KEY)], id="breaks as blanks"),
         pytest.param([_BEGIN + "".join(_BODY) + _END], id="no breaks"),
         pytest.param([repr(line + "\n") for line in _KEY], id="a list of lines"),
         pytest.param([f"│ {line:<70} │" for line in _KEY], id="in a box"),
-        pytest.param([_BEGIN, "Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-256-CBC,0A1B2C3D", "", *_BODY, _LAST, _END], id="encrypted, with headers"),
+        pytest.param(
+            [
+                _BEGIN,
+                "Proc-Type: 4,ENCRYPTED",
+                "DEK-Info: AES-256-CBC,0A1B2C3D",
+                "",
+                *_BODY,
+                _LAST,
+                _END,
+            ],
+            id="encrypted, with headers",
+        ),
         pytest.param([_BEGIN, "\x1c", *_BODY, "\x1c", _END], id="lines of separators between"),
-        pytest.param([("x" * 1940 + " " + _BEGIN + r"\n" + r"\n".join(_BODY))[:2000]], id="a long line cut within it"),
+        pytest.param(
+            [("x" * 1940 + " " + _BEGIN + r"\n" + r"\n".join(_BODY))[:2000]],
+            id="a long line cut within it",
+        ),
     ],
-)  # fmt: skip
+)
 def test_private_keys_are_hidden_however_they_are_cut_or_prefixed(lines: list[str]) -> None:
     """No piece of a key stays, every line keeps its number, and doing it twice changes nothing."""
     hidden = Redactor().lines(lines)
@@ -354,7 +499,7 @@ def test_a_secret_known_by_its_name_is_hidden_where_it_stands_alone() -> None:
 @pytest.mark.parametrize("stamp", ["", "[rank3]: ", "2026-01-01 12:00:00,123 INFO "])
 @pytest.mark.parametrize("name", ["planted.txt", "named.txt"])
 def test_no_planted_line_keeps_what_gives_away(name: str, stamp: str) -> None:
-    """Secrets of the kinds that scanners know, and names, where they stand in logs."""
+    """Secrets of the kinds that scanners know, and names, in the places that they take in logs."""
     assert [
         one.line
         for one in planted(name)
@@ -385,10 +530,7 @@ def test_look_alikes_are_left_alone() -> None:
 
 
 def test_no_rule_finds_anything_without_its_hint() -> None:
-    """Where no hint stands, no rule is tried.
-
-    Each must hold wherever its rule finds something.
-    """
+    """Where no hint stands, no rule is tried: each must hold wherever its rule finds something."""
     lines = [
         *look_alikes(),
         *(one.line for name in ("planted.txt", "named.txt") for one in planted(name)),
@@ -415,11 +557,17 @@ def _seconds(text: str) -> float:
 @pytest.mark.parametrize(
     "piece",
     [
-        "-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ", "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:", "a@b", "a1@b1.", "x.", "abc.local.", "ssh ", "host: ", "a-1.",
-        "a:a", "token=", "token: '", "'", "password=a", "--token ", "curl -u ", "mysql -p", "a://a:a", "a://:", "/scratch/", "/users/", "+1 ", "aa:", "wandb ", "Bearer ", "authorization: ", "cookie: a=", "A1b+", "://a@",
-        "a.a.corp.", "0:", "_", "USER=", "user=", "phone: 1", "(1) ", "1-", "https://a/b/c/runs/", "echo a|", "a:b@", "auth=('a','", "\n", "token  ", "key\t", "hf_", '{"token": "', "docker login ", "wandb.login(",
-        "machine a login b ", "[a@b c", "host@", "token: str = ", "token: a[", "token=[", "token:\n- a", "token:\n  desc: a\n", "token: &a ", "token: A('", "('token', '", "token%3A", "%22", "token a ", "token [type=a, input_value=", "invalid a: ",
-        "a'a", "token=a'", "</td><td>", '"token", "type": "a", ',
+        "-", "a", ":", "1.", "a@", "/home/", "://", "eyJaaaaaaaa.", "api_key=", "sk-", "1.2.3.4 ",
+        "-----BEGIN PRIVATE KEY-----\n", "login", "opencv-", "f:", "a@b", "a1@b1.", "x.",
+        "abc.local.", "ssh ", "host: ", "a-1.", "a:a", "token=", "token: '", "'", "password=a",
+        "--token ", "curl -u ", "mysql -p", "a://a:a", "a://:", "/scratch/", "/users/", "+1 ",
+        "aa:", "wandb ", "Bearer ", "authorization: ", "cookie: a=", "A1b+", "://a@", "a.a.corp.",
+        "0:", "_", "USER=", "user=", "phone: 1", "(1) ", "1-", "https://a/b/c/runs/", "echo a|",
+        "a:b@", "auth=('a','", "\n", "token  ", "key\t", "hf_", '{"token": "', "docker login ",
+        "wandb.login(", "machine a login b ", "[a@b c", "host@", "token: str = ", "token: a[",
+        "token=[", "token:\n- a", "token:\n  desc: a\n", "token: &a ", "token: A('", "('token', '",
+        "token%3A", "%22", "token a ", "token [type=a, input_value=", "invalid a: ", "a'a",
+        "token=a'", "</td><td>", '"token", "type": "a", ',
     ],
 )  # fmt: skip
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:

@@ -17,7 +17,7 @@ import postmortem
 from postmortem.compare import compare_runs
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import FORMS, side_by_side
+from postmortem.report import SHOWN_FORMS, side_by_side
 from postmortem.share import smallest_text
 from tests.planted import planted
 
@@ -61,7 +61,11 @@ LINES = (
     ("AccountKey=" + ALPHABET + "ABCDEFGH==", ALPHABET + "ABCDEFGH"),
     ("mongodb+srv://root:Tr0ub4dor@cluster0.secretlab.edu", "Tr0ub4dor"),
     (
-        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n-----END OPENSSH PRIVATE KEY-----",
+        (
+            "-----BEGIN OPENSSH PRIVATE"
+            " KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\n-----END OPENSSH PRIVATE"
+            " KEY-----"
+        ),
         "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
     ),
     ("COMET_API_KEY=Q1w2E3r4T5y6U7i8O9p0", "Q1w2E3r4T5y6U7i8O9p0"),
@@ -94,7 +98,10 @@ TOLD = (
     f"wandb_api_key: {HEX[::-1]}",
     f"run_name: {PAT}",
     f"output_dir: /home/dexplorer/{HF}",
-    f"python train.py --hub_token {HF} --output_dir /home/dexplorer/out --run_name x --learning_rate 1e-4",
+    (
+        f"python train.py --hub_token {HF} --output_dir /home/dexplorer/out --run_name x"
+        " --learning_rate 1e-4"
+    ),
     f"Saving model checkpoint to /home/dexplorer/{HF}/checkpoint-5",
     "export MASTER_ADDR=10.77.31.9",
     f"{{'loss': 1.5, '{HF}': 2.5, 'learning_rate': 1e-4, 'epoch': 0.2}}",
@@ -125,7 +132,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "form", ["terminal whole", *FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)]
+    "form",
+    ["terminal whole", *SHOWN_FORMS, "share", *(f"compare {form}" for form in side_by_side.FORMS)],
 )
 def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     """In no form, wherever it stood."""
@@ -147,7 +155,10 @@ ROWS = [*planted(), *planted("named.txt")]
 
 @pytest.mark.parametrize("part", range(6))
 def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: int) -> None:
-    """Each line by itself, in the words of a failure, in a traceback's source line, at the end."""
+    """Each line by itself, in the words of a failure, in the source line of a traceback.
+
+    And at the end of the log.
+    """
     rows = ROWS[part::6]
     told = [one.line for one in rows]
     failures = [
@@ -169,7 +180,7 @@ def test_no_kind_of_secret_leaves_the_program_in_any_form(tmp_path: Path, part: 
     )
     good.write_text("ok\n")
     report = postmortem.analyze(log)
-    shown = {form: report.render(form, redact=True) for form in FORMS} | {
+    shown = {form: report.render(form, redact=True) for form in SHOWN_FORMS} | {
         "terminal whole": report.render("terminal", full=True, redact=True)
     }
     shown |= {

@@ -10,7 +10,7 @@ import pytest
 from postmortem import report
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report import FORMS, render
+from postmortem.report import FORMS, SHOWN_FORMS, render
 from tests.report.samples import TOKEN, abstaining, hostile, lifted, rich
 
 
@@ -35,7 +35,7 @@ def test_every_form_renders_everything(form: str, one: Diagnosis) -> None:
     assert render(lifted(one), form, language=one.language) == text
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "analysis"])
+@pytest.mark.parametrize("form", SHOWN_FORMS)
 def test_redaction_is_the_callers_choice(form: str) -> None:
     """With it no name is left in any form, without it the path is as it was."""
     assert "alice" not in render(lifted(rich()), form)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
 from postmortem.shapes import baseline

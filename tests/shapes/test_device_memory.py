@@ -1,6 +1,6 @@
 """Memory that rises over a run."""
 
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
 from postmortem.shapes import device_memory

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
 from postmortem.pipeline import machine_for

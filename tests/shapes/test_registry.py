@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from postmortem import shapes as room
-from postmortem.facts.environment import FactStore
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE, Where

@@ -9,7 +9,7 @@ from postmortem.gather import Gathering
 from postmortem.literals import Machine
 from postmortem.model.watching import MetricRecord
 from postmortem.pipeline import machine_for
-from postmortem.reading.blocks import Block
+from postmortem.reading.block_reader import Block
 from postmortem.watch.live import Live
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"

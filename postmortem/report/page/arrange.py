@@ -51,7 +51,7 @@ def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ..
     return tuple(made)
 
 
-def _of_processes(diagnosis: Diagnosis, found: losses_compared.Compared) -> Panel:
+def _of_processes(diagnosis: Diagnosis, found: losses_compared.LossesCompared) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
     first = _panel(diagnosis, found.series[0], ())
     tracks = tuple(
@@ -73,7 +73,7 @@ def _of_processes(diagnosis: Diagnosis, found: losses_compared.Compared) -> Pane
     )
 
 
-def _form_of(index: int, found: losses_compared.Compared) -> str:
+def _form_of(index: int, found: losses_compared.LossesCompared) -> str:
     """Say how one of several processes is drawn."""
     if found.has_odd and index == 0:
         return "odd"

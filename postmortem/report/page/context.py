@@ -14,6 +14,7 @@ from postmortem.model.said import cut
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
+from postmortem.report.for_people import input_kind
 from postmortem.report.page.process_lanes import lanes
 from postmortem.report.page.quoted_lines import (
     LONGEST_LINE,
@@ -24,7 +25,6 @@ from postmortem.report.page.quoted_lines import (
     weighed,
 )
 from postmortem.report.plain import file_name, number, percent, process, weight, when
-from postmortem.report.presentable import input_kind
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
 

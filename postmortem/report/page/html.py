@@ -21,12 +21,12 @@ from postmortem.model.diagnosis import Diagnosis, SeriesView
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
+from postmortem.report.for_people import presentable
 from postmortem.report.page import chart_data, panel_figures
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.context import article_context
 from postmortem.report.page.panel import Panel
 from postmortem.report.plotted import chosen
-from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 from postmortem.resources import folder

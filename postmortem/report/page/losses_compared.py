@@ -22,7 +22,7 @@ MOST: Final = 64
 _NOT_TRAINING: Final = ("eval", "val", "test")
 
 
-class Compared(NamedTuple):
+class LossesCompared(NamedTuple):
     """The same loss of several processes."""
 
     series: tuple[SeriesView, ...]
@@ -32,7 +32,7 @@ class Compared(NamedTuple):
     """What is too much to draw."""
 
 
-def compared(diagnosis: Diagnosis) -> Compared | None:
+def compared(diagnosis: Diagnosis) -> LossesCompared | None:
     """Find the loss that at least two processes print at the same steps, with different values.
 
     One whose NaN begins on one process is preferred.
@@ -47,7 +47,7 @@ def compared(diagnosis: Diagnosis) -> Compared | None:
     _, members = min(found, key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
     odd = _earliest(members) or _failed(diagnosis, members)
     ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
-    return Compared(ordered[:MOST], odd is not None, ordered[MOST:])
+    return LossesCompared(ordered[:MOST], odd is not None, ordered[MOST:])
 
 
 def _by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:

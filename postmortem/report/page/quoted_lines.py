@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Excerpt
 from postmortem.model.visible import safe
+from postmortem.report.for_people import input_kind
 from postmortem.report.plain import file_name, place
-from postmortem.report.presentable import input_kind
 from postmortem.report.words import Words
 
 NO_SPOT: Final = {"text": "", "anchor": ""}

@@ -19,9 +19,9 @@ from postmortem.model.said import cut
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
+from postmortem.report.for_people import input_kind, presentable
 from postmortem.report.plain import one_line, percent, weight
 from postmortem.report.plotted import chosen
-from postmortem.report.presentable import input_kind, presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.terminal.paper import Paper, shortened
 from postmortem.report.terminal.screen_plan import UPGRADES, Plan

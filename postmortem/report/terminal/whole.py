@@ -16,9 +16,9 @@ from postmortem.model.diagnosis import Cause, Diagnosis, Evidence, Fix, SeriesVi
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
+from postmortem.report.for_people import presentable
 from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.plotted import chosen
-from postmortem.report.presentable import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.report.sparks import sparkline
 from postmortem.report.terminal.paper import MOODS, Paper

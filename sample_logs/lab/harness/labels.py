@@ -155,10 +155,8 @@ def label_of(
         else {}
     )
     if dump is not None:
-        file, note = (
-            fault.dump_file(dump).relative_to(LAB),
-            "" if fault.composed else "; the log is real",
-        )
+        file = fault.dump_file(dump).relative_to(LAB)
+        note = "" if fault.composed else "; the log is real"
         label["dump"] = f"composed ({file}){note}. {dump.why}".strip()
     elif run.dump:
         label["dump"] = f"real: {fault.dump_command}"

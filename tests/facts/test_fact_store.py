@@ -7,8 +7,8 @@ import itertools
 
 import pytest
 
-from postmortem.facts.environment import FactStore, environment, typed
-from postmortem.facts.numbers import number
+from postmortem.facts.fact_store import FactStore, environment, typed
+from postmortem.facts.number_texts import number
 from postmortem.knowledge.base import load
 from postmortem.model.diagnosis import Gpu, Setting
 

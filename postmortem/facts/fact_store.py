@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.facts.cards import Cards
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.model.diagnosis import Environment, Setting
 from postmortem.model.said import cut
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from postmortem.facts.numbers import number
+from postmortem.facts.number_texts import number
 from postmortem.knowledge.engine import compiled
 from postmortem.model.numerals import whole_number
 

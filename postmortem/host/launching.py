@@ -6,7 +6,7 @@ Standard output and standard error stay apart for whoever reads them, and are jo
 the order in which they came.
 
 The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
-streams and of us; what it leaves behind is read on by `host.drain`.
+streams and of us; what it leaves behind is read on by `host.draining`.
 """
 
 import os
@@ -21,8 +21,8 @@ from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
-from postmortem.host import drain
-from postmortem.host.kept import Kept
+from postmortem.host import draining
+from postmortem.host.kept import KeptLog
 from postmortem.host.outlet import Outlet
 from postmortem.host.signals import Signals
 
@@ -47,7 +47,7 @@ class Done(NamedTuple):
     """What of its output was not passed on, and why."""
 
 
-def launch(command: Sequence[str], kept: Kept, signals: Signals) -> Done:
+def launch(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done:
     """Run the command to its end; signals sent to us are passed on to it.
 
     Raises:
@@ -100,7 +100,10 @@ def _outlets() -> list[Outlet]:
 
 
 def _pump(
-    child: "subprocess.Popen[bytes]", pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals
+    child: "subprocess.Popen[bytes]",
+    pipes: dict[IO[bytes], Outlet],
+    kept: KeptLog,
+    signals: Signals,
 ) -> None:
     """Copy both streams as they come; those that have ended are taken out of `pipes`."""
     is_waiting = partial(_may_wait, child, signals)
@@ -128,7 +131,7 @@ def _may_wait(child: "subprocess.Popen[bytes]", signals: Signals) -> bool:
     return child.poll() is None and not signals.unheard.is_set()
 
 
-def _copied(pipe: IO[bytes], outlet: Outlet, kept: Kept, is_waiting: Callable[[], bool]) -> bool:
+def _copied(pipe: IO[bytes], outlet: Outlet, kept: KeptLog, is_waiting: Callable[[], bool]) -> bool:
     """Copy what a stream holds; false at its end."""
     data = os.read(pipe.fileno(), _CHUNK)
     if data:
@@ -137,7 +140,7 @@ def _copied(pipe: IO[bytes], outlet: Outlet, kept: Kept, is_waiting: Callable[[]
     return bool(data)
 
 
-def _leave(pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None:
+def _leave(pipes: dict[IO[bytes], Outlet], kept: KeptLog, signals: Signals) -> None:
     """Hand pipes that are still open to a process that reads on.
 
     Without a reader, whoever writes next would be killed.
@@ -147,7 +150,7 @@ def _leave(pipes: dict[IO[bytes], Outlet], kept: Kept, signals: Signals) -> None
         log = os.open(os.devnull, os.O_WRONLY) if kept.number is None else os.dup(kept.number)
         with suppress(OSError), signals.unblocked():
             subprocess.Popen(
-                [sys.executable, "-I", "-S", drain.__file__, *map(str, (log, *numbers))],
+                [sys.executable, "-I", "-S", draining.__file__, *map(str, (log, *numbers))],
                 pass_fds=(log, *numbers),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.reading.blocks import MARGIN, Block, blocks
+from postmortem.reading.block_reader import MARGIN, Block, blocks
 
 KINDS = {
     "lines": b"".join(b"line %d of the log\n" % number for number in range(40_000)),
@@ -66,10 +66,7 @@ def test_fresh_regions_are_the_log(kind: str, size: int) -> None:
     st.integers(500, 300_000),
 )
 def test_any_log_any_size_any_pipe(pieces: list[tuple[int, bytes]], size: int, most: int) -> None:
-    """The same holds for any mixture of line lengths.
-
-    It holds for reads that give less than was asked for, too.
-    """
+    """So it is for any mixture of line lengths, and reads that give less than was asked for."""
     data = b"".join(b"z" * length + end for length, end in pieces)
     check(data, list(blocks(Trickle(data, most), size)))
 

@@ -15,7 +15,7 @@ from postmortem.report.plain import file_name, kept_lines, read_sources
 from postmortem.report.words import Words
 
 _LARGEST_BLANK: Final = 4096
-"""Bytes up to which the end of a file is the whole file: if that holds nothing, the file is blank."""
+"""Bytes up to which the end of a file is all of it: if that holds nothing, the file is blank."""
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
 _SAYS_NOTHING: Final = re.compile(r"[\s:：,;.—-]*")
 _BARE_EXCEPTION: Final = re.compile(r"([\w.]+)\s*:\s*")

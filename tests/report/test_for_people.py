@@ -6,8 +6,8 @@ import pytest
 
 from postmortem.model.diagnosis import Diagnosis, Event, Excerpt, FirstFailure, Source, Verdict
 from postmortem.model.lines import NOWHERE
-from postmortem.report import FORMS, render
-from postmortem.report.presentable import input_kind, presentable
+from postmortem.report import FORMS, SHOWN_FORMS, render
+from postmortem.report.for_people import input_kind, presentable
 from tests.report.samples import abstaining, lifted, rich
 
 NO_CAUSE = Verdict(
@@ -69,9 +69,7 @@ INPUTS = [
 
 
 @pytest.mark.parametrize(("one", "kind", "said"), INPUTS)
-@pytest.mark.parametrize(
-    "form", [form for form in FORMS if form not in {"json", "jsonl", "analysis"}]
-)
+@pytest.mark.parametrize("form", [form for form in SHOWN_FORMS if form not in {"json", "jsonl"}])
 def test_an_input_that_is_no_log_is_named(one: Diagnosis, kind: str, said: str, form: str) -> None:
     """The report says what the input is and what to pass.
 

@@ -1,0 +1,164 @@
+"""A source as what it says it is: a log, a metrics file, an error file.
+
+In: the text of a source, the matching machine. Out: `Gathered`, what kind of source it is, what is
+to be said of it. Not here: opening it, the other sources of the job (`gathering.job`).
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from postmortem.formats import csv_metrics, error_file, trainer_state
+from postmortem.formats.records import Record
+from postmortem.gather import Gathering
+from postmortem.gathered import Gathered
+from postmortem.knowledge.engine import Budget
+from postmortem.literals import Machine
+from postmortem.model.lines import Where
+from postmortem.model.said import Said, say
+from postmortem.reading.block_reader import Block, blocks
+from postmortem.reading.decode import Text
+from postmortem.reading.kinds import kind_of
+from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.reading.readable import Counted, fill, lines_of
+
+Progress = Callable[[str, int, int], None]
+"""Told of a source's path, its bytes and its lines read so far, after each block."""
+_ERROR_FILE_BYTES: Final = 16 << 20
+"""An error file holds one message and its call stack, and is read whole."""
+_ROW_BYTES: Final = 1 << 20
+_HEAD: Final = 65536
+"""Characters by which it is told what a text is."""
+_CUT: Final = say("only its beginning was read", "只读取了开头部分")
+_FRAMES: Final = say(
+    "its only line breaks are carriage returns: lines count its frames",
+    "文件只用回车符换行：行号按进度条的帧计数",
+)
+
+
+class SourceReader:
+    """Reads sources of one job, which share a budget."""
+
+    def __init__(
+        self, machine: Machine, block_size: int, budget: Budget, progress: Progress | None
+    ) -> None:
+        """Take what is looked for, how many bytes at a time, and who is told how far it is."""
+        self.machine, self.block_size = machine, block_size
+        self.budget, self.progress = budget, progress
+
+    def read(self, text: Text, index: int, where: Where, path: str) -> tuple[Gathered, list[Said]]:
+        """Read a source to its end.
+
+        Args:
+            text: of the source.
+            index: its number among the sources of the job.
+            where: the process that its name tells.
+            path: by which whoever waits is told how far it is.
+
+        Returns:
+            What is found in it, and what is to be said of it.
+        """
+        head = _head(text)
+        if trainer_state.claims(head):
+            return self._state(text, index), _notes(text)
+        if csv_metrics.claims(head):
+            return self._columns(text, index), _notes(text)
+        if error_file.claims(head):
+            part = self._error_file(text, index, where)
+            is_cut = bool(text.read(1))
+            return part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)]
+        part = self._log(text, index, where, path, srun=carries_srun_labels(head[:_HEAD]))
+        return part, _notes(text)
+
+    def _log(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
+        gathering = Gathering(
+            self.machine,
+            index,
+            where,
+            srun=srun,
+            breaks_by_return=text.breaks_by_return,
+            budget=self.budget,
+        )
+        for block in blocks(text, self.block_size):
+            gathering.feed(block)
+            if self.progress is not None:
+                self.progress(path, block.offset + block.hi, gathering.line)
+        return gathering.snapshot()
+
+    def _error_file(self, text: Text, index: int, where: Where) -> Gathered:
+        """Read an error file: its one line holds a whole traceback, and all found stands on it."""
+        raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
+        # JSON may hold half a character.
+        data = (error_file.text(raw) or raw).encode("utf-8", "replace")
+        gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
+        gathering.feed(Block(data, 0, len(data), 0))
+        result = gathering.snapshot()
+        result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
+        result.error_files.add(index)
+        result.tracebacks = [
+            (dataclasses.replace(found, line=1, end_line=1, exception_line=1), before)
+            for found, before in result.tracebacks
+        ]
+        return result
+
+    def _state(self, text: Text, index: int) -> Gathered:
+        source = Counted(text)
+        records = trainer_state.records(blocks(source, self.block_size))
+        return self._records(source, index, records, "transformers-trainer")
+
+    def _columns(self, text: Text, index: int) -> Gathered:
+        source = Counted(text)
+        records = csv_metrics.records(lines_of(source, _ROW_BYTES))
+        return self._records(source, index, records, csv_metrics.PRODUCER)
+
+    def _records(
+        self, source: Counted, index: int, records: Iterable[tuple[Record, int]], producer: str
+    ) -> Gathered:
+        """Take the records of a file that holds nothing else."""
+        gathering = Gathering(self.machine, index)
+        gathering.take_state(records, producer)
+        gathering.feed(Block(b"", 0, 0, 0))
+        result = gathering.snapshot()
+        result.lines[index] = source.lines
+        return result
+
+
+def kind_of_source(given: str, text: Text, part: Gathered, index: int) -> str:
+    """Tell what a source is, as `model.diagnosis.Source` names it.
+
+    Args:
+        given: `log`, or what the caller knows it to be.
+        text: of the source.
+        part: what was found in it.
+        index: its number among the sources of the job.
+    """
+    head = _head(text)
+    if trainer_state.claims(head) or csv_metrics.claims(head):
+        return "metrics"
+    if given != "log":
+        return given
+    if text.printed is not None:
+        return "notebook"
+    if part.records.get(index):
+        return "log"
+    if not part.findings and part.facts.facts:
+        return "environment"
+    return kind_of(head[:_HEAD]) or "log"
+
+
+def _notes(text: Text) -> list[Said]:
+    """Say what of the text a reader of the report should know."""
+    notes = [_FRAMES] if text.breaks_by_return else []
+    if text.printed is not None and text.printed.passed_over:
+        notes.append(
+            say(
+                "{count} printed texts of more than 16 MiB were passed over",
+                "有 {count} 段超过 16 MiB 的输出文本已跳过",
+                count=text.printed.passed_over,
+            )
+        )
+    return notes
+
+
+def _head(text: Text) -> str:
+    return text.head.decode("utf-8", "replace")

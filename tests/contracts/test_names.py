@@ -1,0 +1,71 @@
+"""One name for one thing: no two modules, classes or rooms bear the same."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.stem.startswith("__")]
+ROOMS = {path.parent.name for path in PACKAGE.rglob("__init__.py")}
+AT_THE_ROOT = {"__init__", "__main__", "api", "pipeline", "errors", "names", "resources"}
+SPEAKING = ("report/", "cli/", "model/said.py")
+"""Where a language is chosen, and the value that is worded in one."""
+
+
+def tree(module: Path) -> ast.Module:
+    """A module, parsed."""
+    return ast.parse(module.read_text(encoding="utf-8"))
+
+
+def twice(found: list[str]) -> list[str]:
+    """What comes more than once."""
+    return sorted(name for name, count in Counter(found).items() if count > 1)
+
+
+def test_no_two_modules_bear_one_name() -> None:
+    """Nor does a module bear that of a room."""
+    stems = [path.stem for path in MODULES]
+    assert (twice(stems), sorted(ROOMS & {*stems})) == ([], [])
+
+
+def test_no_two_classes_bear_one_name() -> None:
+    """Whether they are private to a module or not."""
+    found = [
+        node.name.lstrip("_")
+        for module in MODULES
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert twice(found) == []
+
+
+def test_no_module_bears_the_name_of_its_function() -> None:
+    """`from x import x` says neither what it is nor what it does."""
+    assert [
+        str(module.relative_to(PACKAGE))
+        for module in MODULES
+        for node in tree(module).body
+        if isinstance(node, ast.FunctionDef) and node.name == module.stem
+    ] == []
+
+
+def test_little_stands_at_the_root() -> None:
+    """Whatever else there is has a room."""
+    assert {path.stem for path in PACKAGE.glob("*.py")} == AT_THE_ROOT
+    assert (PACKAGE / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_language_is_chosen_where_text_is_made(module: Path) -> None:
+    """No function outside the rooms that render is asked for a language."""
+    is_speaking = module.relative_to(PACKAGE).as_posix().startswith(SPEAKING)
+    asked = [
+        f"{node.name}({argument.arg})"
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in (*node.args.args, *node.args.kwonlyargs)
+        if argument.arg in {"language", "lang"}
+    ]
+    assert is_speaking or asked == []
