@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.case.build import case_of
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
+from postmortem.gathering.literals import Machine
 from postmortem.inference.verdict import rank
 from postmortem.knowledge.base import KnowledgeBase, load
-from postmortem.literals import Machine
 from postmortem.model.diagnosis import Analysis
 from postmortem.reading.sources import LogSource
 from postmortem.story.telling import tell

@@ -21,13 +21,13 @@ from postmortem import resources
 from postmortem.formats.bars import draw
 from postmortem.formats.trainer_state import records
 from postmortem.formats.unknown import GenericReader
+from postmortem.gathering import traceback
 from postmortem.knowledge import attack, check
 from postmortem.knowledge.compile import compile_folders
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
-from postmortem.signatures import traceback
 
 PACKAGE: Final = Path(traceback.__file__).parents[1]
 SEARCHES: Final = frozenset(

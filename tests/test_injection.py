@@ -27,13 +27,13 @@ from cmarkgfm.cmark import Options
 import postmortem
 from postmortem import cli
 from postmortem.cli.progress_line import ProgressLine
-from postmortem.compare import compare_runs
+from postmortem.compare.two_runs import compare_runs
 from postmortem.host.dump import environment_dump
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report import SHOWN_FORMS, render, side_by_side
 from postmortem.report.markdown_text import prose
 from postmortem.report.wire import to_wire
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 from tests.hostile_texts import TEXTS
 from tests.report.samples import hostile, rich
 

@@ -17,7 +17,7 @@ from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.reading.excerpt import lines_again
 from postmortem.reading.sources import Stream
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 
 GIVEN: dict[str, Callable[[str, bytes], Any]] = {
     "bytes": Stream,

@@ -18,13 +18,13 @@ from mutations import Input, make
 from trials import Trial
 
 import postmortem
-from postmortem.compare import compare_runs
+from postmortem.compare.two_runs import compare_runs
 from postmortem.model.watching import Noted
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import FORMS, side_by_side, watch_events
 from postmortem.report.sharing import IssueText
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 from postmortem.watch.watcher import Settings, Watcher
 
 SHARE: Final = 0.3

@@ -7,7 +7,7 @@ last attempt begins. Not here: what happened in it (`case.order`).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
 from postmortem.model.said import Said

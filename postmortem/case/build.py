@@ -15,7 +15,7 @@ from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
 from postmortem.reading.prefixes import carries_srun_labels

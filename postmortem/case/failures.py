@@ -11,7 +11,7 @@ caught it while something else failed.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where

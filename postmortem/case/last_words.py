@@ -3,7 +3,7 @@
 An exception without its traceback, a fatal error, a line logged as an error.
 
 In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
-Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`signatures.traceback`).
+Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`gathering.traceback`).
 
 Only the last few lines behind the last record count. A line is passed over if its figures make it a
 metric, if it says that the run goes on, or if it does.

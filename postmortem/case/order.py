@@ -18,7 +18,7 @@ from postmortem.case.failures import Failure, may_have_ended_it
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import distance, is_named, root_causes
 from postmortem.case.waiting import behind_who_failed
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Traceback

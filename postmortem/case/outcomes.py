@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
 _STANDS_STILL: Final = "hang.stands-still."

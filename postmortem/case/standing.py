@@ -13,7 +13,7 @@ from postmortem.case.failures import QUOTED, SURVIVED_RECORDS, Failure
 from postmortem.case.order_of_time import Clock
 from postmortem.case.values import Occurrence
 from postmortem.case.waiting import may_have_waited, waited
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from postmortem.case.failures import Failure
-from postmortem.gathered import Seen
+from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from postmortem.case.failures import Failure
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.model.diagnosis import Environment, Setting, Source
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.said import Said

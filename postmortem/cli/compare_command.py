@@ -13,7 +13,7 @@ from postmortem.cli.options import (
     require_folder,
     write,
 )
-from postmortem.compare import compare_runs
+from postmortem.compare.two_runs import compare_runs
 from postmortem.names import LANGUAGES
 from postmortem.report.side_by_side import FORMS, render
 

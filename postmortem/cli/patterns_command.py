@@ -11,13 +11,13 @@ from postmortem import resources
 from postmortem.cli.options import FOLDER
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError
+from postmortem.gathering import frequency, proof
 from postmortem.inference import rehearsal
 from postmortem.knowledge import check as checking
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.schema import json_schema
 from postmortem.model.visible import safe
-from postmortem.signatures import frequency, proof
 
 
 @click.group("patterns")

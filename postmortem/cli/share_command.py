@@ -18,7 +18,7 @@ from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown_text import LONGEST, units
 from postmortem.report.sharing import IssueText
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 
 
 @click.command(

@@ -20,6 +20,7 @@ class Columns:
         "_values",
         "first",
         "framework",
+        "is_lost",
         "is_waiting",
         "last",
         "series",
@@ -35,6 +36,8 @@ class Columns:
         The framework and the process that print the rows, and how many columns had to be left out.
         """
         self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
+        self.is_lost = unkept > 0 and not any(one is not None for one in series)
+        """Whether there is no series for any of the columns."""
         self.is_waiting = False
         """True from the first row until they are flushed."""
         self.first = self.last = (0, 0)

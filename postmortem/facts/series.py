@@ -11,6 +11,7 @@ the first non-finite one, a line that is asked for, and the largest changes: els
 spike would be lost.
 """
 
+import copy
 import math
 from array import array
 from collections.abc import Iterator, Sequence
@@ -96,6 +97,13 @@ class Series(Exact):
         self.lines.append(line)
         if len(self.values) > EXACT:
             self.thin()
+
+    def copy(self) -> "Series":
+        """Give a series of its own with the same points."""
+        other = copy.copy(self)
+        other.steps, other.values, other.lines = self.steps[:], self.values[:], self.lines[:]
+        other._parts = [*self._parts]  # noqa: SLF001 -- of the same kind
+        return other
 
     def is_in(self, unit: str) -> None:
         """Take note of the unit of a point: a series of several has none."""

@@ -27,6 +27,7 @@ from postmortem.model.lines import Where
 
 _MOST_LAYOUTS: Final = 64
 _MOST_KNOWN: Final = 16_384
+_MOST_FORGOTTEN: Final = 4096
 
 
 class Layout(NamedTuple):
@@ -85,6 +86,8 @@ class GenericReader:
         self._owner: dict[Where, tuple[str, bool]] = {}
         self.has_read = False
         """Whether the line that was read last is a metric line."""
+        self._forgotten = 0
+        """Layouts that did not come again while they were waited for."""
         self.owners = 0
         """How often the training loss of a process has got another name."""
         self._bars: Redraws[Found | Late] = Redraws()
@@ -93,6 +96,11 @@ class GenericReader:
         """Layouts whose number in brackets does not grow."""
         self._ahead: dict[Hashable, bool] = {}
         """Of bars: whether the metrics of a step are drawn before the bar moves on to it."""
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether most lines are never the same again."""
+        return self._forgotten > _MOST_FORGOTTEN
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int] | Late]:
         """Read a line; gives the records that are certain now, with their raw lines.
@@ -192,6 +200,7 @@ class GenericReader:
         if waiting is None:
             if len(self._waiting) >= _MOST_LAYOUTS:
                 del self._waiting[next(iter(self._waiting))]
+                self._forgotten += 1
             self._waiting[key] = found
         return []
 

@@ -11,11 +11,11 @@ from typing import Final
 
 from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
-from postmortem.gathered import Gathered, bounded
+from postmortem.gathering.gathered import Gathered, bounded
+from postmortem.gathering.literals import Machine
+from postmortem.gathering.points import MOST_POINTS
 from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_source
 from postmortem.knowledge.engine import A_JOB, Budget
-from postmortem.literals import Machine
-from postmortem.metrics.points import MOST_POINTS
 from postmortem.model.diagnosis import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, say

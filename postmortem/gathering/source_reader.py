@@ -10,10 +10,10 @@ from typing import Final
 
 from postmortem.formats import csv_metrics, error_file, trainer_state
 from postmortem.formats.records import Record
-from postmortem.gather import Gathering
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.literals import Machine
+from postmortem.gathering.one_source import Gathering
 from postmortem.knowledge.engine import Budget
-from postmortem.literals import Machine
 from postmortem.model.lines import Where
 from postmortem.model.said import Said, say
 from postmortem.reading.block_reader import Block, blocks
@@ -83,7 +83,7 @@ class SourceReader:
             gathering.feed(block)
             if self.progress is not None:
                 self.progress(path, block.offset + block.hi, gathering.line)
-        return gathering.snapshot()
+        return gathering.finished()
 
     def _error_file(self, text: Text, index: int, where: Where) -> Gathered:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
@@ -92,7 +92,7 @@ class SourceReader:
         data = (error_file.text(raw) or raw).encode("utf-8", "replace")
         gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
         gathering.feed(Block(data, 0, len(data), 0))
-        result = gathering.snapshot()
+        result = gathering.finished()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
         result.error_files.add(index)
         result.tracebacks = [
@@ -118,7 +118,7 @@ class SourceReader:
         gathering = Gathering(self.machine, index)
         gathering.take_state(records, producer)
         gathering.feed(Block(b"", 0, 0, 0))
-        result = gathering.snapshot()
+        result = gathering.finished()
         result.lines[index] = source.lines
         return result
 

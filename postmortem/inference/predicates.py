@@ -222,11 +222,13 @@ def _raised_in(traceback: Traceback, wanted: Any) -> bool:
 
 
 def _has_frame(traceback: Traceback, wanted: Any) -> bool:
-    return any(matches(f"{frame.file}:{frame.function}", wanted) for frame in traceback.frames)
+    places = {f"{frame.file}:{frame.function}" for frame in traceback.frames}
+    return any(matches(place, wanted) for place in places)
 
 
 def _has_code(traceback: Traceback, wanted: Any) -> bool:
-    return any(matches(frame.code, wanted) for frame in traceback.frames)
+    lines = {frame.code for frame in traceback.frames}
+    return any(matches(line, wanted) for line in lines)
 
 
 def _inner_file(traceback: Traceback, wanted: Any) -> bool:

@@ -1,7 +1,7 @@
 """Prove conditions on their examples: made-up cases in which they hold, and in which they do not.
 
 In: compiled conditions. Out: faults. Not here: the shape of an example (`knowledge.questions`), and
-whether a log gives such a case (`signatures.proof`, the formats).
+whether a log gives such a case (`gathering.proof`, the formats).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,13 +9,13 @@ from typing import Any
 
 from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
+from postmortem.gathering.traceback import is_library
 from postmortem.inference.predicates import answer
 from postmortem.model.diagnosis import Environment, Gpu, Setting
 from postmortem.model.findings import Finding, Frame, Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes.shape import Shape
-from postmortem.signatures.traceback import is_library
 
 
 def faults(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:

@@ -1,7 +1,7 @@
 """Texts that make a pattern slow, built from its own structure, and how long it takes on them.
 
 In: a pattern, and a search that runs it. Out: the attack on which the search is slowest, with its
-CPU time and growth. Not here: whether a pattern is right (`signatures.proof`); the engine that runs
+CPU time and growth. Not here: whether a pattern is right (`gathering.proof`); the engine that runs
 it (`knowledge.engine`).
 
 A backtracking engine is slow where a part that repeats can end in many places and what follows is

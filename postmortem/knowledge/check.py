@@ -1,7 +1,7 @@
 """Check pattern folders: every fault of every file at once, each with file and line.
 
 In: folders. Out: a list of `PatternError`, empty if all is well. Not here: whether examples fire,
-which needs the matching engine (`signatures.proof`), and whether conditions hold in theirs
+which needs the matching engine (`gathering.proof`), and whether conditions hold in theirs
 (`inference.rehearsal`).
 """
 

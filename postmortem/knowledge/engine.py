@@ -1,7 +1,7 @@
 r"""The engine that searches log text for a pattern, in time that grows as the text does.
 
 In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
-with the surface of `re.Match`, as far as it is used. Not here: which lines are searched (`gather`),
+with the surface of `re.Match`, as far as it is used. Not here: which lines are searched (`gathering`),
 how a pattern fares under attack (`knowledge.attack`).
 
 What needs no look-around and no back-reference runs in re2, whose time is linear in the text

@@ -4,7 +4,7 @@ Keep the process and the time.
 
 In: one raw line (or one frame of it) as text.
 Out: the text that the program printed, `Where` and the printed time as ISO 8601.
-Not here: which line to look at (`signatures.prefilter`), what it means.
+Not here: which line to look at (`gathering.prefilter`), what it means.
 
 Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp
 around an `srun -l` label around a `[rank3]:` label around a logger prefix is common.

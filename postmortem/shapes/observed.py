@@ -12,7 +12,7 @@ from typing import Any
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.model.diagnosis import Source
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where

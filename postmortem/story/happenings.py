@@ -16,7 +16,7 @@ from postmortem.case.values import Case
 from postmortem.facts import checkpoints
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Event, FirstFailure, Progress
 from postmortem.model.lines import NOWHERE, Where

@@ -16,7 +16,7 @@ from postmortem.case.values import Case
 from postmortem.facts import checkpoints
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.model.diagnosis import FirstFailure, Marks
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said

@@ -12,7 +12,7 @@ from postmortem.case.failures import Failure
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point, Series
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, SeriesView, SignatureHit

@@ -17,7 +17,7 @@ from postmortem.case.values import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
-from postmortem.gathered import Gathered
+from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.diagnosis import Excerpt, FirstFailure, Progress
 from postmortem.model.said import Said

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.gathered import CROWD
+from postmortem.gathering.gathered import CROWD
 from postmortem.model.said import Said, say
 
 _COUNTED: Final = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError, UsageError
-from postmortem.literals import Machine
+from postmortem.gathering.literals import Machine
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, quote
 from postmortem.model.watching import Noted

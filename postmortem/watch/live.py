@@ -13,8 +13,8 @@ import math
 from typing import Final
 
 from postmortem.case.attempts import START
-from postmortem.gather import Gathering
-from postmortem.literals import Machine
+from postmortem.gathering.literals import Machine
+from postmortem.gathering.one_source import Gathering
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.watching import MetricRecord
 from postmortem.reading.block_reader import MARGIN, Block

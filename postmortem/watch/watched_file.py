@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts import checkpoints
-from postmortem.literals import Machine
+from postmortem.gathering.literals import Machine
 from postmortem.model.lines import Where
 from postmortem.model.watching import MetricRecord, Sign, Warned
 from postmortem.reading.follow import Followed

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from postmortem import resources
+from postmortem.gathering import proof
 from postmortem.inference import rehearsal
 from postmortem.knowledge import check
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.schema import json_schema
-from postmortem.signatures import proof
 
 PATTERNS = resources.folder("patterns")
 COMPILED = compile_folders([PATTERNS])

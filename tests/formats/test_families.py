@@ -13,7 +13,7 @@ import pytest
 
 import postmortem
 from postmortem.facts.series import Series
-from postmortem.gather import Gathering
+from postmortem.gathering.one_source import Gathering
 from postmortem.pipeline import machine_for
 from postmortem.reading.block_reader import blocks
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from postmortem.formats import layouts
 from postmortem.formats.unknown import Layout
-from postmortem.gather import Gathering
-from postmortem.gathered import Gathered
-from postmortem.metrics import quick
+from postmortem.gathering import quick
+from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.one_source import Gathering
 from postmortem.pipeline import machine_for
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.windows import View

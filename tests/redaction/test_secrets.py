@@ -14,11 +14,11 @@ import pytest
 import samples
 
 import postmortem
-from postmortem.compare import compare_runs
+from postmortem.compare.two_runs import compare_runs
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import SHOWN_FORMS, side_by_side
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 from tests.planted import planted
 
 ALPHABET = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.gather import Gathering
-from postmortem.literals import Machine
+from postmortem.gathering.literals import Machine
+from postmortem.gathering.one_source import Gathering
 from postmortem.model.watching import MetricRecord
 from postmortem.pipeline import machine_for
 from postmortem.reading.block_reader import Block

@@ -1,7 +1,7 @@
 """All literals of the knowledge base in one filter, and who wants to see the lines that hold them.
 
 In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at
-lines (`gather`).
+lines (`gathering`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,14 +10,14 @@ from typing import Final
 from postmortem.formats import table
 from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
+from postmortem.gathering import traceback
+from postmortem.gathering.prefilter import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
-from postmortem.signatures import traceback
-from postmortem.signatures.prefilter import Hit, Prefilter, prefilter
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
-"""The same, behind a stretch that was passed over: the next one may be passed over as soon."""
+"""The same at first, and behind a stretch that was passed over: the next one may be passed over as soon."""
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 
@@ -86,7 +86,7 @@ class Scan:
 
     def __iter__(self) -> Iterator[Hit]:
         """Yield (number of the literal, where it starts)."""
-        start, stride = max(self._lo, self.until), _STRIDE
+        start, stride = max(self._lo, self.until), _LEAST_STRIDE
         while start < self._hi:
             end = min(start + stride, self._hi)
             yield from self._filter.hits(self._data, start, end)

@@ -10,10 +10,14 @@ from pathlib import Path
 import hostile
 import pytest
 
-from postmortem.gather import Gathering
-from postmortem.gathered import Gathered
+from postmortem.facts.columns import Columns
+from postmortem.formats import unknown
+from postmortem.gathering import finding_lines, traceback
+from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
+from postmortem.gathering.one_source import Gathering
 from postmortem.pipeline import machine_for
+from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
@@ -200,3 +204,160 @@ def test_a_line_is_cleaned_once() -> None:
     before = dict(known)
     assert second.following(2) == ["two here", "three here"]
     assert known == before
+
+
+def words() -> bytes:
+    """Every literal of the rules, on one line."""
+    return b" ".join(
+        literal
+        for literal in machine_for(()).literals
+        if b"\n" not in literal and b"\r" not in literal
+    )
+
+
+def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long line whose looks are spent most literals are not even found, and the report is told."""
+    monkeypatch.setattr(windows, "_TEXT", 1 << 20)
+    machine, found = machine_for(()), 0
+    hits = machine.filter.hits
+
+    def counted(data: bytes, lo: int, hi: int) -> list[tuple[int, int]]:
+        nonlocal found
+        some = hits(data, lo, hi)
+        found += len(some)
+        return some
+
+    monkeypatch.setattr(machine.filter, "hits", counted)
+    data = words() * 40
+    gathering = Gathering(machine, 0)
+    gathering.feed(Block(data, 0, len(data), 0))
+    assert gathering.snapshot().passed_over > 0
+    assert found < len(hits(data, 0, len(data))) / 3
+
+
+@pytest.mark.parametrize("until", [0, 1, 700, 5000, 10**9])
+def test_a_scan_finds_all_that_is_wanted(until: int) -> None:
+    """All literals from the place on where the next is wanted; of those before, some may be left out."""
+    machine, data = machine_for(()), words()[:40_000]
+    scan = machine.scan(data, 0, len(data))
+    found = []
+    for hit in scan:
+        if not found:
+            scan.until = until
+        found.append(hit)
+    every = machine.filter.hits(data, 0, len(data))
+    assert sorted(hit for hit in found if hit[1] >= until) == sorted(
+        hit for hit in every if hit[1] >= until
+    )
+
+
+def test_a_scan_begins_where_something_is_wanted() -> None:
+    """A line that goes on from another block is passed over at once."""
+    machine, data = machine_for(()), words()[:40_000]
+    scan = machine.scan(data, 0, len(data))
+    scan.until = 30_000
+    assert min(start for _, start in scan) >= scan.until
+
+
+def test_rows_of_a_crowd_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors between the records of a thousand processes do not put each record into its series alone."""
+    flushed = 0
+    flush = Columns.flush
+
+    def counted(rows: Columns) -> None:
+        nonlocal flushed
+        flushed += 1
+        flush(rows)
+
+    monkeypatch.setattr(Columns, "flush", counted)
+    found = gathered(
+        "".join(
+            f"[rank{rank}]: {{'loss': 1.5, 'learning_rate': 2e-05, 'epoch': {step / 100}}}\n"
+            f"[rank{rank}]: RuntimeError: CUDA error: device-side assert triggered\n"
+            for step in range(20)
+            for rank in range(100)
+        )
+    )
+    assert flushed <= 2 * 100
+    seen = [one for one in found.seen() if one.finding.signature == "cuda.assert-triggered"]
+    assert {one.records_before for one in seen if one.finding.line < 200} == {1}
+    assert max(one.records_before for one in seen) == 20
+
+
+def test_a_crowd_is_read_in_part_and_what_follows_it_whole() -> None:
+    """Lines of which not all can be kept are paid for dearly; a run that named too many metrics once goes on as any other."""
+    once = "{{'loss': 1.5, {}, 'epoch': 0.1}}\n".format(
+        ", ".join(f"'n{n}': 1.0" for n in range(30))
+    )
+    crowd = "".join(once.replace("'n", f"'m{n}_") for n in range(200))
+    rest = "".join(
+        f"{{'loss': {step / 7:.4f}, 'learning_rate': 1e-05, 'epoch': {step / 100}}}\n"
+        for step in range(5000)
+    )
+    found = gathered(crowd + rest)
+    assert found.unkept > 0
+    series = next(one for name, one in found.series.items() if name[0] == "loss")
+    assert series.points >= 5000
+    ranks = gathered(
+        "".join(
+            f"[rank{n % 8192}]: {{'loss': 1.5, 'learning_rate': 2e-05, 'epoch': {n / 1e6:.4f}}}\n"
+            for n in range(60_000)
+        )
+    )
+    assert sum(ranks.records.values()) < 30_000
+    assert ranks.crowded_out > 20_000
+
+
+def test_texts_of_long_lines_are_kept_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the first findings on long lines a text is cut shorter."""
+    monkeypatch.setattr(finding_lines, "_MOST_LONG", 5)
+    line = "x" * 2000 + " RuntimeError: CUDA error: device-side assert triggered " + "y" * 2000
+    found = gathered(f"{line}\n" * 12)
+    lengths = [
+        len(one.finding.text)
+        for one in sorted(found.seen(), key=lambda one: one.finding.line)
+        if one.finding.signature == "cuda.assert-triggered"
+    ]
+    assert max(lengths) > 900
+    assert lengths[-1] <= 200
+    assert all("device-side assert" in one.finding.text for one in found.seen())
+
+
+def test_surroundings_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many characters of them are kept, not more for more findings."""
+    monkeypatch.setattr(finding_lines, "_MOST_CONTEXTS", 10_000)
+    rows = "".join(
+        f"[rank{n}]: RuntimeError: CUDA error: device-side assert triggered\n" for n in range(400)
+    )
+    kept = sum(len(one.context[1]) for one in gathered(rows).seen())
+    assert 0 < kept < 10_000 + 7000
+
+
+def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand lines of ever another layout are not all read for metrics, and the report is told."""
+    looks = 0
+    look = unknown.look
+
+    def counted(*given: object) -> object:
+        nonlocal looks
+        looks += 1
+        return look(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(unknown, "look", counted)
+    word = "abcdefghij"
+    found = gathered(
+        "".join(
+            "".join(word[int(digit)] for digit in f"{n:05d}") + f": step {n} loss nan\n"
+            for n in range(10_000)
+        )
+    )
+    assert looks < 6000
+    assert found.crowded_out > 3000
+
+
+def test_frames_that_come_again_are_read_once() -> None:
+    """Of headers within headers each is followed over the same frames, whose lines are read once."""
+    traceback._framed.cache_clear()
+    frames = "".join(f'  File "a.py", line {n}, in f\n    x{n}\n' for n in range(50))
+    gathered(f"{HEADER}\n" * 60 + frames + "ValueError: x\n")
+    assert traceback._framed.cache_info().misses < 200

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from postmortem import resources
+from postmortem.gathering import frequency
 from postmortem.knowledge.compile import compile_folders
-from postmortem.signatures import frequency
 
 ORDINARY = "2024-05-01 12:00:00,000 - trainer - INFO - step {step} loss 0.5 lr 1e-5\n"
 

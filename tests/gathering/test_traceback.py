@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem.gathering import traceback
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
-from postmortem.signatures import traceback
 
 HEAD = "Traceback (most recent call last):\n"
 FRAME = '  File "train.py", line 10, in main\n    run(model)\n'

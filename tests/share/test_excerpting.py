@@ -9,7 +9,7 @@ import samples
 import postmortem
 from postmortem.errors import InputError
 from postmortem.report.sharing import IssueText
-from postmortem.share import smallest_text
+from postmortem.share.excerpting import smallest_text
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
 OOM = (

@@ -2,7 +2,7 @@
 
 In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for
 `Points`, the same as the slow path would have put there. Not here: making templates
-(`formats.records`, `formats.layouts`), the slow path (`gather`).
+(`formats.records`, `formats.layouts`), the slow path (`gathering`).
 
 Templates are found by the first literal of a line and its skeleton, so that any number of them
 costs the same; of one skeleton the last that matched comes first. A layout is learnt when it comes
@@ -20,8 +20,8 @@ from postmortem.formats.bars import RunBar, is_training
 from postmortem.formats.records import EPOCHS, MetricReader, Record
 from postmortem.formats.templates import LONGEST, PLACES, Template, skeleton, told
 from postmortem.formats.unknown import GenericReader, Late, Layout
+from postmortem.gathering.points import MOST_PROCESSES, Points
 from postmortem.knowledge.engine import Budget
-from postmortem.metrics.points import MOST_PROCESSES, Points
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
 

@@ -7,6 +7,7 @@ paste that begins below that line. Out: a `Traceback` with frames and the except
 where no frame follows. Not here: what the exception means.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
@@ -50,6 +51,8 @@ _MOST_FRAMES: Final = 400
 _MOST_FOREIGN: Final = 512
 """Lines of other processes in a row behind which a traceback is not followed."""
 _MOST_TEXT: Final = 2000
+_MOST_KNOWN: Final = 512
+"""Lines whose reading is known: tracebacks that are followed over the same ones read them once."""
 
 
 class _Row(NamedTuple):
@@ -92,7 +95,7 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
         The traceback, and the offset in the stream up to which frames have been looked at.
     """
     head = view.cleaned
-    match = _FRAME.match(head.text)
+    match = _framed(head.text)
     if match is None or not match["function"]:
         return None, base + view.end
     first = _Row(view.number, head.text, view.end)
@@ -193,7 +196,7 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
     pending: re.Match[str] | None = None
     last: _Row | None = None
     for row in rows:
-        match = _FRAME.match(row.text)
+        match = _framed(row.text)
         if match:
             _add(frames, pending, "")
             pending = match
@@ -216,18 +219,26 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
     return frames, last
 
 
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def _framed(text: str) -> re.Match[str] | None:
+    """Read a line as a frame; those of a crowd's tracebacks are few."""
+    return _FRAME.match(text)
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
 def _ends(text: str, indent: int) -> bool:
     """Say whether the line stands as far left as the traceback's head and could be the exception."""
     stripped = text.lstrip()
     if (
         len(text) - len(stripped) > indent
-        or _FRAME.match(text)
+        or _framed(text)
         or stripped.startswith(("^", "~~", "[Previous line"))
     ):
         return False
     return bool(_exception(stripped)) or len(text) - len(stripped) <= indent
 
 
+@functools.lru_cache(maxsize=_MOST_KNOWN)
 def _exception(text: str) -> re.Match[str] | None:
     stripped = text.strip().strip("│").strip()
     match = _EXCEPTION.match(stripped)
@@ -238,16 +249,19 @@ def _exception(text: str) -> re.Match[str] | None:
 
 def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
     if match is not None and len(frames) < _MOST_FRAMES:
-        file = match["file"]
-        frames.append(
-            Frame(
-                file,
-                whole_number(match["line"]) or 0,
-                (match["function"] or "").strip(),
-                code[:300],
-                is_library(file),
-            )
-        )
+        frames.append(_frame(match, code))
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def _frame(match: re.Match[str], code: str) -> Frame:
+    file = match["file"]
+    return Frame(
+        file,
+        whole_number(match["line"]) or 0,
+        (match["function"] or "").strip(),
+        code[:300],
+        is_library(file),
+    )
 
 
 def _boxed(rows: Iterator[_Row]) -> tuple[list[Frame], _Row | None]:

@@ -2,7 +2,7 @@
 
 In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
 counts of a `Gathered`, the same either way. Not here: reading lines (`formats`), templates
-(`metrics.quick`).
+(`gathering.quick`).
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats.records import Record
-from postmortem.gathered import Gathered, bounded
+from postmortem.gathering.gathered import Gathered, bounded
 from postmortem.model.lines import NOWHERE, Where
 
 MOST_PROCESSES: Final = 4096
@@ -39,8 +39,8 @@ class Points:
         self._count = 0
         self.is_crowded = False
         """Whether the source names more processes or metrics than are kept."""
-        self.left_out = 0
-        """Records since the source is crowded of which not all is kept."""
+        self.lost = 0
+        """Rows of which nothing is kept for their process, since somebody has set it to 0."""
 
     def process(self, where: Where) -> Where:
         """Fill in what the file's name tells.
@@ -58,7 +58,7 @@ class Points:
     def stranger(self) -> Where:
         """Give the process of a line whose own is one too many to be told apart."""
         self.is_crowded = True
-        self.left_out += 1
+        self.lost += 1
         return self.where
 
     def columns(
@@ -91,8 +91,8 @@ class Points:
         if not rows.is_waiting:
             self._let_wait(rows)
         rows.add(step, values, line, offset)
-        if rows.unkept:
-            self.left_out += 1
+        if rows.is_lost:
+            self.lost += 1
         self._pending += 1
         self._count += len(values)
         if self._count > MOST_POINTS:
@@ -119,7 +119,6 @@ class Points:
             series = self._series(name, producer, where, units)
             if series is None:
                 self.result.unkept += 1
-                self.left_out += 1
             else:
                 series.append(step, value, place[0])
         self._count += len(record.values)

@@ -1,7 +1,7 @@
 """What may still be looked at of a source that names more processes or metrics than are kept.
 
 In: literals that were found, and the places where they stand. Out: whether the line there may be
-read. Not here: the bounds themselves (`metrics.points`), reading (`gather`).
+read. Not here: the bounds themselves (`gathering.points`), reading (`gathering`).
 
 A line with another process or another metric in it is never like those before it: no template
 helps, and each is read slowly. Once there are more of them than can be kept, a look at the line of
@@ -13,8 +13,8 @@ from typing import Final
 
 _TAKE: Final = 50
 """Bytes of the source that trying the templates on a line costs: less than lines of metrics are long, so that those that are learnt are read all."""
-_LEFT_OUT: Final = 1000
-"""What it costs besides if not all of the line is kept: a log that has named too many and goes on as logs do pays none of it."""
+_LOST: Final = 1000
+"""What it costs besides if nothing of the line is kept for its process: a log that has named too many and goes on as logs do pays none of it."""
 _LOOK: Final = 4000
 """What reading a line slowly costs."""
 _SAVED: Final = 1000
@@ -33,9 +33,9 @@ class Crowd:
         """Say whether the templates may be tried on the line around a literal, and count it."""
         return _may(self._takes, literal, place, _TAKE)
 
-    def leave_out(self, literal: int) -> None:
-        """Let a literal pay for a line of which not all was kept."""
-        self._takes[literal] = self._takes.get(literal, 0) + _LEFT_OUT
+    def lose(self, literal: int) -> None:
+        """Let a literal pay for a line of which nothing is kept for its process."""
+        self._takes[literal] = self._takes.get(literal, 0) + _LOST
 
     def has_look(self, literal: int, place: int) -> bool:
         """Say whether the line around a literal might be read slowly."""

@@ -1,7 +1,7 @@
 """How often rules are looked up in vain: anchors that stand in the ordinary lines of healthy logs.
 
 In: rules as plain mappings, a folder of labelled samples. Out: a `PatternError` for every anchor
-that is no rare literal. Not here: whether a rule fires wrongly (`signatures.proof`, and the
+that is no rare literal. Not here: whether a rule fires wrongly (`gathering.proof`, and the
 samples' own labels).
 
 A line with an anchor is cleaned and searched, which costs a hundred times what reading it costs. An
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.errors import PatternError
+from postmortem.gathering.prefilter import prefilter
 from postmortem.knowledge.base import Rule
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.reading.windows import View
-from postmortem.signatures.prefilter import prefilter
 
 _PER_LOG: Final = {"metrics": 20}
 _ELSEWHERE: Final = 10

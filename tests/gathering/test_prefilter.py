@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem.gathering.prefilter import AhoCorasickFilter, HyperscanFilter, Prefilter, prefilter
 from postmortem.pipeline import machine_for
-from postmortem.signatures.prefilter import AhoCorasickFilter, HyperscanFilter, Prefilter, prefilter
 
 FILTERS = [
     pytest.param(HyperscanFilter, id="hyperscan"),

@@ -11,7 +11,7 @@ can be left out again is left out, but for the lines at the first failure and th
 people look for. Nothing is believed: each text is analysed as whoever receives it would.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -23,15 +23,10 @@ from postmortem.model.passages import Passage, joined
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
+from postmortem.share.chosen_passages import LEVELS, logs_of_job, must_stay, passages_at
 
 GAP: Final = "[...]"
 _TRIES: Final = 60
-_ENDS: Final = (0, 40, 150, 1500)
-"""First and last lines of each log, by level."""
-_WITH_FINDINGS, _WITH_CURVES = 1, 2
-"""The levels from which a text holds what was recognised, and both ends of the curves."""
-_AT_AN_END: Final = 40
-"""Points of a curve that count as its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +73,8 @@ def smallest_text(
 
     maker = _Maker(analysis, text(analysis).of, judge)
     passages: list[Passage] = []
-    for level in range(len(_ENDS)):
-        passages = maker.joined(_passages(analysis, level))
+    for level in range(LEVELS):
+        passages = maker.joined(passages_at(analysis, level))
         if maker.is_same(passages):
             return maker.made(maker.smallest(passages), is_same=True)
     return maker.made(passages, is_same=False)
@@ -95,7 +90,7 @@ class _Maker:
         judge: Callable[[str], Analysis],
     ) -> None:
         self.analysis, self._write, self._judge = analysis, write, judge
-        self._counts = {index: analysis.sources[index].lines for index in _logs(analysis)}
+        self._counts = {index: analysis.sources[index].lines for index in logs_of_job(analysis)}
         self._lines: dict[tuple[int, int], str] = {}
 
     def joined(self, passages: Iterable[Passage]) -> list[Passage]:
@@ -108,7 +103,7 @@ class _Maker:
 
     def smallest(self, passages: Sequence[Passage]) -> list[Passage]:
         """Leave out passages, then halves of what is left, as long as the verdict stays."""
-        must = self.joined(_must(self.analysis))
+        must = self.joined(must_stay(self.analysis))
         kept, tries = [piece for passage in passages for piece in passage.without(must)], 0
         for is_halving in (False, True):
             for passage in sorted(kept, key=lambda passage: -passage.lines):
@@ -160,64 +155,3 @@ class _Maker:
         if missing:
             read = lines_in(self.analysis.sources[source].path, missing)
             self._lines.update({(source, number): line.text for number, line in read.items()})
-
-
-def _logs(analysis: Analysis) -> list[int]:
-    """Give the indexes of the sources that are logs."""
-    return [
-        index
-        for index, source in enumerate(analysis.sources)
-        if source.kind not in {"ignored", "environment"}
-    ]
-
-
-def _must(analysis: Analysis) -> Iterator[Passage]:
-    """Yield what people look for: the first failure, and the last lines of its source."""
-    first = analysis.first_failure
-    source = first.source if first is not None else next(iter(_logs(analysis)), 0)
-    if first is not None:
-        yield Passage(source, first.line - 6, first.line + 2)
-    lines = analysis.sources[source].lines
-    yield Passage(source, lines - 2, lines)
-
-
-def _passages(analysis: Analysis, level: int) -> Iterator[Passage]:
-    """Yield what a text of this level holds, from what the verdict rests on outwards."""
-    yield from _of_the_verdict(analysis)
-    if level >= _WITH_FINDINGS:
-        yield from _of_the_findings(analysis)
-    if level >= _WITH_CURVES:
-        yield from _of_the_curves(analysis)
-    yield from _of_the_ends(analysis, _ENDS[level])
-
-
-def _of_the_verdict(analysis: Analysis) -> Iterator[Passage]:
-    for item in analysis.causes[0].evidence:
-        if item.source is not None and item.line is not None:
-            yield Passage(item.source, item.line - 1, (item.end_line or item.line) + 1)
-    first = analysis.first_failure
-    if first is not None:
-        yield Passage(first.source, first.line - 25, first.line + 10)
-
-
-def _of_the_findings(analysis: Analysis) -> Iterator[Passage]:
-    for hit in analysis.signatures:
-        yield Passage(hit.source, hit.line, hit.end_line)
-    for setting in analysis.settings.values():
-        if setting.source is not None and setting.line:
-            yield Passage(setting.source, setting.line, setting.line)
-
-
-def _of_the_curves(analysis: Analysis) -> Iterator[Passage]:
-    for curve in analysis.series:
-        for _, _, line in (*curve.samples[:_AT_AN_END], *curve.samples[-_AT_AN_END:]):
-            yield Passage(curve.source, line, line)
-
-
-def _of_the_ends(analysis: Analysis, lines: int) -> Iterator[Passage]:
-    """Yield so many first and last lines of each log."""
-    for index in _logs(analysis):
-        last = analysis.sources[index].lines
-        if last and lines:
-            yield Passage(index, 1, lines)
-            yield Passage(index, last - lines + 1, last)

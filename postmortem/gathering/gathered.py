@@ -1,10 +1,12 @@
 """What a pass over the sources has found, as one mergeable value in bounded memory.
 
 In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them
-(`gather`), weighing them (`inference`).
+(`gathering`), weighing them (`inference`).
 """
 
 import bisect
+import copy
+import dataclasses
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -129,6 +131,10 @@ class Kept:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
+    def copy(self, room: Room) -> "Kept":
+        """Give the same, in a room of its own."""
+        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), room=room)
+
     def all(self) -> list[Seen]:
         """Give what is kept, in order."""
         return [*self.first, *(one if isinstance(one, Seen) else one() for one in self.last)]
@@ -252,6 +258,35 @@ class Gathered:
         self.tails.update(other.tails)
         self.lines.update(other.lines)
         self.error_files |= other.error_files
+
+    def copy(self) -> "Gathered":
+        """Give a value of its own, which shares nothing that can change."""
+        whole = dataclasses.replace(self._room)
+        rooms = {key: dataclasses.replace(room, whole=whole) for key, room in self._rooms.items()}
+        return dataclasses.replace(
+            self,
+            sources=[*self.sources],
+            origins=[*self.origins],
+            warnings=[*self.warnings],
+            given=[*self.given],
+            findings={
+                key: kept.copy(rooms.get(key[:2], Room())) for key, kept in self.findings.items()
+            },
+            tracebacks=[*self.tracebacks],
+            series={key: series.copy() for key, series in self.series.items()},
+            facts=copy.deepcopy(self.facts),
+            records={**self.records},
+            records_of={**self.records_of},
+            last_record={**self.last_record},
+            first_record={**self.first_record},
+            tails={**self.tails},
+            heads={**self.heads},
+            lines={**self.lines},
+            stamps={source: [*stamps] for source, stamps in self.stamps.items()},
+            error_files={*self.error_files},
+            _room=whole,
+            _rooms=rooms,
+        )
 
     def seen(self) -> Iterator[Seen]:
         """Yield every kept finding."""

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.compare import compare_runs, parted
+from postmortem.compare.parting_curves import parted
+from postmortem.compare.two_runs import compare_runs
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import SeriesView
 from postmortem.model.lines import NOWHERE

@@ -1,0 +1,1 @@
+"""Two runs side by side: what is different, where curves part, what only one of them prints."""

@@ -1,0 +1,99 @@
+"""Where the curves of two runs part.
+
+In: the series of both. Out: `Parting`s. Not here: which of the runs went well.
+
+Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part
+where their distance leaves what it was before and stays there.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.model.comparison import Parting
+from postmortem.model.diagnosis import SeriesView
+
+_FEWEST: Final = 6
+_TIMES: Final = 5.0
+"""Times the usual distance of the curves before."""
+_SHARE: Final = 0.15
+"""Share of the value below which curves are taken to be together."""
+_STAYS: Final = 3
+
+
+def partings(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
+    """Yield the series that both have, the training loss first."""
+    known, told = _longest(good), _longest(bad)
+    order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
+    for name in sorted(
+        known.keys() & told.keys(),
+        key=lambda name: (order.index(name) if name in order else len(order), name),
+    ):
+        parting = parted(known[name], told[name])
+        if parting is not None:
+            yield parting
+
+
+def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
+    """Give one series of each name: the longest, of the first process that has it."""
+    found: dict[str, SeriesView] = {}
+    for curve in series:
+        if curve.name not in found or curve.points > found[curve.name].points:
+            found[curve.name] = curve
+    return found
+
+
+def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
+    """Find where two series part.
+
+    Their distance leaves what it was before and stays away, or one of them stops being finite.
+    """
+    mine, its = _by_step(good), _by_step(bad)
+    steps = sorted(mine.keys() & its.keys())
+    if not steps:
+        return None
+    begin = _beginning([(mine[step][0], its[step][0]) for step in steps])
+    step = steps[-1 if begin is None else begin]
+    return Parting(
+        good.name,
+        len(steps),
+        None if begin is None else step,
+        mine[step][0],
+        its[step][0],
+        mine[step][1],
+        its[step][1],
+    )
+
+
+def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
+    """Give the number of the first pair of values that are apart for good; None if none are."""
+    distances: list[float] = []
+    away = 0
+    for number, (mine, its) in enumerate(pairs):
+        if math.isfinite(mine) != math.isfinite(its):
+            return number
+        if not math.isfinite(mine):
+            continue
+        distance = abs(mine - its)
+        usual = statistics.median(distances) if len(distances) >= _FEWEST else math.inf
+        is_away = distance > _TIMES * usual and distance > _SHARE * max(abs(mine), abs(its))
+        away = away + 1 if is_away else 0
+        if away == _STAYS:
+            return number - _STAYS + 1
+        if not is_away:
+            distances.append(distance)
+    return None
+
+
+def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
+    """Give values and lines by step.
+
+    Where no step is known, by number of the record, if every record is there.
+    """
+    if all(step is None for step, _, _ in series.samples) and series.points == len(series.samples):
+        return {
+            float(index): (value, line) for index, (_, value, line) in enumerate(series.samples, 1)
+        }
+    return {float(step): (value, line) for step, value, line in series.samples if step is not None}

@@ -1,0 +1,124 @@
+"""Lines with a literal of a signature.
+
+In: such lines. Out: findings of the signatures whose pattern holds, in a `Gathered`. Not here: how
+many of them are kept (`gathering.gathered`), what they mean (`inference`).
+"""
+
+import functools
+from typing import Final, NamedTuple
+
+from postmortem.gathering.gathered import FIRST, LAST, Seen
+from postmortem.gathering.points import Points
+from postmortem.gathering.searches import Searches
+from postmortem.knowledge.base import Signature
+from postmortem.knowledge.engine import Match
+from postmortem.model.findings import Finding
+from postmortem.model.lines import Where
+from postmortem.model.said import cut
+from postmortem.reading.prefixes import Cleaned
+from postmortem.reading.windows import LONG, Sight, View
+
+_MOST_TEXT: Final = 1000
+_MOST_LONG: Final = 1000
+"""Findings on long lines of a source whose text is kept at this length; later ones are cut more."""
+_LEAST_TEXT: Final = 200
+_BEFORE: Final = 5
+"""One part in so many of a text that is cut stands before the match."""
+_AROUND: Final = 3000
+"""Bytes on either side of a failure that are its surroundings."""
+_MOST_CONTEXTS: Final = 4_000_000
+"""Characters of surroundings that are kept of a source; others are read again from the file."""
+
+
+class _Place(NamedTuple):
+    """Where a finding stands; holds no part of a block."""
+
+    source: int
+    where: Where
+    line: int
+    offset: int
+    cleaned: Cleaned
+    before: int
+    """Metric records of the process before it."""
+    context: tuple[int, str]
+
+
+class FindingLines:
+    """Takes the findings of one source."""
+
+    def __init__(
+        self,
+        rules: tuple[Signature, ...],
+        points: Points,
+        searches: Searches,
+        sight: Sight,
+        line_break: bytes,
+    ) -> None:
+        """Take the rules, where records are counted, who searches, and what the views share."""
+        self._rules, self._points, self._searches = rules, points, searches
+        self._sight, self._break = sight, line_break
+        self._contexts = self._long = 0
+        """Characters of surroundings, and findings on long lines, so far."""
+
+    def take(self, index: int, view: View, base: int) -> None:
+        """Take what the signature of this index finds on a line."""
+        rule, cleaned = self._rules[index], view.cleaned
+        text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
+        match = next(iter(self._searches.search(rule, text)), None)
+        if match is None:
+            return
+        points = self._points
+        where = points.process(cleaned.where)
+        kept = points.result.kept(rule.id, points.source, where)
+        if kept.count > FIRST + LAST and kept.last_line == view.number:
+            kept.count += 1
+            return
+        is_new = rule.fatal and kept.count < 2  # a crowd's too, whose first is one
+        context = self._surroundings(view, base) if is_new else (0, "")
+        place = _Place(
+            points.source,
+            where,
+            view.number,
+            base + view.start,
+            cleaned,
+            points.beside(where),
+            context,
+        )
+        if len(text) > LONG:
+            self._long += 1
+            most = _MOST_TEXT if self._long <= _MOST_LONG else _LEAST_TEXT
+            kept.add(_seen(rule, text, match, place, most))  # what waits would hold all of the line
+        else:
+            kept.add_later(functools.partial(_seen, rule, text, match, place), view.number)
+
+    def _surroundings(self, view: View, base: int) -> tuple[int, str]:
+        """Give the lines around a failure, and note the time nearest to it."""
+        self._sight.stamp(view, base)
+        if self._contexts >= _MOST_CONTEXTS:
+            return 0, ""
+        context = view.around(_AROUND, self._break)
+        self._contexts += len(context[1])
+        return context
+
+
+def _seen(rule: Signature, text: str, match: Match, place: _Place, most: int = _MOST_TEXT) -> Seen:
+    """Make the finding of a match, with at most so many characters of its text."""
+    last = place.line + text.count("\n", 0, match.end()) if rule.lines > 1 else place.line
+    captures = tuple(
+        (name, value) for name, value in match.groupdict().items() if value is not None
+    )
+    shown = text if len(text) <= most else text[max(0, match.start() - most // _BEFORE) :]
+    finding = Finding(
+        rule.id,
+        rule.role,
+        place.source,
+        place.where,
+        place.line,
+        last,
+        place.offset,
+        cut(shown, most).strip(),
+        captures,
+        place.cleaned.time,
+        level=place.cleaned.level,
+    )
+    return Seen(finding, place.before, place.context)

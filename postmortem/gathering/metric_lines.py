@@ -1,0 +1,146 @@
+"""Lines with figures: records of known formats, of unknown layouts, rows of tables, draws of bars.
+
+In: lines with a literal of a metric. Out: records and rows for `gathering.points`; what is learnt
+from them goes to `gathering.quick`. Not here: formats (`formats`), series.
+"""
+
+import math
+from typing import Final, NamedTuple
+
+from postmortem.formats import table
+from postmortem.formats.bars import Redraws, RunBar, is_training
+from postmortem.formats.records import MetricReader, Record
+from postmortem.formats.unknown import GenericReader
+from postmortem.gathering.cursor import CLAIMED, Cursor
+from postmortem.gathering.points import Points
+from postmortem.gathering.quick import Quick
+from postmortem.knowledge.engine import Budget
+from postmortem.reading.windows import View
+
+_TRAINER: Final = "transformers-trainer"
+"""Its records name no step; the bar behind them does."""
+
+
+class _Drawn(NamedTuple):
+    """A record of a format that is drawn again at the same position."""
+
+    record: Record
+    reader: MetricReader
+    line: int
+    offset: int
+
+
+class MetricLines:
+    """Takes the figures of one source."""
+
+    def __init__(
+        self, readers: list[MetricReader], points: Points, cursor: Cursor, budget: Budget
+    ) -> None:
+        """Take the readers of known formats, where points go, and whose lines these are."""
+        self._readers, self._points, self._cursor = readers, points, cursor
+        self._budget = budget
+        self._generic, self._table = GenericReader(), table.TableReader()
+        self._redraws: Redraws[_Drawn] = Redraws()
+        self._bar = RunBar()
+        self.quick = Quick(points, self._generic, self._bar, budget)
+        """The templates that have been learnt."""
+        self._waiting: tuple[View, int, int] | None = None
+        """The last line with a metric word that no format has claimed, the offset of its block and
+        its first literal."""
+        self._read_until = 0
+        """Offset up to which records of several lines have been read."""
+
+    def take(self, index: int, view: View, base: int) -> None:
+        """Take what the reader of this index reads on a line."""
+        if CLAIMED in view.claimed:
+            return
+        reader = self._readers[index]
+        record = reader.read(view, self._budget)
+        if record is None:
+            return
+        view.claimed.add(CLAIMED)
+        self._read_until = max(self._read_until, base + _end_of(view, record.lines))
+        drawn = _Drawn(record, reader, view.number, base + view.start)
+        if reader.redraws:
+            self._redrawn(drawn)
+            return
+        needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
+        self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
+        self.quick.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
+
+    def take_row(self, _: int, view: View, base: int) -> None:
+        """Take the rows of an HTML table that end on a line."""
+        place = (view.number, base + view.start)
+        for record in self._table.read(view.cleaned.text, view.cleaned.where):
+            self._points.record(
+                record, table.PRODUCER, table.PRODUCER, place, math.nan, record.units
+            )
+
+    def let_wait(self, _: int, view: View, base: int) -> None:
+        """Take a line with a metric word; it is read once every format has had its chance."""
+        if CLAIMED not in view.claimed:
+            self._waiting = (view, base, self._cursor.opening)
+
+    def end_line(self) -> None:
+        """Read the line that waits, now that every format has had its chance to claim it."""
+        self.quick.settle(self._read_until)
+        if self._waiting is None:
+            return
+        (view, base, opening), self._waiting = self._waiting, None
+        place = base + view.start
+        if CLAIMED in view.claimed or place < self._read_until:
+            return
+        if self._generic.is_crowded and not self._cursor.may_read(opening, place):
+            return
+        where = self._points.process(view.cleaned.where)
+        for found in self._generic.read(view.cleaned.text, where, view.number):
+            self.quick.put(found, place)
+        if self._generic.has_read:
+            self.quick.learn(opening, view, None)
+
+    def settle(self) -> None:
+        """Take what bars still show; later draws at these positions are passed over."""
+        for drawn in self._redraws.rest():
+            self._record(drawn)
+        offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
+        for found in self._generic.rest():
+            self.quick.put(found, offset)
+
+    def _redrawn(self, drawn: _Drawn) -> None:
+        """Take a draw; the record of the position before is certain once the bar has left it."""
+        record = drawn.record
+        if record.place[-1] == "0":  # a bar at 0 still shows what came before it
+            return
+        stream = (drawn.reader.format.id, record.where)
+        before = self._redraws.take(stream, record.place, drawn)
+        if before is not None:
+            self._record(before)
+
+    def _bar_step(self, record: Record, view: View) -> float:
+        return self._bar.step(
+            view.data,
+            view.end,
+            self._points.result.total_steps,
+            is_training=is_training(dict(record.values)),
+        )
+
+    def _record(self, drawn: _Drawn, bar_step: float = math.nan) -> None:
+        reader = drawn.reader
+        self._points.record(
+            drawn.record,
+            reader.producer,
+            reader.framework or reader.producer,
+            (drawn.line, drawn.offset),
+            bar_step,
+            reader.units,
+        )
+
+
+def _end_of(view: View, lines: int) -> int:
+    """Find where a record of several lines ends."""
+    end = view.end
+    for _ in range(lines - 1):
+        end = view.data.find(b"\n", end + 1)
+        if end < 0:
+            return len(view.data)
+    return end

@@ -1,0 +1,53 @@
+"""Lines with which a traceback begins, or with a frame of one whose beginning is cut off.
+
+In: such lines. Out: `Traceback`s in a `Gathered`, the first and last of very many. Not here: reading
+a traceback (`gathering.traceback`).
+"""
+
+import dataclasses
+from typing import Final
+
+from postmortem.gathering import traceback
+from postmortem.gathering.cursor import Cursor
+from postmortem.gathering.gathered import FIRST, LAST
+from postmortem.gathering.points import Points
+from postmortem.model.findings import Traceback
+from postmortem.reading.windows import View
+
+_MOST: Final = 10 * (FIRST + LAST)
+_THINNED: Final = 5 * FIRST
+"""Of more tracebacks than are kept the one at this place goes."""
+
+
+class TracebackLines:
+    """Takes the tracebacks of one source."""
+
+    def __init__(self, points: Points, cursor: Cursor) -> None:
+        """Take where records are counted, and who knows what has been read of a traceback."""
+        self._points, self._cursor = points, cursor
+
+    def take(self, _: int, view: View, base: int) -> None:
+        """Take the traceback that begins on a line."""
+        found = traceback.read(view, self._points.source, base)
+        if found is not None:
+            self._cursor.framed_until = max(self._cursor.framed_until, found.end_offset)
+            self._keep(found, view, base)
+
+    def take_frame(self, _: int, view: View, base: int) -> None:
+        """Take the traceback of a paste that begins below its first line."""
+        if base + view.start < self._cursor.framed_until:
+            return
+        found, self._cursor.framed_until = traceback.read_headless(view, self._points.source, base)
+        if found is not None:
+            self._keep(found, view, base)
+
+    def _keep(self, found: Traceback, view: View, base: int) -> None:
+        result = self._points.result
+        self._cursor.sight.stamp(view, base)
+        result.traceback_count += 1
+        if len(result.tracebacks) >= _MOST:
+            del result.tracebacks[_THINNED]
+        where = self._points.process(found.where)
+        if where != found.where:
+            found = dataclasses.replace(found, where=where)
+        result.tracebacks.append((found, self._points.beside(where)))

@@ -1,0 +1,1 @@
+"""The smallest excerpt of a log that is judged as the whole log is."""

@@ -1,1 +1,0 @@
-"""Finding signatures: literal prefilter, regexes on candidate lines, tracebacks joined."""
