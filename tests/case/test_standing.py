@@ -7,7 +7,7 @@ import pytest
 from postmortem.case.failures import Failure, of_finding, of_traceback
 from postmortem.case.order_of_time import Clock
 from postmortem.case.standing import occurrences
-from postmortem.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import load
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
