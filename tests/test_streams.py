@@ -108,7 +108,7 @@ def test_every_source_has_its_digest(tmp_path: Path, *, is_file: bool) -> None:
     """The same bytes have the same one, whatever they are called; what is not read has none."""
     path = tmp_path / "run.log"
     path.write_bytes(OOM.encode())
-    job = pipeline.read([path if is_file else OOM.encode(), Stream("other.log", OOM.encode())])
+    job = pipeline.analyze([path if is_file else OOM.encode(), Stream("other.log", OOM.encode())])
     first, second = job.sources
     assert first.digest == second.digest
     assert first.digest == f"xxh3-128:{xxhash.xxh3_128_hexdigest(OOM.encode())}"
@@ -133,11 +133,11 @@ def test_only_bytes_can_be_read_again() -> None:
 def test_one_of_several_streams_that_is_no_log_is_listed() -> None:
     """As a file is; alone it is an error."""
     binary = Stream("weights", bytes(range(256)) * 300)
-    job = pipeline.read([Stream("run.log", OOM.encode()), binary])
+    job = pipeline.analyze([Stream("run.log", OOM.encode()), binary])
     assert [source.kind for source in job.sources] == ["log", "ignored"]
-    assert "binary" in str(job.notes[1])
+    assert "binary" in str(job.sources[1].note)
     with pytest.raises(InputError, match="binary"):
-        pipeline.read(binary)
+        pipeline.analyze(binary)
 
 
 def test_sharing_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
