@@ -22,7 +22,7 @@ from postmortem.formats.bars import draw
 from postmortem.formats.trainer_state import records
 from postmortem.formats.unknown import GenericReader
 from postmortem.gathering import traceback
-from postmortem.knowledge import attack, check
+from postmortem.knowledge import attack, attack_texts, check
 from postmortem.knowledge.compile import compile_folders
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.block_reader import blocks
@@ -154,7 +154,9 @@ def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
     source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
     return attack.worst(
         search,
-        attack.attacks(source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags),
+        attack_texts.attacks(
+            source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags
+        ),
     )
 
 
@@ -220,5 +222,5 @@ def test_code_is_linear_on_hostile_lines(name: str) -> None:
     """
     for unit in UNITS:
         for filler in ("", " ", "1", "x", "\n"):
-            outcome = attack.worst(PLAIN[name], [attack.Attack("", unit + filler)])
+            outcome = attack.worst(PLAIN[name], [attack_texts.Attack("", unit + filler)])
             assert outcome.growth < attack.GROWTH, f"{name}: {outcome}"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from postmortem.api import analyze
-from postmortem.cli.options import deliver
+from postmortem.cli.delivery import deliver
 from postmortem.cli.say import tell
 from postmortem.errors import PostmortemError
 from postmortem.host.dump import dump_for

@@ -6,15 +6,8 @@ from pathlib import Path
 import click
 
 from postmortem.api import analyze
-from postmortem.cli.options import (
-    SOURCE,
-    check_output,
-    check_sources,
-    deliver,
-    form_for,
-    refuse_overwriting,
-    report_options,
-)
+from postmortem.cli.delivery import check_output, deliver, form_for, refuse_overwriting
+from postmortem.cli.options import SOURCE, check_sources, report_options
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
 from postmortem.pipeline import machine_for

@@ -4,15 +4,8 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import (
-    FOLDER,
-    OUTPUT,
-    SOURCE,
-    check_sources,
-    refuse_overwriting,
-    require_folder,
-    write,
-)
+from postmortem.cli.delivery import refuse_overwriting, require_folder, write
+from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources
 from postmortem.compare.two_runs import compare_runs
 from postmortem.names import LANGUAGES
 from postmortem.report.side_by_side import FORMS, render

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import OUTPUT, write
+from postmortem.cli.delivery import write
+from postmortem.cli.options import OUTPUT
 from postmortem.cli.say import tell
 from postmortem.host.dump import Dump, dump_for, environment_dump
 

@@ -1,39 +1,20 @@
-"""Options and output that several commands share.
+"""Options that several commands share.
 
-In: click parameters. Out: decorators, and `deliver`, which puts a report where it was asked for.
-Not here: the report itself.
+In: click parameters. Out: decorators. Not here: where a report goes (`cli.delivery`).
 """
 
 import os
-import shutil
-import sys
-import webbrowser
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from postmortem.api import Report
-from postmortem.cli.say import note, show, tell
 from postmortem.errors import UsageError
-from postmortem.host.files import replace
 from postmortem.names import LANGUAGES
 from postmortem.reading.sources import STDIN
-from postmortem.report import FORMS, STORED
+from postmortem.report import FORMS
 
-_SUFFIXES = {
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".sarif": "sarif",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".txt": "terminal",
-    ".log": "terminal",
-    "": "terminal",
-}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -124,128 +105,3 @@ def form_options(function: Function) -> Function:
     for option in reversed(_FORM_OPTIONS):
         function = option(function)
     return function
-
-
-def form_for(form: str | None, output: Path | None, *, open_: bool) -> str:
-    """Choose the format: as asked, else by the file's suffix, else the terminal report."""
-    if form:
-        return form
-    if open_:
-        return "html"
-    return "terminal" if output is None else _SUFFIXES[output.suffix.lower()]
-
-
-def check_output(output: Path | None, form: str | None, *, open_: bool) -> None:
-    """Refuse an output that cannot be written, or whose suffix names no format, early.
-
-    Nothing has been run yet.
-
-    Raises:
-        UsageError: unknown suffix, or the folder is missing.
-    """
-    if output is None:
-        return
-    if form is None and output.suffix.lower() not in _SUFFIXES:
-        raise UsageError(
-            f"the suffix {output.suffix!r} names no format",
-            output,
-            f"one of {', '.join(filter(None, _SUFFIXES))}, or say --format",
-        )
-    if open_ and form in {None, "html"} and output.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError("--open shows the page, and this is no page", output, "name a .html file")
-    require_folder(output, "report")
-
-
-def write(text: str, output: Path | None, what: str) -> None:
-    """Write a text to a file, whole or not at all, or to standard output as it is.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    if output is None:
-        show(text)
-        return
-    try:
-        replace(output, text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise UsageError(
-            f"the {what} cannot be written: {error.strerror or error}",
-            output,
-            "choose another file with -o",
-        ) from error
-    tell(f"wrote {output}")
-
-
-def require_folder(output: Path | None, what: str) -> None:
-    """Refuse a file whose folder is missing, before anything is read.
-
-    Raises:
-        UsageError: no such folder.
-    """
-    if output is not None and not output.parent.is_dir():
-        raise UsageError(
-            f"the {what} cannot be written: no such folder", output, "choose another file with -o"
-        )
-
-
-def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
-    """Refuse to write over a file that was read.
-
-    Raises:
-        UsageError: the output is one of these files.
-    """
-    if (
-        output is not None
-        and output.is_file()
-        and any(Path(path).exists() and output.samefile(path) for path in read)
-    ):
-        raise UsageError(
-            "the report would overwrite a log that was read", output, "choose another file with -o"
-        )
-
-
-def deliver(
-    report: Report,
-    *,
-    form: str,
-    output: Path | None,
-    redact: bool | None,
-    full: bool,
-    open_: bool,
-    to_stderr: bool = False,
-) -> None:
-    """Print the report, or write it to a file; open the page if asked.
-
-    Raises:
-        UsageError: the file cannot be written, or redaction is asked for where nothing is hidden.
-    """
-    if form == STORED and redact:
-        raise UsageError(
-            "an analysis is kept whole, as the log is",
-            "--redact",
-            "redact what is rendered of it: postmortem render ANALYSIS.json",
-        )
-    is_screen = output is None and (sys.stderr if to_stderr else sys.stdout).isatty()
-    text = report.render(
-        form,
-        width=max(40, shutil.get_terminal_size((80, 24)).columns),
-        color=is_screen and not os.environ.get("NO_COLOR"),
-        full=full or output is not None,
-        redact=redact,
-    )
-    if open_ and output is None:
-        output = Path.cwd() / "postmortem-report.html"
-    text = text if text.endswith("\n") else text + "\n"
-    if output is None and to_stderr:
-        note(text)
-        return
-    write(text, output, "report")
-    if output is not None:
-        _after_writing(output, form, open_=open_)
-
-
-def _after_writing(output: Path, form: str, *, open_: bool) -> None:
-    if form == STORED:
-        tell("it holds lines of the log as they are; what is rendered of it is redacted")
-    if open_ and not webbrowser.open(output.resolve().as_uri()):
-        tell("no browser could be started; open the file yourself")

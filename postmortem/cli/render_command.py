@@ -6,14 +6,8 @@ from typing import Final
 import click
 
 from postmortem.api import Report
-from postmortem.cli.options import (
-    SOURCE,
-    check_output,
-    deliver,
-    form_for,
-    form_options,
-    refuse_overwriting,
-)
+from postmortem.cli.delivery import check_output, deliver, form_for, refuse_overwriting
+from postmortem.cli.options import SOURCE, form_options
 from postmortem.errors import InputError
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill

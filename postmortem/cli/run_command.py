@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from postmortem.cli.afterwards import Wanted, analyse
-from postmortem.cli.options import OUTPUT, check_output, form_for, report_options
+from postmortem.cli.delivery import check_output, form_for
+from postmortem.cli.options import OUTPUT, report_options
 from postmortem.cli.say import note, tell
 from postmortem.errors import UsageError
 from postmortem.host.kept import KeptLog

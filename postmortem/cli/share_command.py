@@ -5,15 +5,8 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.options import (
-    FOLDER,
-    OUTPUT,
-    SOURCE,
-    check_sources,
-    refuse_overwriting,
-    require_folder,
-    write,
-)
+from postmortem.cli.delivery import refuse_overwriting, require_folder, write
+from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown_text import LONGEST, units

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
-from postmortem.knowledge import attack, schema, snippets
+from postmortem.knowledge import attack, attack_texts, schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.named import Names, faults_of_names, regexes, unused
@@ -128,13 +128,13 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             is_several_lines = entry.get("lines", 1) > 1
             outcome = attack.worst(
                 _search(field, entry),
-                attack.attacks(
+                attack_texts.attacks(
                     entry[field], anchors=entry["anchors"][:2], many_lines=is_several_lines
                 ),
             )
             yield from _slow(entry, f"`{field}`", outcome)
     for asked in dict.fromkeys(regexes(entry.get("holds"))):
-        outcome = attack.worst(compiled(f"(?i){asked}").search, attack.attacks(asked))
+        outcome = attack.worst(compiled(f"(?i){asked}").search, attack_texts.attacks(asked))
         yield from _slow(entry, f"the predicate ~{asked}", outcome)
 
 
