@@ -13,7 +13,7 @@ from postmortem.model.said import cut
 from postmortem.model.shown import SignatureHit
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, parts
+from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
 from postmortem.report.markdown_text import QUOTED, code, fence, fitted, folded, prose
 from postmortem.report.plain import number, percent, place, process, weight
@@ -203,14 +203,17 @@ def _harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
 
 
 def _timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    events = parts.milestones(diagnosis, _EVENTS_SHOWN)
+    events = milestones_told.milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
         left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
         rest = [prose(words("more", count=left))] if left else []
         yield folded(
             words("timeline"),
             fence(
-                "\n".join("  ".join(parts.milestone(diagnosis, event, words)) for event in events),
+                "\n".join(
+                    "  ".join(milestones_told.milestone(diagnosis, event, words))
+                    for event in events
+                ),
                 "text",
             ),
             *rest,

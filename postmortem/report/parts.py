@@ -11,7 +11,7 @@ from typing import Final
 
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import Event, SeriesView, SignatureHit
+from postmortem.model.shown import SeriesView, SignatureHit
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import KINDS, Redactor
 from postmortem.report.for_people import input_kind, logs_of
@@ -166,46 +166,6 @@ def first_failure(diagnosis: Diagnosis, words: Words) -> str:
     ]
     said = (words("joint").join(part for part in parts if part), one_line(first.why, 400))
     return words("colon").join(part for part in said if part)
-
-
-def milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
-    """Choose events of the timeline for a short form.
-
-    The first, the last, and those around the first failure.
-    """
-    events, first = diagnosis.timeline, diagnosis.first_failure
-    if len(events) <= most:
-        return events
-    middle = next(
-        (
-            index
-            for index, event in enumerate(events)
-            if first is not None and (event.source, event.line) == (first.source, first.line)
-        ),
-        len(events) - 1,
-    )
-    begin = max(1, min(middle - (most - 2) // 2, len(events) - most + 1))
-    return (events[0], *events[begin : begin + most - 2], events[-1])
-
-
-def milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
-    """Say where and when an event was, and what it was."""
-    parts = [
-        place(diagnosis, event.source, (event.line, None), words),
-        process(event.where, words),
-        when(event.time),
-    ]
-    if event.step is not None:
-        parts.append(words("at-step", value=number(event.step)))
-    return "  ".join(part for part in parts if part), one_line(
-        words("colon").join(part for part in told(event) if part), 200
-    )
-
-
-def told(event: Event) -> tuple[str, str]:
-    """Give what an event means and the line that says it; either may be empty."""
-    line = event.text.removeprefix(event.title).lstrip(" :：") if event.title else event.text
-    return event.title, line
 
 
 def step_and_line(step: float | None, line: int, words: Words) -> str:

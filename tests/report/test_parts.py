@@ -8,7 +8,8 @@ import pytest
 import postmortem
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Event, FirstFailure
-from postmortem.report.parts import harmless, milestones
+from postmortem.report.milestones_told import milestones
+from postmortem.report.parts import harmless
 from tests.report.samples import rich
 
 FAILED = FirstFailure(0, NOWHERE, 9, None, "x")

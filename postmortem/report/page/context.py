@@ -15,7 +15,7 @@ from postmortem.model.job_facts import Attempt
 from postmortem.model.said import cut
 from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, parts
+from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import input_kind
 from postmortem.report.page.process_lanes import lanes
 from postmortem.report.page.quoted_lines import (
@@ -119,7 +119,7 @@ def _happened(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
                 event,
                 spot_of(diagnosis, event.source, (event.line, None), words),
                 process(event.where, words),
-                parts.told(event),
+                milestones_told.told(event),
             )
             for event in diagnosis.timeline[:_LISTED]
         ],

@@ -17,7 +17,7 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView
 from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, parts
+from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
 from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.plotted import chosen
@@ -241,12 +241,12 @@ def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
 
 def _timeline(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write the turning points; a failure that stands alone has been told above."""
-    events = parts.milestones(diagnosis, _EVENTS_SHOWN)
+    events = milestones_told.milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
         return
     paper.heading("timeline")
     for event in events:
-        where, what = parts.milestone(diagnosis, event, paper.words)
+        where, what = milestones_told.milestone(diagnosis, event, paper.words)
         style = "bold" if event.role == "cause" else ""
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):
