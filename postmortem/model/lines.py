@@ -1,6 +1,6 @@
-"""A cleaned log line and the process that printed it.
+"""The process that printed a line.
 
-In: nothing. Out: `Where`, `Line`. Not here: how a line is found or cleaned (`reading`).
+In: nothing. Out: `Where`. Not here: how it is told from a line (`reading`).
 """
 
 from typing import NamedTuple
@@ -44,20 +44,3 @@ class Where(NamedTuple):
 
 
 NOWHERE = Where()
-
-
-class Line(NamedTuple):
-    """One line (or one frame of it), cleaned of colours and prefixes.
-
-    A NamedTuple since millions are made.
-    """
-
-    number: int
-    """Raw line number, 1-based, as `sed -n` counts."""
-    text: str
-    """The text without ANSI escapes, rank labels and logger prefixes."""
-    where: Where
-    time: str | None
-    """The printed time as ISO 8601, as far as it is printed; None without one."""
-    offset: int
-    """Byte offset of the line in the decoded stream; orders lines of one source."""
