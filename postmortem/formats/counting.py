@@ -43,17 +43,20 @@ class Counting:
         number = int(epoch)
         if stream not in self._first and len(self._first) >= _MOST:
             return math.nan if anew else step
-        first = self._first.setdefault(stream, number)
-        if number < first:
-            first = self._first[stream] = number
-        before = self._last.get(stream)
-        self._last[stream] = (number, step)
-        if before is not None and number > before[0] and step < before[1]:
+        first = self._first[stream] = min(number, self._first.get(stream, number))
+        if self._falls_back(stream, number, step):
             self._anew.add(stream)
         if not anew and stream not in self._anew:
             return step
-        if number == first and first in {0, 1}:
+        begins_at_first = first in {0, 1}
+        if begins_at_first and number == first:
             return step
-        if first not in {0, 1} or math.isnan(length):
-            return math.nan if anew else step
-        return (number - first) * length + step
+        if begins_at_first and not math.isnan(length):
+            return (number - first) * length + step
+        return math.nan if anew else step
+
+    def _falls_back(self, stream: Hashable, number: int, step: float) -> bool:
+        """Say whether a step is smaller than the last one of an epoch before."""
+        before = self._last.get(stream)
+        self._last[stream] = (number, step)
+        return before is not None and number > before[0] and step < before[1]

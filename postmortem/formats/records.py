@@ -38,7 +38,7 @@ _RESERVED: Final = frozenset(
 
 
 EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
-"""Groups that hold the number of an epoch whose steps are counted anew, and the number of the first."""
+"""Groups with the number of an epoch whose steps are counted anew, and the number of the first."""
 
 
 class Record(NamedTuple):
@@ -77,6 +77,70 @@ def value_of(text: str) -> float | None:
         return None
 
 
+class Pairs:
+    """The names and values that stand side by side in the records of one format."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        """Take what the format says of them."""
+        self._pattern_text, self._loss_key_text = raw.get("pair"), raw.get("loss_key")
+        self._step_key = raw.get("step")
+        self._names: Mapping[str, str] = raw.get("names") or {}
+        self._ignored = frozenset(raw.get("ignore") or ())
+
+    @functools.cached_property
+    def _pattern(self) -> Pattern | None:
+        """The pattern of a pair, compiled when the first record comes."""
+        return compiled(self._pattern_text) if self._pattern_text else None
+
+    @functools.cached_property
+    def _loss_key(self) -> Pattern | None:
+        """The pattern of the key that stands for the loss, compiled likewise."""
+        return compiled(self._loss_key_text) if self._loss_key_text else None
+
+    def of(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
+        """Give (canonical name, printed value, its place in the text) of every pair of a record.
+
+        The name is empty where the pair is ignored.
+        """
+        if self._pattern is None or match.groupdict().get("pairs") is None:
+            return []
+        base = match.start("pairs")
+        pairs = [
+            (found["key"].strip(), found["value"], base + found.start("value"))
+            for found in self._pattern.finditer(match["pairs"], budget)
+        ]
+        names = self._called([key for key, _, _ in pairs], budget)
+        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
+
+    def rests(self, match: Match, budget: Budget | None) -> list[Span]:
+        """Give what stands behind values and says nothing."""
+        if self._pattern is None or "rest" not in self._pattern.names:
+            return []
+        if match.groupdict().get("pairs") is None:
+            return []
+        base = match.start("pairs")
+        return [
+            Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
+            for found in self._pattern.finditer(match["pairs"], budget)
+            if found["rest"] is not None
+        ]
+
+    def _called(self, keys: Sequence[str], budget: Budget | None) -> list[str]:
+        """Give the names of keys; where none is the loss, the first that stands for it is."""
+        names = [self._name(key) for key in keys]
+        if self._loss_key is not None and "loss" not in names:
+            for index, key in enumerate(keys):
+                if self._loss_key.search(key, budget):
+                    names[index] = "loss"
+                    break
+        return names
+
+    def _name(self, key: str) -> str:
+        if key == self._step_key:
+            return "step"
+        return "" if key in self._ignored else self._names.get(key, key)
+
+
 class MetricReader:
     """Reads the records of one format."""
 
@@ -89,21 +153,7 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
-        self._step_key = raw.get("step")
-        self._names: Mapping[str, str] = raw.get("names") or {}
-        self._ignored = frozenset(raw.get("ignore") or ())
-
-    @functools.cached_property
-    def _pair(self) -> Pattern | None:
-        """The pattern of a pair, compiled when the first record comes."""
-        pattern = self.format.raw.get("pair")
-        return compiled(pattern) if pattern else None
-
-    @functools.cached_property
-    def _loss_key(self) -> Pattern | None:
-        """The pattern of the key that stands for the loss, compiled likewise."""
-        pattern = self.format.raw.get("loss_key")
-        return compiled(pattern) if pattern else None
+        self._pairs = Pairs(raw)
 
     def read(self, view: View, budget: Budget | None = None) -> Record | None:
         """Read the record on a line, or None if there is none.
@@ -126,23 +176,17 @@ class MetricReader:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
-        values = [
-            (name, value)
-            for name, text in groups.items()
-            if name not in _RESERVED and (value := value_of(text)) is not None
-        ]
-        for name, printed, _ in self._pairs(match, budget):
+        values = _figures({name: text for name, text in groups.items() if name not in _RESERVED})
+        for name, printed, _ in self._pairs.of(match, budget):
             value = value_of(printed)
             if name == "step":
                 step = _or_nan(value)
             elif name and value is not None:
                 values.append((name, value))
+        if not values:
+            return None
         place = tuple(groups.get(name) for name in ("epoch_index", "epoch_now", "epoch", "step"))
-        return (
-            Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
-            if values
-            else None
-        )
+        return Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
@@ -155,36 +199,6 @@ class MetricReader:
             count = min(4 * count, self._lines)
             window = view.following(count)
         return "\n".join(window)
-
-    def _pairs(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
-        """Give (canonical name, printed value, its place in the text) of every pair.
-
-        The name is empty where the pair is ignored.
-        """
-        if self._pair is None or match.groupdict().get("pairs") is None:
-            return []
-        base = match.start("pairs")
-        pairs = [
-            (found["key"].strip(), found["value"], base + found.start("value"))
-            for found in self._pair.finditer(match["pairs"], budget)
-        ]
-        names = [self._name(key) for key, _, _ in pairs]
-        if self._loss_key is not None and "loss" not in names:
-            first = next(
-                (
-                    index
-                    for index, (key, _, _) in enumerate(pairs)
-                    if self._loss_key.search(key, budget)
-                ),
-                None,
-            )
-            names = ["loss" if index == first else name for index, name in enumerate(names)]
-        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
-
-    def _name(self, key: str) -> str:
-        if key == self._step_key:
-            return "step"
-        return "" if key in self._ignored else self._names.get(key, key)
 
     def learn(self, view: View, budget: Budget | None = None) -> Template | None:
         """Make a template of a line that `read` has read, or None if it is not regular enough.
@@ -205,12 +219,7 @@ class MetricReader:
         is_told = match.groupdict().get("rank") is None
         spans = prefix(raw.decode(), shift, srun=view.srun)
         spans = [
-            (
-                place(span.start, span.end, span.name, is_told=is_told)
-                if span.name == "@rank"
-                else span
-            )
-            for span in spans
+            place(*span[:3], is_told=is_told) if span.name == "@rank" else span for span in spans
         ]
         before = repr(self._record(text, where, budget))
         values += open_spans(
@@ -227,39 +236,42 @@ class MetricReader:
         None if they overlap or one is of an odd spelling.
         """
         spans = [
-            Span(match.start(name), match.end(name), name, _spelled_like(text))
-            for name, text in match.groupdict().items()
-            if text is not None and name not in _LITERAL
+            *_of_groups(match),
+            *self._pairs.rests(match, budget),
+            # A word where other lines print a number (`"eval_loss": null`) stays a literal.
+            *(
+                Span(start, start + len(text), name, _VALUE if name else _OTHER)
+                for name, text, start in self._pairs.of(match, budget)
+                if not name or value_of(text) is not None
+            ),
         ]
-        if (
-            self._pair is not None
-            and "rest" in self._pair.names
-            and match.groupdict().get("pairs") is not None
-        ):
-            base = match.start("pairs")
-            spans += [
-                Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
-                for found in self._pair.finditer(match["pairs"], budget)
-                if found["rest"] is not None
-            ]
-        # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-        spans += [
-            Span(start, start + len(text), name, _VALUE if name else _OTHER)
-            for name, text, start in self._pairs(match, budget)
-            if not name or value_of(text) is not None
-        ]
-        names = [span.name for span in spans if span.name]
-        text = match.string
-        is_plain = all(
-            re.fullmatch(_VALUE, text[span.start : span.end].encode())
-            for span in spans
-            if span.name
-        )
+        named = [span for span in spans if span.name]
         if match.groupdict().get("rank") is not None:
             spans.append(place(match.start("rank"), match.end("rank"), "@rank"))
         spans.sort()
         is_apart = all(one.end <= other.start for one, other in itertools.pairwise(spans))
-        return spans if is_plain and is_apart and len(set(names)) == len(names) else None
+        is_each_once = len({span.name for span in named}) == len(named)
+        is_plain = all(_is_plain(match.string[span.start : span.end]) for span in named)
+        return spans if is_plain and is_apart and is_each_once else None
+
+
+def _of_groups(match: Match) -> list[Span]:
+    """Give the values that groups of the format itself hold."""
+    return [
+        Span(match.start(name), match.end(name), name, _spelled_like(text))
+        for name, text in match.groupdict().items()
+        if text is not None and name not in _LITERAL
+    ]
+
+
+def _figures(groups: Mapping[str, str]) -> list[tuple[str, float]]:
+    """Give the figures among groups."""
+    found = ((name, value_of(text)) for name, text in groups.items())
+    return [(name, value) for name, value in found if value is not None]
+
+
+def _is_plain(text: str) -> bool:
+    return re.fullmatch(_VALUE, text.encode()) is not None
 
 
 def _spelled_like(text: str) -> bytes:
@@ -271,7 +283,7 @@ def _spelled_like(text: str) -> bytes:
 
 
 def _before(groups: Mapping[str, str]) -> float:
-    """Count the steps of the epochs before the printed one; NaN where their length is not printed."""
+    """Count the steps of the epochs before the printed one; NaN if their length is not printed."""
     length = value_of(groups.get("per_epoch", ""))
     for name, first in EPOCHS.items():
         epoch = value_of(groups.get(name, ""))

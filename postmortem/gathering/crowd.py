@@ -12,9 +12,11 @@ factor. Each literal pays for itself, so that a rare one is seen to the last lin
 from typing import Final
 
 _TAKE: Final = 50
-"""Bytes of the source that trying the templates on a line costs: less than lines of metrics are long, so that those that are learnt are read all."""
+"""Bytes of the source that trying the templates on a line costs: less than lines of metrics are
+long, so that those that are learnt are read all."""
 _LOST: Final = 1000
-"""What it costs besides if nothing of the line is kept for its process: a log that has named too many and goes on as logs do pays none of it."""
+"""What it costs besides if nothing of the line is kept for its process: a log that has named too
+many and goes on as logs do pays none of it."""
 _LOOK: Final = 4000
 """What reading a line slowly costs."""
 _SAVED: Final = 1000

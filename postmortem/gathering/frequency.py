@@ -22,7 +22,8 @@ from postmortem.reading.windows import View
 
 _PER_LOG: Final = {"metrics": 20}
 _ELSEWHERE: Final = 10
-"""Lines of a healthy log in which an anchor may stand in vain, where a run begins, saves or ends; those of a metric format stand in their own program's other lines as well."""
+"""Lines of a healthy log in which an anchor may stand in vain, where a run begins, saves or ends;
+those of a metric format stand in their own program's other lines as well."""
 _PER_MEGABYTE: Final = 1
 """Further ones for each megabyte."""
 
@@ -50,7 +51,7 @@ def healthy(samples: Path) -> list[Path]:
 
 
 def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[PatternError]:
-    """Yield a fault for each anchor that stands too often in a healthy log, on lines that its rule does not match."""
+    """Yield a fault for each anchor that stands too often on lines that its rule does not match."""
     owners: dict[bytes, list[Rule]] = {}
     for raw in rules:
         for anchor in raw["anchors"]:
@@ -82,7 +83,7 @@ def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[Pa
 def _in_vain(
     data: bytes, hits: Iterable[tuple[bytes, int]], owners: dict[bytes, list[Rule]]
 ) -> collections.Counter[tuple[str, bytes]]:
-    """Count the lines that hold an anchor of a rule and are not what it looks for, by rule and anchor."""
+    """Count the lines that hold an anchor and are not what its rule looks for, by both."""
     lines: dict[tuple[int, bytes], View] = {}
     for anchor, start in hits:
         view = View(data, start, 0, srun=False)

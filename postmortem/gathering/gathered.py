@@ -39,12 +39,13 @@ class Seen(NamedTuple):
     records_before: int
     """Metric records of its process before it."""
     context: tuple[int, str]
-    """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where none are kept."""
+    """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where
+    none are kept."""
 
 
 @dataclass(slots=True)
 class Room:
-    """How many findings and processes are still kept: of a signature in a source, as part of all."""
+    """How many findings and processes are still kept, of a signature in a source."""
 
     findings: int = _MOST_OF_ONE
     processes: int = _PROCESSES_OF_ONE
@@ -71,7 +72,8 @@ class Kept:
 
     first: list[Seen] = field(default_factory=list)
     last: deque[Seen | Callable[[], Seen]] = field(default_factory=lambda: deque(maxlen=LAST))
-    """The last ones, or how to make them: of a line that comes a hundred thousand times, only five are made."""
+    """The last ones, or how to make them: of a line that comes a hundred thousand times, only five
+    are made."""
     count: int = 0
     last_line: int = 0
     room: Room = field(default_factory=Room, repr=False, compare=False)
@@ -187,7 +189,7 @@ class Gathered:
     _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
 
     def kept(self, signature: str, source: int, where: Where) -> Kept:
-        """Give the place for the findings of a process, or of all for which there is none of their own."""
+        """Give the place for the findings of a process, or of all that have none of their own."""
         found = self.findings.get((signature, source, where))
         if found is None:
             room = self._rooms.setdefault((signature, source), Room(whole=self._room))
@@ -213,7 +215,7 @@ class Gathered:
         return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
 
     def step_at(self, source: int, line: int) -> float | None:
-        """Give the step of the metric record in a line; None if there is none, or it has no step."""
+        """Give the step of the metric record in a line; None if it has none, or there is none."""
         for series in self.series.values():
             if (
                 series.source == source
@@ -250,8 +252,8 @@ class Gathered:
             if count:
                 self.last_record[source] = other.last_record[source]
                 self.first_record.setdefault(source, other.first_record[source])
-        for key_of, count in other.records_of.items():
-            self.records_of[key_of] = self.records_of.get(key_of, 0) + count
+        for process, count in other.records_of.items():
+            self.records_of[process] = self.records_of.get(process, 0) + count
         for source, stamps in other.stamps.items():
             self.stamps.setdefault(source, []).extend(stamps)
         self.heads = {**other.heads, **self.heads}
@@ -294,18 +296,18 @@ class Gathered:
             yield from kept.all()
 
 
-def bounded(series: Collection[Series], most: int) -> int:
+def bounded(every: Collection[Series], most: int) -> int:
     """Thin the longest series until all together hold well under `most` points, if they hold more.
 
     Gives how many they hold.
     """
-    held = sum(len(one.values) for one in series)
+    held = sum(len(series.values) for series in every)
     if held > most:
-        keep = max(_FEWEST_POINTS, min(ENVELOPE, most // (2 * len(series))))
-        for one in sorted(series, key=lambda one: -len(one.values)):
-            if held <= most - most // 8 or len(one.values) <= keep:
+        keep = max(_FEWEST_POINTS, min(ENVELOPE, most // (2 * len(every))))
+        for series in sorted(every, key=lambda series: -len(series.values)):
+            if held <= most - most // 8 or len(series.values) <= keep:
                 break
-            held -= len(one.values)
-            one.thin(keep)
-            held += len(one.values)
+            held -= len(series.values)
+            series.thin(keep)
+            held += len(series.values)
     return held

@@ -22,7 +22,7 @@ except ImportError:  # no wheel for this platform
     hyperscan = None  # type: ignore[assignment]
 
 _OVERHANG: Final = 512
-"""Bytes behind the fresh region that a literal starting in it may reach into; no literal is longer."""
+"""Bytes behind the fresh region that a literal in it may reach into; no literal is longer."""
 
 _WORTH_KEEPING: Final = 1000
 """Literals; fewer are compiled faster than a file is found."""

@@ -17,9 +17,12 @@ from postmortem.knowledge.base import Format, KnowledgeBase, Signature
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
-"""The same at first, and behind a stretch that was passed over: the next one may be passed over as soon."""
+"""The same at first, and behind a stretch that was passed over: the next may be, too."""
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
+
+Wanted = tuple[str, int]
+"""The kind of whoever wants a line, and the index of its rule among those of the kind."""
 
 
 class Machine:
@@ -34,7 +37,25 @@ class Machine:
         self.signatures = knowledge.signatures
         self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
         self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
-        wanted: dict[bytes, list[tuple[str, int]]] = {
+        wanted = self._wanted()
+        self.is_more_than_metric = [
+            any(kind not in {"metric", "generic"} for kind, _ in consumers)
+            for consumers in wanted.values()
+        ]
+        """By literal: whether a line that a template has read must be looked at all the same."""
+        self.only_followed = frozenset(
+            number
+            for number, consumers in enumerate(wanted.values())
+            if all(kind in FOLLOWED for kind, _ in consumers)
+        )
+        """The literals that nothing but a traceback begins with."""
+        self.literals = list(wanted)
+        self.consumers = list(wanted.values())
+        self.filter: Prefilter = prefilter(self.literals)
+
+    def _wanted(self) -> dict[bytes, list[Wanted]]:
+        """Give who wants to see the lines of each literal, in the order in which they look."""
+        wanted: dict[bytes, list[Wanted]] = {
             traceback.ANCHOR: [("traceback", 0)],
             traceback.FRAME_ANCHOR: [("frame", 0)],
         }
@@ -47,24 +68,10 @@ class Machine:
             for index, rule in enumerate(entries):
                 for anchor in rule.anchors:
                     wanted.setdefault(anchor, []).append((kind, index))
-        for word in WORDS:
-            wanted.setdefault(word, []).append(("generic", 0))
-        for word in table.WORDS:
-            wanted.setdefault(word, []).append(("table", 0))
-        self.is_more_than_metric = [
-            any(kind not in {"metric", "generic"} for kind, _ in consumers)
-            for consumers in wanted.values()
-        ]
-        """By literal: whether a line that a learnt template has read must be looked at all the same."""
-        self.only_followed = frozenset(
-            number
-            for number, consumers in enumerate(wanted.values())
-            if all(kind in FOLLOWED for kind, _ in consumers)
-        )
-        """The literals that nothing but a traceback begins with."""
-        self.literals = list(wanted)
-        self.consumers = list(wanted.values())
-        self.filter: Prefilter = prefilter(self.literals)
+        for kind, words in (("generic", WORDS), ("table", table.WORDS)):
+            for word in words:
+                wanted.setdefault(word, []).append((kind, 0))
+        return wanted
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

@@ -66,7 +66,7 @@ class MetricLines:
             return
         needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
         self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
-        self.quick.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
+        self.quick.paths.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
 
     def take_row(self, _: int, view: View, base: int) -> None:
         """Take the rows of an HTML table that end on a line."""
@@ -96,7 +96,7 @@ class MetricLines:
         for found in self._generic.read(view.cleaned.text, where, view.number):
             self.quick.put(found, place)
         if self._generic.has_read:
-            self.quick.learn(opening, view, None)
+            self.quick.paths.learn(opening, view, None)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

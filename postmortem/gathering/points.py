@@ -13,53 +13,47 @@ from postmortem.facts.columns import Columns
 from postmortem.facts.series import Series
 from postmortem.formats.records import Record
 from postmortem.gathering.gathered import Gathered, bounded
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.gathering.told_apart import ToldApart
+from postmortem.gathering.waiting_rows import WaitingRows
+from postmortem.model.lines import Where
 
-MOST_PROCESSES: Final = 4096
-"""Processes of a source that are told apart; what the others print is of none."""
 _MOST_SERIES: Final = 5000
 MOST_POINTS: Final = 2_000_000
-"""Kept points of all series together (24 bytes each); beyond, the longest are thinned before they reach EXACT."""
+"""Kept points of all series together (24 bytes each); beyond, the longest are thinned before they
+reach EXACT."""
+
+Place = tuple[int, int]
+"""Raw line and byte offset."""
 
 
 class Points:
     """Puts what one source prints into its series."""
 
     def __init__(self, result: Gathered, source: int, where: Where) -> None:
-        """Start without any. `where` is the process that the file's name tells, for lines that say nothing."""
-        self.result, self.source, self.where = result, source, where
+        """Start without any; `where` is what the file's name tells of lines that say nothing."""
+        self.result, self.source = result, source
         result.records[source] = 0
-        self._processes: set[Where] = set()
-        self._waiting: dict[Where, dict[int, Columns]] = {}
-        """Rows that are not yet in their series, by process."""
-        self._pending = 0
-        """How many they are."""
-        self._writers: dict[int, Columns] = {}
-        """The rows that wait for each series."""
-        self._count = 0
         self.is_crowded = False
         """Whether the source names more processes or metrics than are kept."""
         self.lost = 0
         """Rows of which nothing is kept for their process, since somebody has set it to 0."""
+        self._processes = ToldApart(where)
+        self._waiting = WaitingRows(self._note_rows)
+        self._count = 0
+        """Points of all series."""
 
     def process(self, where: Where) -> Where:
-        """Fill in what the file's name tells.
-
-        Bound the number of processes that a hostile log can invent.
-        """
-        if self.where != NOWHERE:
-            where = where.filled(self.where)
-        if where not in self._processes:
-            if len(self._processes) >= MOST_PROCESSES:
-                return self.stranger()
-            self._processes.add(where)
-        return where
+        """Give the process that a line counts for."""
+        process = self._processes.process(where)
+        if self._processes.strangers:
+            self._meet_strangers()
+        return process
 
     def stranger(self) -> Where:
         """Give the process of a line whose own is one too many to be told apart."""
-        self.is_crowded = True
-        self.lost += 1
-        return self.where
+        process = self._processes.stranger()
+        self._meet_strangers()
+        return process
 
     def columns(
         self,
@@ -77,23 +71,21 @@ class Points:
         series = [
             None if name is None else self._series(name, producer, where, units) for name in names
         ]
-        return Columns(
-            series,
-            framework,
-            where,
-            sum(name is not None and one is None for name, one in zip(names, series, strict=True)),
+        unkept = sum(
+            name is not None and one is None for name, one in zip(names, series, strict=True)
         )
+        return Columns(series, framework, where, unkept)
 
     def add(
         self, rows: Columns, step: float, values: Sequence[float], line: int, offset: int
     ) -> None:
         """Take a row; it goes into its series with others at once."""
         if not rows.is_waiting:
-            self._let_wait(rows)
+            self._waiting.let_wait(rows)
         rows.add(step, values, line, offset)
         if rows.is_lost:
             self.lost += 1
-        self._pending += 1
+        self._waiting.count += 1
         self._count += len(values)
         if self._count > MOST_POINTS:
             self._thin()
@@ -103,14 +95,11 @@ class Points:
         record: Record,
         producer: str,
         framework: str,
-        place: tuple[int, int],
+        place: Place,
         bar_step: float,
         units: Mapping[str, str],
     ) -> None:
-        """Take a record that stands at a (raw line, byte offset).
-
-        Its step may have been told by a bar.
-        """
+        """Take a record; its step may have been told by a bar."""
         step = bar_step if math.isnan(record.step) else record.step
         where = self.process(record.where)
         self.total(record.total)
@@ -124,7 +113,7 @@ class Points:
         self._count += len(record.values)
         if self._count > MOST_POINTS:
             self._thin()
-        self._noted(framework, where, 1, place, place)
+        self._note(framework, where, 1, place, place)
 
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""
@@ -133,52 +122,27 @@ class Points:
 
     def flush(self) -> None:
         """Put all waiting rows into their series."""
-        if self._waiting:
-            for of_process in self._waiting.values():
-                for rows in of_process.values():
-                    self._flush(rows)
-            self._waiting.clear()
-            self._writers.clear()
+        self._waiting.flush()
 
     def beside(self, where: Where) -> int:
         """Count the records that tell how a process fares, those that wait included."""
-        known = self.result.records_beside(self.source, where)
-        if where == NOWHERE:  # all of them do
-            return known + self._pending
-        waiting = [self._waiting.get(one, {}).values() for one in (where, NOWHERE)]
-        return known + sum(len(rows) for of_process in waiting for rows in of_process)
+        return self.result.records_beside(self.source, where) + self._waiting.beside(where)
 
     def recognise(self, framework: str, count: int = 1) -> None:
         """Count lines of a framework."""
         lines = self.result.facts.framework_lines
         lines[framework] = lines.get(framework, 0) + count
 
-    def _let_wait(self, rows: Columns) -> None:
-        """Let rows wait; those of others that share a series with them go first, so that order is kept."""
-        for series in rows.series:
-            if series is not None:
-                other = self._writers.get(id(series))
-                if other is not None and other is not rows:
-                    self._flush(other)
-                self._writers[id(series)] = rows
-        self._waiting.setdefault(rows.where, {})[id(rows)] = rows
-        rows.is_waiting = True
+    def _meet_strangers(self) -> None:
+        self.is_crowded = True
+        self.lost += self._processes.strangers
+        self._processes.strangers = 0
 
-    def _flush(self, rows: Columns) -> None:
-        if rows.is_waiting:
-            self._noted(rows.framework, rows.where, len(rows), rows.first, rows.last)
-            self.result.unkept += rows.unkept * len(rows)
-            self._pending -= len(rows)
-            rows.flush()
+    def _note_rows(self, rows: Columns) -> None:
+        self._note(rows.framework, rows.where, len(rows), rows.first, rows.last)
+        self.result.unkept += rows.unkept * len(rows)
 
-    def _noted(
-        self,
-        framework: str,
-        where: Where,
-        count: int,
-        first: tuple[int, int],
-        last: tuple[int, int],
-    ) -> None:
+    def _note(self, framework: str, where: Where, count: int, first: Place, last: Place) -> None:
         source, result = self.source, self.result
         result.records[source] += count
         result.records_of[source, where] = result.records_of.get((source, where), 0) + count

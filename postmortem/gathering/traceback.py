@@ -34,13 +34,17 @@ _BOXED: Final = re.compile(
     r" (?P<function>[\w<>.]{1,100})|\s)"
 )
 _EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
-_BARE: Final = re.compile(
-    r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"
+_KINDS: Final = "Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort"
+_BARE: Final = re.compile(rf"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$|[A-Z]\w*(?:{_KINDS})\w*$")
+_PACKAGES: Final = (
+    "transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning"
+    "|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
+    "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
 )
 _LIBRARY: Final = re.compile(
-    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen|[/\\]pythonapi|\.zip[/\\]"
-    r"|[/\\](?:transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
-    r"|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat)[/\\](?:[\w.-]{1,80}[/\\]){0,20}[\w-]{1,80}\.pyx?$",
+    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen"
+    r"|[/\\]pythonapi|\.zip[/\\]"
+    rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
 )
 _BAR: Final = re.compile(r"\d%\|")
 _OTHER_PROGRAM: Final = re.compile(
@@ -167,7 +171,10 @@ def _rows(view: View) -> Iterator[_Row]:
 
 
 def _passed(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
-    """Look at a line; what a limit or a carriage return ends may end elsewhere for another traceback, and is not kept."""
+    """Look at a line.
+
+    What a limit or a carriage return ends may end elsewhere for another traceback, and is not kept.
+    """
     close = view.data.find(end, start, limit)
     borders = _last_frame(view.data, start, close if close >= 0 else limit)
     one = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
@@ -175,7 +182,7 @@ def _passed(view: View, before: int, start: int, end: bytes, limit: int) -> Pass
 
 
 def _stamp(data: bytes, row: _Row) -> str:
-    """Give the form of what a logger and a container put before the text of a line, without its figures."""
+    """Give the form of what a logger and a container put before a text, without its figures."""
     if row.stamped is None:
         return ""
     bare = ANSI.sub("", data[slice(*row.stamped)].decode("utf-8", "replace"))
@@ -196,25 +203,20 @@ def _plain(rows: Iterator[_Row], indent: int) -> tuple[list[Frame], _Row | None]
     pending: re.Match[str] | None = None
     last: _Row | None = None
     for row in rows:
-        match = _framed(row.text)
+        match, text = _framed(row.text), row.text.strip()
         if match:
             _add(frames, pending, "")
             pending = match
             last = row
-        elif (
-            pending is not None
-            and row.text.strip()
-            and not (_ends(row.text, indent) and _exception(row.text))
-        ):
-            _add(frames, pending, row.text.strip())
+        elif not text:
+            if not frames and pending is None:
+                return frames, None
+        elif pending is not None and not (_ends(row.text, indent) and _exception(row.text)):
+            _add(frames, pending, text)
             pending = None
-        elif not row.text.strip() and not frames and pending is None:
-            return frames, None
-        elif row.text.strip() and _ends(row.text, indent):
+        elif _ends(row.text, indent):
             _add(frames, pending, "")
             return frames, row
-        elif not row.text.strip() and frames:
-            continue
     _add(frames, pending, "")
     return frames, last
 
@@ -227,7 +229,7 @@ def _framed(text: str) -> re.Match[str] | None:
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)
 def _ends(text: str, indent: int) -> bool:
-    """Say whether the line stands as far left as the traceback's head and could be the exception."""
+    """Say whether a line stands as far left as the traceback's head and could be the exception."""
     stripped = text.lstrip()
     if (
         len(text) - len(stripped) > indent

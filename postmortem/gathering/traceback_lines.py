@@ -1,7 +1,7 @@
 """Lines with which a traceback begins, or with a frame of one whose beginning is cut off.
 
-In: such lines. Out: `Traceback`s in a `Gathered`, the first and last of very many. Not here: reading
-a traceback (`gathering.traceback`).
+In: such lines. Out: `Traceback`s in a `Gathered`, the first and last of very many. Not here:
+reading a traceback (`gathering.traceback`).
 """
 
 import dataclasses

@@ -1,8 +1,8 @@
 r"""The engine that searches log text for a pattern, in time that grows as the text does.
 
 In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
-with the surface of `re.Match`, as far as it is used. Not here: which lines are searched (`gathering`),
-how a pattern fares under attack (`knowledge.attack`).
+with the surface of `re.Match`, as far as it is used. Not here: which lines are searched
+(`gathering`), how a pattern fares under attack (`knowledge.attack`).
 
 What needs no look-around and no back-reference runs in re2, whose time is linear in the text
 whatever the pattern is. The rest runs in `regex` under a time limit and draws what it takes beyond
@@ -19,18 +19,20 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 TIMEOUT: Final = 0.5
-"""Seconds that one search may take outside re2; the last resort behind bounded windows and attacked patterns."""
+"""Seconds that one search may take outside re2; the last resort behind bounded windows and attacked
+patterns."""
 A_SOURCE: Final = 2.0
 A_JOB: Final = 10.0
-"""Seconds for all searches of one source, and of all sources of a job, that are no ordinary ones."""
+"""Seconds for all searches of a source, and of all sources of a job, that are no ordinary ones."""
 _ORDINARY: Final = 0.002
 """Seconds that a search may take without touching the budget: no honest line needs more."""
 _MEMORY: Final = 1 << 20
-"""Bytes that re2 may take for one pattern: a hostile text fills them, and there are more than a thousand patterns."""
+"""Bytes that re2 may take for one pattern: a hostile text fills them, and there are more than a
+thousand patterns."""
 _DIGIT, _LETTER, _BLANK, _OTHER, _OWN = range(0x80, 0x85)
 """Stand-ins for characters beyond ASCII, and the first of those for a pattern's own."""
 _LAST: Final = 0xBF
-"""The last of them: from there on Latin-1 has upper and lower case, which `(?i)` takes for the same."""
+"""The last of them: from there on Latin-1 has upper and lower case, the same to `(?i)`."""
 _DIGITS: Final = frozenset({*range(0x30, 0x3A), _DIGIT})
 _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
     "d": (_DIGITS, str.isdecimal),
@@ -49,7 +51,8 @@ _TOKEN: Final = re.compile(
 """What re2 may read otherwise; every other character means the same to it."""
 _BEYOND: Final = re.compile(r"([^\x00-\x7f]+)")
 _RARE: Final = 0.1
-"""Part of a text up to which what is beyond ASCII is looked for, in the place of looking at every character."""
+"""Part of a text up to which what is beyond ASCII is looked for, in the place of looking at every
+character."""
 _MOST_RUNS: Final = 256
 _IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
 
@@ -196,7 +199,7 @@ class _Timed:
     is_linear: Final = False
 
     def __init__(self, pattern: str) -> None:
-        import regex  # noqa: PLC0415 -- 20 ms that a source without a candidate for such a pattern does not pay
+        import regex  # noqa: PLC0415 -- 20 ms that a source without a candidate does not pay
 
         try:
             self._engine: Any = regex.compile(pattern)
@@ -358,14 +361,19 @@ def _class(token: str, own: str) -> str:
     tokens = _IN_CLASS.findall(token[len(begin) : -1])
     if not token.endswith("]") or "\\" in tokens or ("[" in tokens and "[:" in token[1:]):
         raise _UnfitError  # a class that does not end; or [[:alpha:]], which is of ASCII in re2
-    members = [_members(one[1], own) if one[0] == "\\" else "" for one in tokens]
-    parts = [begin]
-    for index, (one, shown) in enumerate(zip(tokens, members, strict=True)):
-        is_literal = one == "[" or (one == "-" and any(members[max(0, index - 1) : index + 2]))
-        parts.append(
-            shown or (f"\\{one}" if is_literal else _escape(one) if one[0] == "\\" else one)
-        )
-    return "".join([*parts, "]"])
+    members = [_members(part[1], own) if part[0] == "\\" else "" for part in tokens]
+    parts = [
+        members[index] or _single(part, is_beside=any(members[max(0, index - 1) : index + 2]))
+        for index, part in enumerate(tokens)
+    ]
+    return "".join([begin, *parts, "]"])
+
+
+def _single(part: str, *, is_beside: bool) -> str:
+    """Write a part of [...] that is no class, but may stand beside one."""
+    if part == "[" or (part == "-" and is_beside):
+        return f"\\{part}"
+    return _escape(part) if part[0] == "\\" else part
 
 
 @functools.lru_cache(maxsize=512)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from postmortem.formats import layouts
 from postmortem.formats.unknown import Layout
-from postmortem.gathering import quick
+from postmortem.gathering import learnt_paths
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.one_source import Gathering
 from postmortem.pipeline import machine_for
@@ -239,7 +239,7 @@ def test_learnt_layouts_change_nothing(seed: int, size: int) -> None:
     raw = log(random.Random(seed))
     learnt_ones = shown(gathered(raw, size))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quick, "CREDIT", 0.0)
+        patch.setattr(learnt_paths, "CREDIT", 0.0)
         plain = shown(gathered(raw, size))
     for name, text in plain.items():
         assert learnt_ones[name] == text, name
@@ -252,7 +252,7 @@ def test_failures_know_how_many_records_came_before(monkeypatch: pytest.MonkeyPa
         for step in range(300)
     ).encode()
     before = [seen.records_before for seen in gathered(raw, 1 << 23).seen()]
-    monkeypatch.setattr(quick, "CREDIT", 0.0)
+    monkeypatch.setattr(learnt_paths, "CREDIT", 0.0)
     assert before == [seen.records_before for seen in gathered(raw, 1 << 23).seen()]
     assert max(before) > 40
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from postmortem import pipeline
 from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
-from postmortem.gathering import job, points, quick
-from postmortem.gathering.gathered import Gathered, Kept, Seen
-from postmortem.gathering.one_source import FIRST, LAST, Gathering
+from postmortem.gathering import job, learnt_paths, points
+from postmortem.gathering.gathered import FIRST, LAST, Gathered, Kept, Seen
+from postmortem.gathering.one_source import Gathering
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -314,7 +314,7 @@ def test_learnt_templates_change_nothing(
     path = tmp_path / "run.log"
     path.write_bytes(log(seed))
     learnt = analyze(path)
-    monkeypatch.setattr(quick, "CREDIT", 0.0)
+    monkeypatch.setattr(learnt_paths, "CREDIT", 0.0)
     assert_equal(learnt, analyze(path))
 
 
@@ -460,6 +460,14 @@ def test_first_and_last_findings_survive_a_merge(count: int, cut: int) -> None:
     assert (first.all(), first.count) == (whole.all(), whole.count)
 
 
+def all_of(part: Gathered) -> str:
+    """All that a part holds, the points of its series too."""
+    points = {key: (*series.kept(), series.points) for key, series in part.series.items()}
+    facts = (part.facts.facts, part.facts.checkpoints, part.facts.framework_lines)
+    fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return repr(fields | {"series": points, "facts": facts})
+
+
 def test_snapshots_do_not_disturb() -> None:
     """A log that is still growing may be looked at at any time; the end is the same."""
     raw = log(43, 60_000)
@@ -468,6 +476,26 @@ def test_snapshots_do_not_disturb() -> None:
         gathering.feed(block)
         gathering.snapshot()
     assert repr(gathering.snapshot().findings) == repr(gathered(raw).findings)
+
+
+def test_a_snapshot_is_a_value_of_its_own() -> None:
+    """What is fed later, merged into it or into what it came from, changes it no more."""
+    raw = log(47, 40_000)
+    first, *rest = blocks(io.BytesIO(raw), 8000)
+    gathering = Gathering(machine_for(()), 0)
+    gathering.feed(first)
+    early = gathering.snapshot()
+    before = all_of(early)
+    for block in rest:
+        gathering.feed(block)
+    assert all_of(early) == before
+    late = gathering.snapshot()
+    assert all_of(late) != before
+    after = all_of(late)
+    early.merge(gathered(raw))
+    late_again = gathering.snapshot()
+    late_again.merge(early)
+    assert (all_of(late), all_of(gathering.snapshot())) == (after, after)
 
 
 # -- bounds
@@ -590,14 +618,7 @@ def test_ten_thousand_ranks_are_bounded() -> None:
     whole = 5000 // 2  # processes of which both series are kept
     assert 2 * whole < sum(result.records.values()) <= 20_000
     assert result.crowded_out > 0
-    assert (
-        sum(
-            len(paths)
-            for known in gathering._metrics.quick._paths.values()
-            for paths in known.values()
-        )
-        <= 6
-    )
+    assert gathering._metrics.quick.paths.count() <= 6
 
 
 def test_names_of_metrics_are_bounded_and_told(tmp_path: Path) -> None:

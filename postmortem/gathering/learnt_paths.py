@@ -1,0 +1,160 @@
+"""The templates that one source has taught, and what is done with the figures of each.
+
+In: lines that were read slowly. Out: `Path`s, found by the first literal of a line and its
+skeleton. Not here: making templates (`formats.records`, `formats.layouts`), taking figures
+(`gathering.quick`).
+
+They are found by literal and skeleton, so that any number of them costs the same; of one skeleton
+the last that matched comes first. One is learnt when its like comes for the second time, and
+learning must be paid for: what it costs is a fixed part of what was read slowly, so that lines
+which are never the same again cost no more than reading them.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from postmortem.facts.columns import Columns
+from postmortem.formats import layouts
+from postmortem.formats.bars import is_training
+from postmortem.formats.records import EPOCHS, MetricReader
+from postmortem.formats.templates import PLACES, Template, skeleton, told
+from postmortem.formats.unknown import Layout
+from postmortem.gathering.points import Points
+from postmortem.gathering.told_apart import MOST_PROCESSES
+from postmortem.knowledge.engine import Budget
+from postmortem.model.lines import Where
+from postmortem.reading.windows import View
+
+CREDIT: Final = 64.0
+"""What learning may cost in advance; a template costs 1, and each line that was read slowly pays a
+part."""
+_PAID: Final = 1 / 16
+_LAYOUT_COSTS: Final = 4
+_MOST_SKELETONS: Final = 512
+_MOST_TEMPLATES: Final = 8
+"""Of one skeleton."""
+_MOST_SEEN: Final = 4096
+
+
+class Path(NamedTuple):
+    """A template and what is done with its figures."""
+
+    template: Template
+    reader: MetricReader | Layout
+    places: tuple[tuple[int, str], ...]
+    """Groups that tell the process, and which part of it."""
+    wheres: dict[tuple[bytes, ...], Where]
+    """The processes that were told so far."""
+    rows: dict[Where, Columns]
+    step: int | None
+    epochs: tuple[int, int, float] | None
+    """Groups of the epoch and of its length, and the number of the first epoch, where the step is
+    counted anew in each."""
+    needs_bar: bool
+    is_training: bool
+
+    def where(self, groups: tuple[bytes, ...], points: Points) -> Where:
+        """Give the process that a line tells, as far as processes are told apart."""
+        numbers = tuple([groups[index] for index, _ in self.places])
+        where = self.wheres.get(numbers)
+        if where is None:
+            if len(self.wheres) >= MOST_PROCESSES:
+                return points.stranger()
+            where = self.template.where
+            for index, name in self.places:
+                where = told(where, name, int(groups[index]))
+            where = self.wheres[numbers] = points.process(where)
+        return where
+
+
+class LearntPaths:
+    """The templates of one source."""
+
+    def __init__(self, budget: Budget) -> None:
+        """Know none; learning searches with this budget."""
+        self._budget = budget
+        self.by_literal: dict[int, dict[bytes, list[Path]]] = {}
+        """By first literal and skeleton."""
+        self.latest: dict[int, Path] = {}
+        """The one that has matched last, by first literal: a line is most often like another."""
+        self._seen: set[int] = set()
+        self._credit = CREDIT
+
+    def find(
+        self, opening: int, data: bytes, begin: int, end: int
+    ) -> tuple[Path, "re.Match[bytes]"] | None:
+        """Find the template of the line from `begin` to `end`."""
+        paths = self.by_literal[opening].get(skeleton(data, begin, end), [])
+        for index, path in enumerate(paths):
+            match = path.template.pattern.match(data, begin)
+            if match is not None and match.end() == end:
+                if index:
+                    paths.insert(0, paths.pop(index))
+                self.latest[opening] = path
+                return path, match
+        return None
+
+    def count(self) -> int:
+        """Count the templates."""
+        return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
+
+    def learn(
+        self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False
+    ) -> None:
+        """Learn from a line that was read slowly.
+
+        Without a format's reader it is one of unknown layout.
+        """
+        self._credit = min(CREDIT, self._credit + _PAID)
+        common = skeleton(view.data, view.start, view.end)
+        if not self._comes_again(opening, common):
+            return
+        known = self.by_literal.setdefault(opening, {})
+        costs = 1 if reader is not None else _LAYOUT_COSTS
+        if self._credit < costs or any(_fits(path, view) for path in known.get(common, ())):
+            return
+        self._credit -= costs
+        learnt = layouts.learn(view) if reader is None else reader
+        template = self._template(learnt, view)
+        if learnt is None or template is None:
+            return
+        if common not in known and len(known) >= _MOST_SKELETONS:
+            del known[next(iter(known))]
+        paths = known.setdefault(common, [])
+        paths.insert(0, _path(template, learnt, needs_bar=needs_bar))
+        del paths[_MOST_TEMPLATES:]
+
+    def _comes_again(self, opening: int, common: bytes) -> bool:
+        """Say whether the like of a line was read slowly before."""
+        key = hash((opening, common))
+        if key in self._seen:
+            return True
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()
+        self._seen.add(key)
+        return False
+
+    def _template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
+        if isinstance(learnt, MetricReader):
+            return learnt.learn(view, self._budget)
+        return None if learnt is None else learnt.template
+
+
+def _fits(path: Path, view: View) -> bool:
+    match = path.template.pattern.match(view.data, view.start)
+    return match is not None and match.end() == view.end
+
+
+def _path(template: Template, reader: MetricReader | Layout, *, needs_bar: bool) -> Path:
+    names = template.names
+    epochs = next(
+        (
+            (names.index(name), names.index("per_epoch"), first)
+            for name, first in EPOCHS.items()
+            if name in names and "per_epoch" in names
+        ),
+        None,
+    )
+    places = tuple((index, name) for index, name in enumerate(names) if name in PLACES)
+    step = names.index("step") if "step" in names else None
+    return Path(template, reader, places, {}, {}, step, epochs, needs_bar, is_training(names))

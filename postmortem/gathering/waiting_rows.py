@@ -1,0 +1,57 @@
+"""Rows of figures that are not yet in their series: they go there many at once.
+
+In: columns that have got a row. Out: the same rows in their series, in the order of the log. Not
+here: what becomes of their number (`gathering.points`).
+"""
+
+from collections.abc import Callable
+
+from postmortem.facts.columns import Columns
+from postmortem.model.lines import NOWHERE, Where
+
+
+class WaitingRows:
+    """The columns of one source that have rows which wait."""
+
+    def __init__(self, note: Callable[[Columns], None]) -> None:
+        """Take who is told of rows before they go into their series."""
+        self._note = note
+        self._waiting: dict[Where, dict[int, Columns]] = {}
+        """By process."""
+        self._writers: dict[int, Columns] = {}
+        """The rows that wait for each series."""
+        self.count = 0
+        """How many rows wait; whoever adds one counts it."""
+
+    def let_wait(self, rows: Columns) -> None:
+        """Let rows wait; others that share a series with them go first, so that order is kept."""
+        for series in rows.series:
+            if series is not None:
+                other = self._writers.get(id(series))
+                if other is not None and other is not rows:
+                    self._flush(other)
+                self._writers[id(series)] = rows
+        self._waiting.setdefault(rows.where, {})[id(rows)] = rows
+        rows.is_waiting = True
+
+    def flush(self) -> None:
+        """Put all waiting rows into their series."""
+        if self._waiting:
+            for of_process in self._waiting.values():
+                for rows in of_process.values():
+                    self._flush(rows)
+            self._waiting.clear()
+            self._writers.clear()
+
+    def beside(self, where: Where) -> int:
+        """Count the rows that wait and tell how a process fares: its own and unlabelled ones."""
+        if where == NOWHERE:  # all of them do
+            return self.count
+        waiting = [self._waiting.get(place, {}).values() for place in (where, NOWHERE)]
+        return sum(len(rows) for of_process in waiting for rows in of_process)
+
+    def _flush(self, rows: Columns) -> None:
+        if rows.is_waiting:
+            self.count -= len(rows)
+            self._note(rows)
+            rows.flush()
