@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 import postmortem
+from postmortem.case.build import case_of
 from postmortem.case.values import Case
+from postmortem.gathering.job import read
 from postmortem.inference.ranking import Ranked
-from postmortem.inference.verdict import answer
+from postmortem.inference.verdict import answer, rank
 from postmortem.knowledge.base import load
 from postmortem.model.answer import Evidence
 from postmortem.model.job_facts import Environment
 from postmortem.model.said import Said, quote
 from postmortem.model.wording import worded
+from postmortem.pipeline import machine_for
 from postmortem.report import parts
 from postmortem.report.words import Words
 
@@ -98,3 +101,27 @@ def test_the_status_word_is_explained_by_what_is_listed(
             ),
         )
         assert phrase in parts.standing(changed, Words(language))
+
+
+@pytest.mark.parametrize(
+    ("weight", "cause", "is_first"),
+    [
+        pytest.param(9.0, "memory.cuda-fragmentation", True, id="for another cause"),
+        pytest.param(-9.0, "memory.cuda-oom", False, id="against the one that stood first"),
+        pytest.param(0.5, "memory.cuda-oom", True, id="for the one that stands first"),
+    ],
+)
+def test_evidence_from_elsewhere_is_one_more_item(
+    tmp_path: Path, weight: float, cause: str, *, is_first: bool
+) -> None:
+    """What a classifier or a replay says is added up with the rules' evidence, and shown with it."""
+    log = tmp_path / "run.log"
+    log.write_text("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+    machine = machine_for(())
+    case = case_of(read(log, machine), machine.knowledge)
+    before = rank(case, machine.knowledge)
+    assert before.verdict.cause == "memory.cuda-oom"
+    extra = Evidence("classifier", "text-model", "classifier", quote("as in such logs"), weight)
+    best = rank(case, machine.knowledge, [(cause, extra)]).causes[0]
+    assert (best.id == cause, extra in best.evidence) == (is_first, is_first)
+    assert best.probability != before.causes[0].probability
