@@ -43,6 +43,18 @@ class Counting:
         number = int(epoch)
         if stream not in self._first and len(self._first) >= _MOST:
             return math.nan if anew else step
+        first = self._note(stream, number, step)
+        if not anew and stream not in self._anew:
+            return step
+        if first in {0, 1}:
+            if number == first:
+                return step
+            if not math.isnan(length):
+                return (number - first) * length + step
+        return math.nan if anew else step
+
+    def _note(self, stream: Hashable, number: int, step: float) -> int:
+        """Note where a stream is and whether its step fell back; gives its first epoch."""
         first = self._first.setdefault(stream, number)
         if number < first:
             first = self._first[stream] = number
@@ -50,10 +62,4 @@ class Counting:
         self._last[stream] = (number, step)
         if before is not None and number > before[0] and step < before[1]:
             self._anew.add(stream)
-        if not anew and stream not in self._anew:
-            return step
-        if number == first and first in {0, 1}:
-            return step
-        if first not in {0, 1} or math.isnan(length):
-            return math.nan if anew else step
-        return (number - first) * length + step
+        return first
