@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem.formats.numbers import open_spans
+from postmortem.formats.printed_numbers import open_spans
 from postmortem.formats.templates import LONGEST, Span, Template, place, prefix, template
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
