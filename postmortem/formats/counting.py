@@ -43,20 +43,23 @@ class Counting:
         number = int(epoch)
         if stream not in self._first and len(self._first) >= _MOST:
             return math.nan if anew else step
-        first = self._first[stream] = min(number, self._first.get(stream, number))
-        if self._falls_back(stream, number, step):
-            self._anew.add(stream)
+        first = self._note(stream, number, step)
         if not anew and stream not in self._anew:
             return step
-        begins_at_first = first in {0, 1}
-        if begins_at_first and number == first:
-            return step
-        if begins_at_first and not math.isnan(length):
-            return (number - first) * length + step
+        if first in {0, 1}:
+            if number == first:
+                return step
+            if not math.isnan(length):
+                return (number - first) * length + step
         return math.nan if anew else step
 
-    def _falls_back(self, stream: Hashable, number: int, step: float) -> bool:
-        """Say whether a step is smaller than the last one of an epoch before."""
+    def _note(self, stream: Hashable, number: int, step: float) -> int:
+        """Note where a stream is and whether its step fell back; gives its first epoch."""
+        first = self._first.setdefault(stream, number)
+        if number < first:
+            first = self._first[stream] = number
         before = self._last.get(stream)
         self._last[stream] = (number, step)
-        return before is not None and number > before[0] and step < before[1]
+        if before is not None and number > before[0] and step < before[1]:
+            self._anew.add(stream)
+        return first

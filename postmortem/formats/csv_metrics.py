@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.formats.records import Record, value_of
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import value_of
 from postmortem.model.lines import NOWHERE
 
 PRODUCER: Final = "pytorch"

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from postmortem import names
 from postmortem.formats.bars import Draw, draw
-from postmortem.formats.records import Record, value_of
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import value_of
 from postmortem.model.lines import NOWHERE, Where
 
 WORDS: Final = (

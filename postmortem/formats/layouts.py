@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.generic import Looked, look
-from postmortem.formats.numbers import MOST, TRIALS, Number, numbers, replaced
+from postmortem.formats.printed_numbers import MOST, TRIALS, Number, numbers, replaced
 from postmortem.formats.templates import LONGEST, Span, prefix, template
 from postmortem.formats.unknown import Layout
 from postmortem.reading.windows import View
@@ -115,26 +115,31 @@ def _answer(looked: Looked) -> dict[str, str]:
 def _holds(text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool) -> bool:
     """Say whether lines with all open numbers changed at once give what is expected of them."""
     choice, answer = random.Random(0), _answer(looked)  # noqa: S311 -- the same trials each time
-    named = {role for one in told for role in one.roles or ()}
-    if any(
-        name.startswith("@")
-        and name not in named
-        and (name.startswith(_VALUE) or shown not in {"", "nan"})
-        for name, shown in answer.items()
-    ):
+    if not _is_open(answer, told):
         return False
     for trial in range(TRIALS):
         others = [
-            (one, one.number.other(choice, trial, is_plain=is_plain))
-            for one in told
-            if one.roles is not None
+            (number, roles, number.other(choice, trial, is_plain=is_plain))
+            for number, roles in told
+            if roles is not None
         ]
-        after = look(replaced(text, [(one.number, other) for one, other in others]))
-        if after is None or _answer(after) != answer | {
-            role: str(_figure(other)) for one, other in others for role in one.roles or ()
-        }:
+        after = look(replaced(text, [(number, other) for number, _, other in others]))
+        expected = answer | {
+            role: str(_figure(other)) for _, roles, other in others for role in roles
+        }
+        if after is None or _answer(after) != expected:
             return False
     return True
+
+
+def _is_open(answer: Mapping[str, str], told: Sequence[_Told]) -> bool:
+    """Say whether each figure that was found is one of the numbers that are left open."""
+    named = {role for _, roles in told for role in roles or ()}
+    return all(
+        name in named or not (name.startswith(_VALUE) or shown not in {"", "nan"})
+        for name, shown in answer.items()
+        if name.startswith("@")
+    )
 
 
 def _layout(

@@ -8,7 +8,6 @@ The slow path searches the cleaned line. From a line that it has read, `learn` m
 (`formats.templates`).
 """
 
-import functools
 import itertools
 import math
 import re
@@ -16,18 +15,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem.formats.numbers import open_spans
+from postmortem.formats.pairs import PairReader
+from postmortem.formats.printed_numbers import open_spans
+from postmortem.formats.spelling import value_of
 from postmortem.formats.templates import LONGEST, Span, Template, place, prefix, template
 from postmortem.knowledge.base import Format
-from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+from postmortem.knowledge.engine import Budget, Match
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import View
 
-_NUMBER: Final = re.compile(
-    r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
-)
-_FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 _VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
@@ -35,10 +32,8 @@ _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 _RESERVED: Final = frozenset(
     {"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
 )
-
-
 EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
-"""Groups with the number of an epoch whose steps are counted anew, and the number of the first."""
+"""Groups that hold the number of an epoch whose steps are counted anew; the number of the first."""
 
 
 class Record(NamedTuple):
@@ -58,89 +53,6 @@ class Record(NamedTuple):
     """The units that are printed behind values, by name."""
 
 
-def value_of(text: str) -> float | None:
-    """Read a metric value in any spelling that programs print.
-
-    Nan, 1,234, '1.2', tensor(0.5, device=…), 412GiB; None if it is no number.
-    """
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    start = _FIRST.match(text)
-    match = _NUMBER.match(text, start.end() if start else 0)
-    if match is None:
-        return None
-    try:
-        return float(match[0].replace(",", ""))
-    except ValueError:
-        return None
-
-
-class Pairs:
-    """The names and values that stand side by side in the records of one format."""
-
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        """Take what the format says of them."""
-        self._pattern_text, self._loss_key_text = raw.get("pair"), raw.get("loss_key")
-        self._step_key = raw.get("step")
-        self._names: Mapping[str, str] = raw.get("names") or {}
-        self._ignored = frozenset(raw.get("ignore") or ())
-
-    @functools.cached_property
-    def _pattern(self) -> Pattern | None:
-        """The pattern of a pair, compiled when the first record comes."""
-        return compiled(self._pattern_text) if self._pattern_text else None
-
-    @functools.cached_property
-    def _loss_key(self) -> Pattern | None:
-        """The pattern of the key that stands for the loss, compiled likewise."""
-        return compiled(self._loss_key_text) if self._loss_key_text else None
-
-    def of(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
-        """Give (canonical name, printed value, its place in the text) of every pair of a record.
-
-        The name is empty where the pair is ignored.
-        """
-        if self._pattern is None or match.groupdict().get("pairs") is None:
-            return []
-        base = match.start("pairs")
-        pairs = [
-            (found["key"].strip(), found["value"], base + found.start("value"))
-            for found in self._pattern.finditer(match["pairs"], budget)
-        ]
-        names = self._called([key for key, _, _ in pairs], budget)
-        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
-
-    def rests(self, match: Match, budget: Budget | None) -> list[Span]:
-        """Give what stands behind values and says nothing."""
-        if self._pattern is None or "rest" not in self._pattern.names:
-            return []
-        if match.groupdict().get("pairs") is None:
-            return []
-        base = match.start("pairs")
-        return [
-            Span(base + found.start("rest"), base + found.end("rest"), "", _OTHER)
-            for found in self._pattern.finditer(match["pairs"], budget)
-            if found["rest"] is not None
-        ]
-
-    def _called(self, keys: Sequence[str], budget: Budget | None) -> list[str]:
-        """Give the names of keys; where none is the loss, the first that stands for it is."""
-        names = [self._name(key) for key in keys]
-        if self._loss_key is not None and "loss" not in names:
-            for index, key in enumerate(keys):
-                if self._loss_key.search(key, budget):
-                    names[index] = "loss"
-                    break
-        return names
-
-    def _name(self, key: str) -> str:
-        if key == self._step_key:
-            return "step"
-        return "" if key in self._ignored else self._names.get(key, key)
-
-
 class MetricReader:
     """Reads the records of one format."""
 
@@ -153,7 +65,7 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
-        self._pairs = Pairs(raw)
+        self._pairs = PairReader(raw)
 
     def read(self, view: View, budget: Budget | None = None) -> Record | None:
         """Read the record on a line, or None if there is none.
@@ -176,17 +88,19 @@ class MetricReader:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
-        values = _figures({name: text for name, text in groups.items() if name not in _RESERVED})
-        for name, printed, _ in self._pairs.of(match, budget):
+        values = _values(groups)
+        for name, printed, _ in self._pairs.read(match, budget):
             value = value_of(printed)
             if name == "step":
                 step = _or_nan(value)
             elif name and value is not None:
                 values.append((name, value))
-        if not values:
-            return None
         place = tuple(groups.get(name) for name in ("epoch_index", "epoch_now", "epoch", "step"))
-        return Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
+        return (
+            Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
+            if values
+            else None
+        )
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
@@ -219,7 +133,12 @@ class MetricReader:
         is_told = match.groupdict().get("rank") is None
         spans = prefix(raw.decode(), shift, srun=view.srun)
         spans = [
-            place(*span[:3], is_told=is_told) if span.name == "@rank" else span for span in spans
+            (
+                place(span.start, span.end, span.name, is_told=is_told)
+                if span.name == "@rank"
+                else span
+            )
+            for span in spans
         ]
         before = repr(self._record(text, where, budget))
         values += open_spans(
@@ -235,28 +154,25 @@ class MetricReader:
 
         None if they overlap or one is of an odd spelling.
         """
-        spans = [
-            *_of_groups(match),
-            *self._pairs.rests(match, budget),
-            # A word where other lines print a number (`"eval_loss": null`) stays a literal.
-            *(
-                Span(start, start + len(text), name, _VALUE if name else _OTHER)
-                for name, text, start in self._pairs.of(match, budget)
-                if not name or value_of(text) is not None
-            ),
+        spans = _group_spans(match)
+        spans += [Span(start, end, "", _OTHER) for start, end in self._pairs.rests(match, budget)]
+        # A word where other lines print a number (`"eval_loss": null`) stays a literal.
+        spans += [
+            Span(start, start + len(text), name, _VALUE if name else _OTHER)
+            for name, text, start in self._pairs.read(match, budget)
+            if not name or value_of(text) is not None
         ]
-        named = [span for span in spans if span.name]
+        if not _are_plain(match.string, spans):
+            return None
         if match.groupdict().get("rank") is not None:
             spans.append(place(match.start("rank"), match.end("rank"), "@rank"))
         spans.sort()
-        is_apart = all(one.end <= other.start for one, other in itertools.pairwise(spans))
-        is_each_once = len({span.name for span in named}) == len(named)
-        is_plain = all(_is_plain(match.string[span.start : span.end]) for span in named)
-        return spans if is_plain and is_apart and is_each_once else None
+        is_apart = all(span.end <= behind.start for span, behind in itertools.pairwise(spans))
+        return spans if is_apart else None
 
 
-def _of_groups(match: Match) -> list[Span]:
-    """Give the values that groups of the format itself hold."""
+def _group_spans(match: Match) -> list[Span]:
+    """Give the values that stand in groups of their own."""
     return [
         Span(match.start(name), match.end(name), name, _spelled_like(text))
         for name, text in match.groupdict().items()
@@ -264,14 +180,21 @@ def _of_groups(match: Match) -> list[Span]:
     ]
 
 
-def _figures(groups: Mapping[str, str]) -> list[tuple[str, float]]:
-    """Give the figures among groups."""
-    found = ((name, value_of(text)) for name, text in groups.items())
-    return [(name, value) for name, value in found if value is not None]
+def _are_plain(text: str, spans: Sequence[Span]) -> bool:
+    """Say whether each value is spelled as most are and has a name of its own."""
+    named = [span for span in spans if span.name]
+    return len({span.name for span in named}) == len(named) and all(
+        re.fullmatch(_VALUE, text[span.start : span.end].encode()) for span in named
+    )
 
 
-def _is_plain(text: str) -> bool:
-    return re.fullmatch(_VALUE, text.encode()) is not None
+def _values(groups: Mapping[str, str]) -> list[tuple[str, float]]:
+    """Read the values that stand in groups of their own."""
+    return [
+        (name, value)
+        for name, text in groups.items()
+        if name not in _RESERVED and (value := value_of(text)) is not None
+    ]
 
 
 def _spelled_like(text: str) -> bytes:

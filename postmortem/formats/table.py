@@ -11,7 +11,8 @@ import math
 import re
 from typing import Final
 
-from postmortem.formats.records import Record, value_of
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import value_of
 from postmortem.model.lines import Where
 
 WORDS: Final = (b"<th>", b"<td>", b"</tr>", b"</table>")

@@ -24,7 +24,7 @@ _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
 _DIGITS: Final = re.compile(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY" + bytes(range(128, 256))
-"""What numbers are spelled with, the words for those that are none among them, and what a bar is drawn with."""
+"""What numbers, and the words for those that are none, are spelled with and bars are drawn with."""
 
 
 class Span(NamedTuple):
@@ -42,7 +42,10 @@ class Template(NamedTuple):
 
     pattern: re.Pattern[bytes]
     names: tuple[str, ...]
-    """What each group is: a canonical name, one of PLACES, `step`, or what a step is counted from."""
+    """What each group is.
+
+    A canonical name, one of PLACES, `step`, or what a step is counted from.
+    """
     where: Where
     """The process that the literal parts of the line name."""
 
@@ -97,7 +100,7 @@ def prefix(raw: str, length: int, *, srun: bool) -> list[Span]:
 
 
 def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
-    """Give the span of a number that tells the process, or would if nothing else on the line did."""
+    """Give the span of a number that tells the process, or would if nothing else did."""
     return Span(
         start,
         end,

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.formats.records import EPOCHS, MetricReader, Record, value_of
+from postmortem.formats.records import EPOCHS, MetricReader, Record
+from postmortem.formats.spelling import value_of
 from postmortem.formats.templates import PLACES, Template
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for

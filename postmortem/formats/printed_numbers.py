@@ -14,9 +14,15 @@ from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span
 
+_BAD: Final = r"(?<![\w.])[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity)(?!\w)"
+_CLOCK: Final = r"\d{1,3}(?=:\d)|(?<=\d:)\d\d(?!\d)"
+_POWER: Final = r"[eE][+-]?\d{1,3}"
+_DECIMAL: Final = (
+    r"(?:(?<=[\s:=,(\[])-)?" rf"(?:\d{{1,7}}\.\d{{1,20}}(?:{_POWER})?|\d{{1,7}}{_POWER})(?![\d.])"
+)
 _NUMBER: Final = re.compile(
-    r"(?P<bad>(?<![\w.])[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity)(?!\w))|(?P<clock>\d{1,3}(?=:\d)|(?<=\d:)\d\d(?!\d))|(?P<percent>\d{1,3}(?=%))"
-    r"|(?P<decimal>(?:(?<=[\s:=,(\[])-)?(?:\d{1,7}\.\d{1,20}(?:[eE][+-]?\d{1,3})?|\d{1,7}[eE][+-]?\d{1,3})(?![\d.]))|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)",
+    rf"(?P<bad>{_BAD})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
+    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)"
 )
 _DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _MOST_DIGITS: Final = 7
@@ -24,7 +30,7 @@ _BEFORE_SIGN: Final = frozenset(" \t:=,([")
 MOST: Final = 60
 """Numbers on a line that may have a template."""
 TRIALS: Final = 8
-"""Lines with all numbers changed at once that must be read both ways before a template is believed."""
+"""Lines with all numbers changed at once that are read both ways before a template is believed."""
 
 
 class Number(NamedTuple):
@@ -119,20 +125,25 @@ def replaced(text: str, others: Sequence[tuple[Number, str]]) -> str:
 
 
 def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool]) -> list[Span]:
-    """Leave open the numbers beside those that are taken, where changing them leaves what is read of the line the same; none if that does not hold of all at once."""
+    """Leave open the numbers beside those that are taken, where they change nothing that is read.
+
+    None if what is read changes once all of them are changed together.
+    """
     beside = [
-        one
-        for one in numbers(text)
-        if one.kind != "bad"
-        and all(one.end <= span.start or span.end <= one.start for span in taken)
+        number
+        for number in numbers(text)
+        if number.kind != "bad"
+        and all(number.end <= span.start or span.end <= number.start for span in taken)
     ]
-    idle = [one for one in beside[:MOST] if is_same(replaced(text, [(one, one.changed())]))]
+    idle = [
+        number for number in beside[:MOST] if is_same(replaced(text, [(number, number.changed())]))
+    ]
     choice = random.Random(0)  # noqa: S311 -- the same trials each time
-    if not all(
-        is_same(replaced(text, [(one, one.other(choice, trial, is_plain=False)) for one in idle]))
-        for trial in range(TRIALS)
-    ):
-        return []
+    for trial in range(TRIALS):
+        others = [(number, number.other(choice, trial, is_plain=False)) for number in idle]
+        if not is_same(replaced(text, others)):
+            return []
     return [
-        Span(one.start, one.end, "", b"(?:" + one.pattern(is_plain=False) + b")") for one in idle
+        Span(number.start, number.end, "", b"(?:" + number.pattern(is_plain=False) + b")")
+        for number in idle
     ]

@@ -1,0 +1,86 @@
+"""The names and values of a record that prints them as pairs, whatever their number and order.
+
+In: a match of a format of kind metrics. Out: its pairs under canonical names. Not here: the groups
+that a format names itself, what the values are (`formats.records`).
+"""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+
+
+class PairReader:
+    """Reads the pairs in the records of one format."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        """Take what the knowledge base says of the format."""
+        self._raw = raw
+        self._step_key = raw.get("step")
+        self._names: Mapping[str, str] = raw.get("names") or {}
+        self._ignored = frozenset(raw.get("ignore") or ())
+
+    @functools.cached_property
+    def _pair(self) -> Pattern | None:
+        """The pattern of a pair, compiled when the first record comes."""
+        pattern = self._raw.get("pair")
+        return compiled(pattern) if pattern else None
+
+    @functools.cached_property
+    def _loss_key(self) -> Pattern | None:
+        """The pattern of the key that stands for the loss, compiled likewise."""
+        pattern = self._raw.get("loss_key")
+        return compiled(pattern) if pattern else None
+
+    def read(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
+        """Give (canonical name, printed value, its place in the text) of every pair.
+
+        The name is empty where the pair is ignored.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        if self._pair is None or match.groupdict().get("pairs") is None:
+            return []
+        base = match.start("pairs")
+        pairs = [
+            (found["key"].strip(), found["value"], base + found.start("value"))
+            for found in self._pair.finditer(match["pairs"], budget)
+        ]
+        names = self._canonical([key for key, _, _ in pairs], budget)
+        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
+
+    def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
+        """Give where text stands that belongs to a pair but not to its value.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        if (
+            self._pair is None
+            or "rest" not in self._pair.names
+            or match.groupdict().get("pairs") is None
+        ):
+            return []
+        base = match.start("pairs")
+        return [
+            (base + found.start("rest"), base + found.end("rest"))
+            for found in self._pair.finditer(match["pairs"], budget)
+            if found["rest"] is not None
+        ]
+
+    def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
+        """Give the canonical names of a record's keys; at most one of them stands for the loss."""
+        names = [self._name(key) for key in keys]
+        if self._loss_key is not None and "loss" not in names:
+            for index, key in enumerate(keys):
+                if self._loss_key.search(key, budget):
+                    names[index] = "loss"
+                    break
+        return names
+
+    def _name(self, key: str) -> str:
+        if key == self._step_key:
+            return "step"
+        return "" if key in self._ignored else self._names.get(key, key)
