@@ -46,7 +46,7 @@ class Position(NamedTuple):
     """The step is a mere number in brackets."""
 
 
-class Named(NamedTuple):
+class StepAndEpoch(NamedTuple):
     """The step and the epoch that a line calls so."""
 
     step: re.Match[str] | None
@@ -57,12 +57,12 @@ class Named(NamedTuple):
         return self.step is not None or self.epoch is not None
 
 
-def named_on(text: str) -> Named:
+def named_on(text: str) -> StepAndEpoch:
     """Find the step and the epoch that a line calls so."""
-    return Named(_STEP.search(text), _EPOCH.search(text))
+    return StepAndEpoch(_STEP.search(text), _EPOCH.search(text))
 
 
-def position(text: str, named: Named, start: int) -> Position:
+def position(text: str, named: StepAndEpoch, start: int) -> Position:
     """Tell where a line stands whose losses begin there."""
     step, epoch = named
     is_numbered = False
