@@ -1,8 +1,7 @@
 """One printed metric over a run, in bounded memory.
 
-In: points (step, value, raw line), one by one, in the order of the log.
-Out: `Series`: count, first, last, extremes, every change of finiteness, samples.
-Not here: what a curve means (`shapes`).
+In: points (step, value, raw line), in the order of the log. Out: `Series`: count, first, last,
+extremes, every change of finiteness, samples. Not here: what a curve means (`shapes`).
 
 Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of
 neighbours the smallest, the largest and every change between finite and not. Count, ends, extremes
@@ -25,8 +24,7 @@ ENVELOPE: Final = 20_000
 _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
 _BESIDE: Final = 8
-_LEAST: Final = 20
-_FEWEST: Final = 16
+_LEAST, _FEWEST = 20, 16
 NO_STEP: Final = math.nan
 
 

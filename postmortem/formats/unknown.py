@@ -2,32 +2,25 @@
 
 In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
 has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
-figures on a line (`formats.generic`), learning templates (`formats.layouts`).
+figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
+loss is the process's own (`formats.owners`), learning templates (`formats.layouts`).
 
-A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
-that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
-again with other numbers. Its first line is kept until then, so that nothing is lost but what comes
-once, such as a closing summary.
-
-Of several printed names of the training loss only one is `loss`: a plain `loss` with a step before
-anything else, else the first. The others (`avg. loss` at the end of an epoch) keep their names. A
-bar with metrics gives one record for each of its positions.
+A bar with metrics gives one record for each of its positions.
 """
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+from postmortem.formats.acceptance import Acceptance
+from postmortem.formats.bar_positions import BarPositions
 from postmortem.formats.bars import Redraws
 from postmortem.formats.counting import Counting
 from postmortem.formats.generic import Found, Looked, look
+from postmortem.formats.owners import Owners
 from postmortem.formats.records import Record
 from postmortem.formats.templates import Template
 from postmortem.model.lines import Where
-
-_MOST_LAYOUTS: Final = 64
-_MOST_KNOWN: Final = 16_384
-_MOST_FORGOTTEN: Final = 4096
 
 
 class Layout(NamedTuple):
@@ -35,7 +28,7 @@ class Layout(NamedTuple):
 
     template: Template
     looked: Looked
-    """What the line held that it was learnt from: all but the figures is the same on every such line."""
+    """What the line held that it was learnt from; any such line differs in figures alone."""
     columns: tuple[tuple[str, int], ...]
     """Each value's name and group."""
     step: int | None
@@ -81,26 +74,23 @@ class GenericReader:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._waiting: dict[tuple[str, Where], Found] = {}
-        self._known: set[tuple[str, Where]] = set()
-        self._owner: dict[Where, tuple[str, bool]] = {}
         self.has_read = False
         """Whether the line that was read last is a metric line."""
-        self._forgotten = 0
-        """Layouts that did not come again while they were waited for."""
-        self.owners = 0
-        """How often the training loss of a process has got another name."""
+        self._acceptance = Acceptance()
+        self._owners = Owners()
         self._bars: Redraws[Found | Late] = Redraws()
         self._counting = Counting()
-        self._uncounted: set[tuple[str, Where]] = set()
-        """Layouts whose number in brackets does not grow."""
-        self._ahead: dict[Hashable, bool] = {}
-        """Of bars: whether the metrics of a step are drawn before the bar moves on to it."""
+        self._positions = BarPositions()
 
     @property
     def is_crowded(self) -> bool:
         """Whether most lines are never the same again."""
-        return self._forgotten > _MOST_FORGOTTEN
+        return self._acceptance.is_crowded
+
+    @property
+    def owners(self) -> int:
+        """How often the training loss of a process has got another name."""
+        return self._owners.changes
 
     def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int] | Late]:
         """Read a line; gives the records that are certain now, with their raw lines.
@@ -111,10 +101,11 @@ class GenericReader:
         if looked is None:
             return []
         if looked.bar is None:
-            accepted = self._accepted(looked.found)
+            is_owned = self._owners.is_owned(where)
+            accepted = self._acceptance.take(looked.found, is_owned=is_owned)
             self.has_read = bool(accepted)
-            return [self._settled(one) for one in accepted]
-        now = self._position((where, looked.stream), looked.bar.now, looked.bar.total)
+            return [self._settled(found) for found in accepted]
+        now = self._positions.step((where, looked.stream), looked.bar.now, looked.bar.total)
         self.has_read = looked.has_metrics()
         if now == 0 or not self.has_read:
             return []
@@ -135,7 +126,9 @@ class GenericReader:
             return [
                 Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
             ]
-        now = self._position((where, looked.stream), int(groups[layout.now]), looked.bar.total)
+        now = self._positions.step(
+            (where, looked.stream), int(groups[layout.now]), looked.bar.total
+        )
         if now == 0:
             return []
         label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
@@ -144,12 +137,15 @@ class GenericReader:
 
     def is_known(self, layout: Layout, where: Where) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
-        return layout.now is not None or (layout.looked.found.layout, where) in self._known
+        return layout.now is not None or self._acceptance.is_known(
+            layout.looked.found.layout, where
+        )
 
     def names(self, layout: Layout, where: Where) -> list[str]:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
-        called = self._called((found.printed, found.has_step or layout.now is not None), where)
+        has_step = found.has_step or layout.now is not None
+        called = self._owners.called((found.printed, has_step), where)
         return [called if name == "loss" else name for name, _ in layout.columns]
 
     def settled(self, late: Late) -> tuple[Record, int]:
@@ -166,43 +162,11 @@ class GenericReader:
     def _given(
         self, stream: Hashable, position: Hashable, found: Found | Late
     ) -> list[tuple[Record, int] | Late]:
-        """Take a draw of a bar; gives what stood at the position before, once the bar has left it."""
+        """Take a draw of a bar; gives the last at the position before, once the bar has left it."""
         given = self._bars.take(stream, position, found)
         return (
             [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
         )
-
-    def _accepted(self, found: Found) -> list[Found]:
-        key = (found.layout, found.record.where)
-        if key in self._known:
-            return [found]
-        is_first = bool(found.has_place) and (
-            not found.printed or found.record.where not in self._owner
-        )
-        waiting = self._waiting.get(key)
-        is_again = waiting is not None and (
-            waiting.record.values != found.record.values
-            or (waiting.record.step != found.record.step and found.has_step)
-            or _is_bad(found)
-        )
-        if is_first or is_again:
-            self._waiting.pop(key, None)
-            if (
-                waiting is not None
-                and found.is_numbered
-                and found.record.step <= waiting.record.step
-                and len(self._uncounted) < _MOST_LAYOUTS
-            ):
-                self._uncounted.add(key)
-            if len(self._known) < _MOST_KNOWN:
-                self._known.add(key)
-            return [*([waiting] if waiting else []), found]
-        if waiting is None:
-            if len(self._waiting) >= _MOST_LAYOUTS:
-                del self._waiting[next(iter(self._waiting))]
-                self._forgotten += 1
-            self._waiting[key] = found
-        return []
 
     def _settled(self, found: Found) -> tuple[Record, int]:
         """Decide whether the training loss of a record is the `loss` of its process."""
@@ -213,33 +177,22 @@ class GenericReader:
                     found, record.where, record.step, dict(record.values).get("epoch", math.nan)
                 )
             )
-        called = self._called((found.printed, found.has_step), record.where)
+        called = self._owners.called((found.printed, found.has_step), record.where)
         if called != "loss":
             record = record._replace(
-                values=[(called if one == "loss" else one, value) for one, value in record.values]
+                values=[
+                    (called if name == "loss" else name, value) for name, value in record.values
+                ]
             )
         return record, found.line
 
     def _counted(self, found: Found, where: Where, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
-        key = (found.layout, where)
-        if found.is_numbered and key in self._uncounted:
+        if found.is_numbered and not self._acceptance.is_counted(found.layout, where):
             return math.nan
-        return step if math.isnan(epoch) else self._counting.step(key, epoch, step, found.length)
-
-    def _called(self, mine: tuple[str, bool], where: Where) -> str:
-        """Give the name of a `loss` by its printed name and whether it has a step.
-
-        One such spelling is a process's own.
-        """
-        printed = mine[0]
-        if not printed or self._owner.setdefault(where, mine) == mine:
-            return "loss"
-        if mine == ("loss", True):
-            self._owner[where] = mine
-            self.owners += 1
-            return "loss"
-        return printed if printed != "loss" else "epoch_loss"
+        if math.isnan(epoch):
+            return step
+        return self._counting.step((found.layout, where), epoch, step, found.length)
 
     def _step_of_bar(
         self, looked: Looked, where: Where, now: int, epoch: str, printed: float
@@ -254,23 +207,3 @@ class GenericReader:
             length,
             anew=True,
         )
-
-    def _position(self, stream: Hashable, now: int, total: int | None) -> int:
-        """Give the step that a draw with metrics belongs to.
-
-        0 for a bar that begins with those of the epoch before.
-
-        A loop that sets the metrics within its body draws those of its first step while the bar
-        stands at 0.
-        """
-        if stream not in self._ahead and len(self._ahead) < _MOST_LAYOUTS:
-            self._ahead[stream] = now == 0
-        if not self._ahead.get(stream):
-            return now
-        return now + 1 if total is None else min(now + 1, total)
-
-
-def _is_bad(found: Found) -> bool:
-    return any(
-        name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values
-    )

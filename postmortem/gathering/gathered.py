@@ -152,7 +152,6 @@ class Gathered:
     warnings: list[Said] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
     """The paths that were asked for, and the names of streams."""
-
     findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
     """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)

@@ -9,7 +9,7 @@ from typing import Any
 
 from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
-from postmortem.gathering.traceback import is_library
+from postmortem.gathering.frames import is_library
 from postmortem.inference.predicates import answer
 from postmortem.model.findings import Finding, Frame, Traceback
 from postmortem.model.job_facts import Environment, Gpu, Setting

@@ -25,6 +25,7 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _NOT_TRAINING: Final = ("eval", "val", "test")
+_MOST_NAMED: Final = 64
 _MOST_SHOWN: Final = 8
 _OF: Final = re.compile(
     r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b",
@@ -85,10 +86,18 @@ def _reaches(series: Series, point: Point) -> bool:
     return series.last is not None and series.last.step >= point.step
 
 
+def _named(processes: Sequence[Said]) -> Said:
+    """List processes; of a crowd the first ones, and how many more there are."""
+    names, over = listed([*processes[:_MOST_NAMED]]), len(processes) - _MOST_NAMED
+    if over <= 0:
+        return names
+    return say("{names} and {over} more", "{names}，以及另外 {over} 个进程", names=names, over=over)
+
+
 def _rest(members: Sequence[Series], first: Series, others: Sequence[tuple[Point, Series]]) -> Said:
     """Say how the others fared."""
     steps = sorted({f"{point.step:g}" for point, _ in others}, key=float)
-    names = listed([one.where.said() for one in members if one is not first])
+    names = _named([series.where.said() for series in members if series is not first])
     if steps:
         return say(
             "{names}: from step {step} on", "{names}：从第 {step} 步起", names=names, step=steps[0]

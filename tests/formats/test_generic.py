@@ -390,7 +390,7 @@ def test_what_is_kept_is_bounded() -> None:
         reader.read(
             f"{'ab' * (number % 100 + 1)}{'c' * (number // 100)} loss: 0.5", NOWHERE, number + 1
         )
-    assert len(reader._waiting) <= 64
+    assert len(reader._acceptance._waiting) <= 64
     assert reader.read("loss: 0.5", NOWHERE, 10_001) == []
     assert len(reader.read("loss: 0.4", NOWHERE, 10_002)) == 2
 

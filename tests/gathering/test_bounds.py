@@ -12,7 +12,8 @@ import pytest
 
 from postmortem.facts.columns import Columns
 from postmortem.formats import unknown
-from postmortem.gathering import finding_lines, traceback
+from postmortem.gathering import finding_lines
+from postmortem.gathering.frames import framed
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.gathering.one_source import Gathering
@@ -357,7 +358,7 @@ def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.M
 
 def test_frames_that_come_again_are_read_once() -> None:
     """Of headers within headers each is followed over the same frames, whose lines are read once."""
-    traceback._framed.cache_clear()
+    framed.cache_clear()
     frames = "".join(f'  File "a.py", line {n}, in f\n    x{n}\n' for n in range(50))
     gathered(f"{HEADER}\n" * 60 + frames + "ValueError: x\n")
-    assert traceback._framed.cache_info().misses < 200
+    assert framed.cache_info().misses < 200

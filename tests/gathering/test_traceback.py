@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.gathering import traceback
+from postmortem.gathering import frames, traceback
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View
@@ -552,7 +552,7 @@ def test_own_code_is_told_from_libraries(file: str, expected: bool) -> None:  # 
 
     The rest is the user's.
     """
-    assert traceback.is_library(file) is expected
+    assert frames.is_library(file) is expected
 
 
 def test_who_raised_it() -> None:

@@ -1,0 +1,154 @@
+"""What stands beside the loss on a line of unknown layout: rates, norms, times, memory, any pair.
+
+In: a cleaned line with a loss. Out: values by canonical name, and the units printed with them. Not
+here: the losses themselves (`formats.losses`).
+"""
+
+import itertools
+import re
+from typing import Final
+
+from postmortem import names
+from postmortem.formats.losses import plain
+from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
+
+_PAIR: Final = re.compile(
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})[\"']?"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,8}}(?={DECIMAL}))[\"']?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
+)
+"""Whatever else stands on a metric line as a name and a number."""
+_PASSED: Final = re.compile(
+    r"loss|time|eta$|elapsed|remain"
+    r"|^(?:(?:global|train|num)[_ ]?)?"
+    r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
+    r"|tokens?|frames?|transitions)$"
+    r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
+    r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
+    r"|rate$|scale$|norm$|/s$|memory|_mem|^mem",
+    re.IGNORECASE,
+)
+"""Names of pairs that are read otherwise, or say nothing of the training."""
+_MOST_PAIRS: Final = 40
+_SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
+"""What may stand between a name and its value."""
+_RATE: Final = re.compile(
+    rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
+)
+_NORM: Final = re.compile(
+    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=[ :=]))"
+    rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
+    re.IGNORECASE,
+)
+_SCALE: Final = re.compile(
+    rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale{_SIGN}[\"']?(?P<value>{FIGURE})(?![\w%])",
+    re.IGNORECASE,
+)
+_BEHIND_FIGURE: Final = r"(?:(?<=[\dnf])|(?<=[\dnf]\s))"
+_SPEED: Final = re.compile(
+    _BEHIND_FIGURE
+    + r"(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
+    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b",
+    re.IGNORECASE,
+)
+_STEP_TIME: Final = re.compile(
+    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)"
+)
+_ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
+"""The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
+_MEMORY: Final = re.compile(
+    r"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?"
+    r"(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?"
+    rf"{_SIGN}(?P<value>{FIGURE})\s?(?P<unit>[KMGT]i?B|[MG])\b",
+    re.IGNORECASE,
+)
+_TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
+_DATA_TIME: Final = re.compile(
+    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?" + _TIME
+)
+_WHOLE_TIME: Final = re.compile(
+    r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)"
+    + _TIME
+)
+_SECONDS: Final = re.compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
+_BESIDE: Final = (
+    (names.LOSS_SCALE, "cale", _SCALE),
+    (names.MEMORY, "B", _MEMORY),
+    (names.DATA_TIME, "ata", _DATA_TIME),
+)
+"""Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
+_UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
+"""Units that tell by themselves what stands before them, likewise."""
+
+
+def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, str]:
+    """Add what else the line holds to its losses; gives the units that are printed with it.
+
+    Args:
+        text: the line.
+        values: its losses.
+        printed: the name under which `loss` was printed.
+    """
+    units: dict[str, str] = {}
+    for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
+        if (other := pattern.search(text)) and (value := value_of(other["value"])) is not None:
+            values[name] = value
+    for name, literal, pattern in _BESIDE:
+        if literal in text:
+            _add_named(text, name, pattern, values, units)
+    for name, literal, pattern in _UNITS:
+        if literal in text:
+            _add_by_unit(text, name, pattern, values, units)
+    if names.DATA_TIME in values:  # alone it may be the time since the start
+        _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
+    _add_pairs(text, values, printed)
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def _add_named(
+    text: str,
+    name: str,
+    pattern: re.Pattern[str],
+    values: dict[str, float],
+    units: dict[str, str],
+) -> None:
+    """Add a value that follows its name, and the unit directly behind it."""
+    other = pattern.search(text)
+    if other is None or (value := value_of(other["value"])) is None:
+        return
+    if values.setdefault(name, value) == value:
+        units[name] = _unit(text, other)
+
+
+def _add_by_unit(
+    text: str,
+    name: str,
+    pattern: re.Pattern[str],
+    values: dict[str, float],
+    units: dict[str, str],
+) -> None:
+    """Add a value that its unit tells."""
+    unit = pattern.search(text)
+    if unit is None:
+        return
+    other = _ENDING.search(text[max(0, unit.start() - 24) : unit.start()])
+    if other is not None and (value := value_of(other["value"])) is not None:
+        values.setdefault(name, value)
+        units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
+
+
+def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
+    """Add whatever else stands there as a name and a number."""
+    for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
+        if (
+            not _PASSED.search(match["name"])
+            and plain(match["name"]) != printed
+            and (value := value_of(match["value"])) is not None
+        ):
+            values.setdefault(match["name"], value)
+
+
+def _unit(text: str, other: re.Match[str]) -> str:
+    """Give the unit that stands directly behind a value."""
+    behind = other if "unit" in other.re.groupindex else _SECONDS.match(text, other.end("value"))
+    return behind["unit"] if behind else ""

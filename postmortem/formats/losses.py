@@ -1,0 +1,155 @@
+"""The losses on a line of unknown layout, and what they are called.
+
+In: a cleaned line. Out: `Losses`: the figures by canonical name. Not here: what else stands on the
+line (`formats.beside`), where in the run it stands (`formats.positions`).
+
+A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names the
+training loss.
+"""
+
+import itertools
+import re
+from typing import Final, NamedTuple
+
+from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
+
+_LOSS_NAME: Final = (
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?"
+    r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)(?:(?:[ _/][a-z]|_[A-Z])\w{0,20})?"
+)
+_LOSS_SIGN: Final = (
+    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
+    rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
+)
+_LOSS: Final = re.compile(
+    rf"(?<![\w./-])(?P<name>{_LOSS_NAME})[\"']?"
+    rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\()?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+)
+_ONE: Final = (
+    r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
+    r"|recon(?:struction)?|elbo|ELBO|objective|total|cross[ _-]?entropy)"
+)
+_OBJECTIVE: Final = re.compile(
+    rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
+    rf"(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={DECIMAL}))[\"']?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+)
+_WHOLE: Final = re.compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
+_EVAL: Final = re.compile(
+    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
+)
+_SPLIT: Final = re.compile(
+    r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
+    r"|test(?:ing)?|dev|sanity)(?![\w./])",
+    re.IGNORECASE,
+)
+_TRAIN: Final = re.compile(
+    r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?"
+    r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total))?$",
+    re.IGNORECASE,
+)
+_SETTING: Final = re.compile(
+    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction"
+    r"|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*"
+    r"|is|was|at|of|in|for|and|on)$"
+)
+_FILLER: Final = re.compile(
+    r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE
+)
+_NO_OBJECTIVE: Final = re.compile(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
+_BEST: Final = re.compile(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
+_MOST_LOSSES: Final = 50
+
+
+class Losses(NamedTuple):
+    """The losses on a line."""
+
+    values: dict[str, float]
+    """By canonical name, in the order of the line."""
+    printed: str
+    """The name under which `loss` was printed; empty if there is none."""
+    start: int
+    """Where the first begins; -1 if there is none."""
+    end: int
+    """Where the last ends."""
+
+
+def losses_on(text: str) -> Losses:
+    """Read the figures that are called losses."""
+    values: dict[str, float] = {}
+    printed, first, end = "", -1, 0
+    for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
+        shown = _FILLER.sub("", " ".join(match["name"].split()))
+        value = value_of(match["value"])
+        if value is None or _SETTING.search(shown):
+            continue
+        first, end = (match.start() if first < 0 else first), match.end()
+        name = _name(shown, text, match.start())
+        if name == "loss" and "loss" in values:
+            name = plain(shown)
+        printed = printed or (plain(shown) if name == "loss" else "")
+        values.setdefault(name, value)
+    return Losses(values, printed, first, end)
+
+
+def objectives_on(text: str) -> Losses:
+    """Read the figures of a line that names no loss.
+
+    One objective alone is it, or the total of several.
+    """
+    found = [
+        (match, value)
+        for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
+        if (value := value_of(match["value"])) is not None
+    ]
+    if not found or _is_evaluation(text, found[0][0].start()):
+        return Losses({}, "", -1, 0)
+    whole = next(
+        (match["name"] for match, _ in found if _WHOLE.match(match["name"])),
+        found[0][0]["name"] if len(found) == 1 else "",
+    )
+    values = {
+        "loss" if match["name"] == whole else match["name"]: value
+        for match, value in reversed(found)
+    }
+    return Losses(
+        dict(reversed(values.items())), plain(whole), found[0][0].start(), found[-1][0].end()
+    )
+
+
+def only_objective(losses: Losses) -> Losses:
+    """Take the only loss on a line for the training loss, unless its name speaks against it."""
+    if len(losses.values) != 1 or losses.printed:
+        return losses
+    name, value = next(iter(losses.values.items()))
+    if _NO_OBJECTIVE.search(name):
+        return losses
+    return losses._replace(values={"loss": value}, printed=plain(name))
+
+
+def is_of_training(label: str) -> bool:
+    """Say whether the first split that a label names, if any, is the training one."""
+    split = _SPLIT.search(label)
+    return split is None or bool(split["train"])
+
+
+def plain(shown: str) -> str:
+    """Write a printed name in one way."""
+    return re.sub(r"[ ._/-]+", "_", shown.lower())
+
+
+def _name(shown: str, text: str, start: int) -> str:
+    if _BEST.search(text, max(0, start - 12), start):
+        return f"best_{plain(shown)}"
+    if _EVAL.search(shown):
+        return "eval_loss" if not re.search(r"best|min", shown, re.IGNORECASE) else plain(shown)
+    if not _TRAIN.match(shown):
+        return shown.replace(" ", "_")
+    return "eval_loss" if shown.lower() == "loss" and _is_evaluation(text, start) else "loss"
+
+
+def _is_evaluation(text: str, start: int) -> bool:
+    """Say whether the last split named before a figure is not the training one."""
+    splits = list(_SPLIT.finditer(text, 0, start))
+    return bool(splits) and not splits[-1]["train"]

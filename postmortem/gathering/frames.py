@@ -1,0 +1,147 @@
+"""The frames of a Python traceback and the exception behind them, line by line.
+
+In: the cleaned lines behind the head of a traceback. Out: frames, and the line that may hold the
+exception; what a line is as part of a traceback. Not here: which lines those are, messages of
+several lines (`gathering.traceback`).
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from postmortem.model.findings import Frame
+from postmortem.model.numerals import whole_number
+
+_FRAME: Final = re.compile(
+    r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?'
+)
+_BOXED: Final = re.compile(
+    r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?:"
+    r" (?P<function>[\w<>.]{1,100})|\s)"
+)
+_EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
+_BARE: Final = re.compile(
+    r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$"
+    r"|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"
+)
+_PACKAGES: Final = (
+    r"transformers|accelerate|peft|trl|deepspeed|DeepSpeed|xtuner|mmengine|mmcv|lightning"
+    r"|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
+    "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
+)
+_LIBRARY: Final = re.compile(
+    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen"
+    r"|[/\\]pythonapi|\.zip[/\\]"
+    rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
+)
+_MOST_FRAMES: Final = 400
+_MOST_KNOWN: Final = 512
+"""Lines whose reading is known: tracebacks that are followed over the same ones read them once."""
+
+
+class Row(NamedTuple):
+    """A line that follows the head of a traceback."""
+
+    number: int
+    text: str
+    end: int
+    stamped: tuple[int, int] | None = None
+    """The borders of the line where a logger or a container put its prefix before the text."""
+
+
+def is_library(file: str) -> bool:
+    """Say whether a frame's file belongs to an installed package or the standard library."""
+    return bool(_LIBRARY.search(file))
+
+
+def is_exception_name(name: str) -> bool:
+    """Say whether an exception may be called so, message or not."""
+    return bool(_BARE.match(name))
+
+
+def is_exception_line(text: str) -> bool:
+    """Say whether a line names an exception beyond doubt."""
+    return bool(_EXCEPTION.match(text)) and is_exception_name(text.partition(":")[0])
+
+
+def plain_frames(rows: Iterator[Row], indent: int) -> tuple[list[Frame], Row | None]:
+    """Read frames up to a line that stands as far left as the traceback's head."""
+    frames: list[Frame] = []
+    pending: re.Match[str] | None = None
+    last: Row | None = None
+    for row in rows:
+        if match := framed(row.text):
+            _add(frames, pending, "")
+            pending, last = match, row
+        elif not (code := row.text.strip()):
+            if not frames and pending is None:
+                return frames, None
+        elif pending is not None and not (_ends(row.text, indent) and exception_in(row.text)):
+            _add(frames, pending, code)
+            pending = None
+        elif _ends(row.text, indent):
+            _add(frames, pending, "")
+            return frames, row
+    _add(frames, pending, "")
+    return frames, last
+
+
+def boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
+    """Read a traceback that Rich has drawn a box around; the exception follows the box."""
+    frames: list[Frame] = []
+    closed = False
+    for row in rows:
+        if match := _BOXED.search(row.text):
+            _add(frames, match, "")
+        elif row.text.lstrip().startswith("╰"):
+            closed = True
+        elif closed and row.text.strip():
+            return frames, row
+    return frames, None
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def framed(text: str) -> re.Match[str] | None:
+    """Read a line as a frame; those of a crowd's tracebacks are few."""
+    return _FRAME.match(text)
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def _ends(text: str, indent: int) -> bool:
+    """Say whether a line stands as far left as the head and could be the exception."""
+    stripped = text.lstrip()
+    if (
+        len(text) - len(stripped) > indent
+        or framed(text)
+        or stripped.startswith(("^", "~~", "[Previous line"))
+    ):
+        return False
+    return bool(exception_in(stripped)) or len(text) - len(stripped) <= indent
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def exception_in(text: str) -> re.Match[str] | None:
+    """Read a line as an exception: its name, and its message if there is one."""
+    stripped = text.strip().strip("│").strip()
+    match = _EXCEPTION.match(stripped)
+    if match is None or (match["message"] is None and not _BARE.match(stripped)):
+        return None
+    return match
+
+
+def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
+    if match is not None and len(frames) < _MOST_FRAMES:
+        frames.append(_frame(match, code))
+
+
+@functools.lru_cache(maxsize=_MOST_KNOWN)
+def _frame(match: re.Match[str], code: str) -> Frame:
+    file = match["file"]
+    return Frame(
+        file,
+        whole_number(match["line"]) or 0,
+        (match["function"] or "").strip(),
+        code[:300],
+        is_library(file),
+    )
