@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import postmortem
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.pipeline import analyze
 
 SITE = "/opt/venv/lib/python3.10/site-packages/"
 USER = ("/home/me/train.py", 40, "main", "train()")
@@ -88,7 +88,7 @@ def diagnosed(
         f" and {spare} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
     )
     (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return analyze(folder / "train.log")
+    return postmortem.analyze(folder / "train.log").diagnosis
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,8 @@ FIRST_FIXES = {
 def analysed(path: Path, language: str = "en") -> postmortem.Report:
     """Analyse a sample with its environment dump."""
     dump = path.with_suffix(".env")
-    return postmortem.analyze(path.with_suffix(".log"), env=[dump] if dump.exists() else [])
+    env = [dump] if dump.exists() else []
+    return postmortem.analyze(path.with_suffix(".log"), env=env).in_language(language)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,8 @@ def asked(rule: Any) -> Iterator[str]:
         for key, value in rule.items():
             if key == "shape":
                 yield from value if isinstance(value, list) else [value]
+            elif key in {"if", "not"} and isinstance(value, list):
+                yield from (name for name in value if name in CATALOGUE)
             elif key != "examples":
                 yield from asked(value)
     elif isinstance(rule, list):

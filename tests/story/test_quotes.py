@@ -32,7 +32,7 @@ def test_a_source_that_is_gone_is_quoted_by_what_was_kept(tmp_path: Path) -> Non
     log.write_bytes(SAMPLE.read_bytes())
     found = postmortem.analyze(log).analysis
     log.unlink()
-    assert quotes.quoted(found).quotes == (found.excerpt,)
+    assert quotes.quoted(found, [str(log)]).quotes == (found.excerpt,)
 
 
 def test_quotes_have_a_limit(tmp_path: Path) -> None:
@@ -56,7 +56,8 @@ def test_quotes_have_a_limit(tmp_path: Path) -> None:
             causes=(),
             settings={},
             signatures=(),
-        )
+        ),
+        [str(log)],
     )
     count = sum(len(part.lines) for part in found.quotes)
     assert 300 <= count <= 600
