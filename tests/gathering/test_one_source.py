@@ -480,8 +480,8 @@ def test_snapshots_do_not_disturb() -> None:
 
 def test_a_snapshot_is_a_value_of_its_own() -> None:
     """What is fed later, merged into it or into what it came from, changes it no more."""
-    raw = log(47, 40_000)
-    first, *rest = blocks(io.BytesIO(raw), 8000)
+    raw = log(47, 160_000)
+    first, *rest = blocks(io.BytesIO(raw), 40_000)
     gathering = Gathering(machine_for(()), 0)
     gathering.feed(first)
     early = gathering.snapshot()
