@@ -26,8 +26,8 @@ from postmortem.model.lines import Where
 from postmortem.reading.windows import View
 
 CREDIT: Final = 64.0
-"""What learning may cost in advance; a template costs 1, and each line that was read slowly pays a
-part."""
+"""What learning may cost in advance; each line that was read slowly pays a part. A template costs
+1, and behind others of its skeleton, which did not help, as much for each of them."""
 _PAID: Final = 1 / 16
 _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
@@ -110,8 +110,9 @@ class LearntPaths:
         if not self._comes_again(opening, common):
             return
         known = self.by_literal.setdefault(opening, {})
-        costs = 1 if reader is not None else _LAYOUT_COSTS
-        if self._credit < costs or any(_fits(path, view) for path in known.get(common, ())):
+        like = known.get(common, ())
+        costs = (1 if reader is not None else _LAYOUT_COSTS) * max(1, len(like))
+        if self._credit < costs or any(_fits(path, view) for path in like):
             return
         self._credit -= costs
         learnt = layouts.learn(view) if reader is None else reader

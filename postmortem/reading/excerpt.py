@@ -4,6 +4,7 @@ In: where the log comes from, a line number. Out: the lines. Not here: deciding 
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,8 @@ from postmortem.reading.sources import Origin, Stream, is_file
 _LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""
 _LONGEST: Final = 2000
+_MOST_KEPT: Final = 4 << 20
+"""Bytes of a stretch that are kept: a line may be as long as the log."""
 
 
 class RawLine(NamedTuple):
@@ -81,21 +84,39 @@ def lines_in(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, Ra
     return {
         number: line
         for (first, _), piece in zip(wanted, found, strict=True)
-        if piece
-        for number, line in enumerate(_split(piece.decode("utf-8", "replace"), mark), first)
+        if piece.kept
+        for number, line in enumerate(_split(piece, mark), first)
     }
 
 
-def _split(piece: str, mark: str) -> list[RawLine]:
-    lines = piece.split(mark)
-    last = (one.rstrip("\r").split("\r")[-1] for one in (lines[:-1] if not lines[-1] else lines))
-    return [RawLine(one[:_LONGEST], max(0, len(one) - _LONGEST)) for one in last]
+@dataclass(slots=True)
+class _Piece:
+    """A stretch of a log, of which not more is kept than can be shown."""
+
+    kept: bytearray = field(default_factory=bytearray)
+    left_out: int = 0
+    """Bytes behind what is kept."""
+
+    def take(self, data: bytes) -> None:
+        """Keep what there is room for."""
+        room = _MOST_KEPT - len(self.kept)
+        self.kept += data[:room]
+        self.left_out += max(0, len(data) - room)
 
 
-def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[bytes]:
+def _split(piece: _Piece, mark: str) -> list[RawLine]:
+    lines = piece.kept.decode("utf-8", "replace").split(mark)
+    last = (line.rstrip("\r").split("\r")[-1] for line in (lines[:-1] if not lines[-1] else lines))
+    found = [RawLine(line[:_LONGEST], max(0, len(line) - _LONGEST)) for line in last]
+    if found and piece.left_out:
+        found[-1] = found[-1]._replace(over=found[-1].over + piece.left_out)
+    return found
+
+
+def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[_Piece]:
     """Cut the windows, which are in order, out of the text."""
     mark = b"\r" if text.breaks_by_return else b"\n"
-    line, found = 1, [b""] * len(windows)
+    line, found = 1, [_Piece() for _ in windows]
     for block in blocks(text):
         fresh = block.data[block.lo : block.hi]
         count = fresh.count(mark)
@@ -106,7 +127,7 @@ def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[bytes]:
             start = _offset_of(fresh, mark, position, first - here)
             here, position = max(here, first), start
             end = _offset_of(fresh, mark, position, last + 1 - here)
-            found[index] += fresh[start:end]
+            found[index].take(fresh[start:end])
             here, position = last + 1, end
         line += count
         if not windows or line > windows[-1][1]:

@@ -12,11 +12,14 @@ import pytest
 
 from postmortem.facts.columns import Columns
 from postmortem.formats import unknown
+from postmortem.formats.records import MetricReader
+from postmortem.formats.templates import Template
 from postmortem.gathering import finding_lines
 from postmortem.gathering.frames import framed
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.gathering.one_source import Gathering
+from postmortem.knowledge.engine import Budget
 from postmortem.pipeline import machine_for
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
@@ -362,3 +365,23 @@ def test_frames_that_come_again_are_read_once() -> None:
     frames = "".join(f'  File "a.py", line {n}, in f\n    x{n}\n' for n in range(50))
     gathered(f"{HEADER}\n" * 60 + frames + "ValueError: x\n")
     assert framed.cache_info().misses < 200
+
+
+def test_what_templates_do_not_help_is_hardly_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of lines that differ in their names a few are learnt from, not each sixteenth."""
+    learnt = 0
+    learn = MetricReader.learn
+
+    def counted(reader: MetricReader, view: View, budget: Budget | None = None) -> Template | None:
+        nonlocal learnt
+        learnt += 1
+        return learn(reader, view, budget)
+
+    monkeypatch.setattr(MetricReader, "learn", counted)
+    gathered(
+        "".join(
+            f"{{'loss': 1.5, 'metric_{number}': 0.5, 'epoch': {number / 100}}}\n"
+            for number in range(4000)
+        )
+    )
+    assert 0 < learnt < 64

@@ -1,11 +1,12 @@
 """The lines around a place, read again."""
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from postmortem.reading.excerpt import lines_again, lines_around
+from postmortem.reading.excerpt import lines_again, lines_around, lines_in
 
 LINES = [f"line {number}" for number in range(1, 101)]
 
@@ -40,3 +41,15 @@ def test_a_long_line_says_how_much_is_left_out(tmp_path: Path) -> None:
     found = lines_again(str(log), [(1, 2)])
     assert found[1] == ("short", 0)
     assert len(found[2].text) + found[2].over == 100_000
+
+
+def test_of_a_line_as_long_as_the_log_little_is_kept(tmp_path: Path) -> None:
+    """Its beginning is shown, the rest is counted, in memory that does not grow with it."""
+    log = tmp_path / "run.log"
+    log.write_bytes(b"first\n" + b"x" * 20_000_000 + b"\nlast\n")
+    tracemalloc.start()
+    found = lines_in(str(log), [(1, 2)])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [(len(line.text), line.over) for line in found.values()] == [(5, 0), (2000, 19_998_001)]
+    assert peak < 60 << 20
