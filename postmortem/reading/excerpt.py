@@ -17,8 +17,10 @@ from postmortem.reading.sources import Origin, Stream, is_file
 _LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""
 _LONGEST: Final = 2000
-_MOST_KEPT: Final = 4 << 20
+_MOST_KEPT: Final = 1 << 20
 """Bytes of a stretch that are kept: a line may be as long as the log."""
+_END_KEPT: Final = 1 << 16
+"""Bytes of the end of such a line that are: a bar is quoted as it was drawn last."""
 
 
 class RawLine(NamedTuple):
@@ -94,6 +96,7 @@ class _Piece:
     """A stretch of a log, of which not more is kept than can be shown."""
 
     kept: bytearray = field(default_factory=bytearray)
+    end: bytes = b""
     left_out: int = 0
     """Bytes behind what is kept."""
 
@@ -101,7 +104,9 @@ class _Piece:
         """Keep what there is room for."""
         room = _MOST_KEPT - len(self.kept)
         self.kept += data[:room]
-        self.left_out += max(0, len(data) - room)
+        if len(data) > room:
+            self.left_out += len(data) - room
+            self.end = (self.end + data[max(room, len(data) - _END_KEPT) :])[-_END_KEPT:]
 
 
 def _split(piece: _Piece, mark: str) -> list[RawLine]:
@@ -109,7 +114,11 @@ def _split(piece: _Piece, mark: str) -> list[RawLine]:
     last = (line.rstrip("\r").split("\r")[-1] for line in (lines[:-1] if not lines[-1] else lines))
     found = [RawLine(line[:_LONGEST], max(0, len(line) - _LONGEST)) for line in last]
     if found and piece.left_out:
-        found[-1] = found[-1]._replace(over=found[-1].over + piece.left_out)
+        drawn = piece.end.decode("utf-8", "replace").split(mark)[0].rstrip("\r")
+        if "\r" in drawn:
+            found[-1] = RawLine(drawn.split("\r")[-1][:_LONGEST], 0)
+        else:
+            found[-1] = found[-1]._replace(over=found[-1].over + piece.left_out)
     return found
 
 

@@ -53,3 +53,11 @@ def test_of_a_line_as_long_as_the_log_little_is_kept(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert [(len(line.text), line.over) for line in found.values()] == [(5, 0), (2000, 19_998_001)]
     assert peak < 60 << 20
+
+
+def test_a_bar_that_is_as_long_as_the_log_is_quoted_as_it_was_drawn_last(tmp_path: Path) -> None:
+    """Of its frames the last one is what stands on the screen."""
+    log = tmp_path / "run.log"
+    frames = "".join(f"\rstep {number} of 400000" for number in range(400_000))
+    log.write_text(f"begin\nfirst{frames}\nlast\n")
+    assert lines_in(str(log), [(2, 2)]) == {2: ("step 399999 of 400000", 0)}
