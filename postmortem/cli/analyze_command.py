@@ -1,5 +1,6 @@
 """`postmortem analyze PATH...`."""
 
+import gc
 from contextlib import closing
 from pathlib import Path
 
@@ -50,6 +51,8 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
+    machine_for(patterns)
+    gc.freeze()  # the rules stay: the collector need not go through them again and again
     with closing(ProgressLine()) as progress:
         report = analyze(
             list(paths), env=env_files, patterns=patterns, progress=progress
