@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from postmortem.cli.delivery import refuse_overwriting, require_folder, write
-from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources
+from postmortem.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
 from postmortem.compare.two_runs import compare_runs
 from postmortem.names import LANGUAGES
 from postmortem.report.side_by_side import FORMS, render
@@ -43,14 +43,7 @@ from postmortem.report.side_by_side import FORMS, render
     default=None,
     help="Replace secrets, host and user names (default: in every format but terminal).",
 )
-@click.option(
-    "--patterns",
-    "patterns",
-    multiple=True,
-    type=FOLDER,
-    envvar="POSTMORTEM_PATTERNS",
-    help="A further folder of rules.",
-)
+@PATTERNS
 def command(
     good: str,
     bad: str,

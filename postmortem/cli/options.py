@@ -85,7 +85,7 @@ _FORM_OPTIONS: Final = (
         help="Replace secrets, host and user names (default: in every format but terminal).",
     ),
 )
-_PATTERNS: Final = click.option(
+PATTERNS: Final = click.option(
     "--patterns",
     "patterns",
     multiple=True,
@@ -97,7 +97,7 @@ _PATTERNS: Final = click.option(
 
 def report_options(function: Function) -> Function:
     """Add the options that say what is looked for, how the report looks and where it goes."""
-    return form_options(_PATTERNS(function))
+    return form_options(PATTERNS(function))
 
 
 def form_options(function: Function) -> Function:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from postmortem.cli.delivery import refuse_overwriting, require_folder, write
-from postmortem.cli.options import FOLDER, OUTPUT, SOURCE, check_sources
+from postmortem.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
 from postmortem.cli.say import tell
 from postmortem.names import LANGUAGES
 from postmortem.report.markdown_text import LONGEST, units
@@ -44,14 +44,7 @@ from postmortem.share.excerpting import smallest_text
     show_default=True,
     help="Replace secrets, host and user names.",
 )
-@click.option(
-    "--patterns",
-    "patterns",
-    multiple=True,
-    type=FOLDER,
-    envvar="POSTMORTEM_PATTERNS",
-    help="A further folder of rules.",
-)
+@PATTERNS
 def command(
     paths: tuple[str, ...],
     env_files: tuple[str, ...],

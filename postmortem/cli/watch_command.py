@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from postmortem.cli import say
-from postmortem.cli.options import FOLDER, SOURCE
+from postmortem.cli.options import PATTERNS, SOURCE
 from postmortem.cli.say import note, show
 from postmortem.errors import UsageError
 from postmortem.model.watching import Ended, Event, Noted, Warned
@@ -89,14 +89,7 @@ from postmortem.watch.web import Address
     default=None,
     help="Replace secrets, host and user names (default: in all but the terminal).",
 )
-@click.option(
-    "--patterns",
-    "patterns",
-    multiple=True,
-    type=FOLDER,
-    envvar="POSTMORTEM_PATTERNS",
-    help="A further folder of rules.",
-)
+@PATTERNS
 def command(
     paths: tuple[str, ...],
     *,
