@@ -6,6 +6,7 @@ growth. Not here: the texts (`knowledge.attack_texts`); the engine that searches
 """
 
 import itertools
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
@@ -17,13 +18,18 @@ SIZES: Final = (2048, 4096, 8192)
 _LONGER: Final = (16384, 32768)
 """Sizes beyond, for a growth that shows over little time only."""
 LIMIT: Final = 0.02
-"""CPU seconds that a search may take on the longest."""
+"""CPU seconds that a search may take on the longest, on the machine that the pace is counted by."""
 GROWTH: Final = 2.3
 """Times the search may take when the text is twice as long."""
 _HOPELESS: Final = 5 * LIMIT
 """CPU seconds that no repetition will bring below the limit."""
 _MEASURABLE: Final = 0.002
 """CPU seconds below which a search is fast enough, whatever its growth."""
+
+_YARDSTICK: Final = re.compile(r"\d{1,9}\.\d{1,9}x")
+_YARD: Final = "1234567890." * 2000
+_YARD_SECONDS: Final = 0.0024
+"""A search that does not change, and the CPU seconds that it takes on the machine of `LIMIT`."""
 
 
 class Outcome(NamedTuple):
@@ -37,8 +43,10 @@ class Outcome(NamedTuple):
 
     @property
     def is_slow(self) -> bool:
-        """Whether it takes too long, or grows too fast."""
-        return self.seconds > LIMIT or self.growth >= GROWTH
+        """Whether it takes too long, by the pace of this machine now, or grows too fast."""
+        if self.growth >= GROWTH:
+            return True
+        return self.seconds > LIMIT and self.seconds > LIMIT * _pace()
 
     def __str__(self) -> str:
         """Say what is slow on what."""
@@ -108,6 +116,14 @@ def _growth(times: Sequence[float]) -> float:
     steps = [later / earlier for earlier, later in itertools.pairwise(times)]
     together: float = (times[-1] / times[0]) ** (1 / len(steps))
     return min(together, *steps[1:])
+
+
+def _pace() -> float:
+    """Give how many times as long a fixed search takes here and now as on the machine of `LIMIT`.
+
+    At least 1: a faster machine makes no pattern slow. A busy or slower one makes none slow either.
+    """
+    return max(1.0, min(_seconds(_YARDSTICK.search, _YARD) for _ in range(9)) / _YARD_SECONDS)
 
 
 def _seconds(search: Callable[[str], object], text: str) -> float:
