@@ -29,6 +29,9 @@ price of confident errors.
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
 _MOST_CERTAIN: Final = 0.9999
+_UNPROVEN: Final = 0.75
+"""What is left when no rule names a cause is no surer than this, unless something proves it."""
+_LEFT_OVER: Final = frozenset({USER_EXCEPTION, "numerics.nonfinite-unknown", NO_CAUSE})
 _WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
 _RAISED_IN_LIBRARY: Final = 1.2
@@ -72,7 +75,14 @@ def _probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     """
     rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != cause.id)
     log_odds = min(cause.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
-    return min(_MOST_CERTAIN, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
+    most = _MOST_CERTAIN if _is_proved(cause) else _UNPROVEN
+    return min(most, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
+
+
+def _is_proved(cause: Scored) -> bool:
+    """Say whether more speaks for a cause than that nothing speaks for another one."""
+    strongest = max((item.weight for item in cause.evidence), default=0.0)
+    return cause.id not in _LEFT_OVER or strongest >= WEIGHTS["strong"]
 
 
 def _add_fallbacks(scores: dict[str, Scored], case: Case) -> None:
