@@ -50,8 +50,8 @@ _TRAIN: Final = re.compile(
     re.IGNORECASE,
 )
 _SETTING: Final = re.compile(
-    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction"
-    r"|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*"
+    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
+    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|steps?|name|mask|log[a-z]*"
     r"|is|was|at|of|in|for|and|on)$"
 )
 _FILLER: Final = re.compile(

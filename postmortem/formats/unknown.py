@@ -115,6 +115,20 @@ class GenericReader:
         )
         return self._given((where, looked.stream), (looked.epoch, now, looked.bar.total), found)
 
+    def read_block(
+        self, text: str, names: Sequence[str], where: Where, line: int
+    ) -> list[tuple[Record, int] | Late]:
+        """Read a record of several lines that has been written on one; its names tell its kind."""
+        looked = look(text, where, line)
+        self.has_read = False
+        if looked is None or looked.bar is not None:
+            return []
+        layout = " ".join(["block", *(name for name in names if "loss" in name.lower())])
+        found = looked.found._replace(layout=layout)
+        accepted = self._acceptance.take(found, is_owned=self._owners.is_owned(where))
+        self.has_read = bool(accepted)
+        return [self._settled(one) for one in accepted]
+
     def read_learnt(
         self, layout: Layout, where: Where, groups: Sequence[bytes], line: int
     ) -> list[tuple[Record, int] | Late]:

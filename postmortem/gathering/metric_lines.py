@@ -8,12 +8,14 @@ import math
 from typing import Final, NamedTuple
 
 from postmortem.formats import table
+from postmortem.formats.blocks import block, entry
 from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.cursor import CLAIMED, Cursor
 from postmortem.gathering.points import Points
 from postmortem.gathering.quick import Quick
+from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
 
@@ -34,11 +36,16 @@ class MetricLines:
     """Takes the figures of one source."""
 
     def __init__(
-        self, readers: list[MetricReader], points: Points, cursor: Cursor, budget: Budget
+        self,
+        readers: list[MetricReader],
+        points: Points,
+        cursor: Cursor,
+        rows: TableRows,
+        budget: Budget,
     ) -> None:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
-        self._budget = budget
+        self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
         self._bar = RunBar()
@@ -93,10 +100,21 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.may_read(opening, place):
             return
         where = self._points.process(view.cleaned.where)
-        for found in self._generic.read(view.cleaned.text, where, view.number):
+        is_part = entry(view.cleaned.text) is not None
+        whole = block(view, self._read_until - base) if is_part else None
+        if whole is not None:
+            self._read_until = max(self._read_until, base + whole.end)
+        for found in (
+            self._generic.read_block(whole.text, whole.names, where, view.number)
+            if whole is not None
+            else self._generic.read(view.cleaned.text, where, view.number)
+        ):
             self.quick.put(found, place)
-        if self._generic.has_read:
+        # What may be part of a longer record is looked at each time.
+        if self._generic.has_read and not is_part:
             self.quick.paths.learn(opening, view, None)
+        elif not self._generic.has_read and not is_part:
+            self._rows.begin(view, base)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

@@ -1,0 +1,144 @@
+"""Tables that are printed as text: a heading that names the columns, then rows of figures.
+
+In: a line that may be a heading, and the lines behind it; the first lines of a source without any.
+Out: `Grid`, which makes records of rows. Not here: finding the rows in the source
+(`gathering.table_rows`), files that are a table as a whole (`formats.csv_metrics`), the tables of
+notebooks (`formats.table`).
+
+Columns are separated by bars, by commas, by tabs or by blanks. A heading is one only if a row
+follows that has as many cells; a row is one only if it has as many cells as the heading.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from postmortem.formats.csv_metrics import names_of
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import value_of
+from postmortem.model.lines import Where
+
+PRODUCER: Final = "table"
+_BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
+_CELL: Final = (
+    rf"(?:[+-]?[\d.,]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
+    r"|-{1,3}|none|n/a)"
+)
+_FIGURE: Final = re.compile(
+    rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
+)
+_POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
+_BEFORE: Final = re.compile(r"[\s|]*")
+_RULE: Final = re.compile(r"[\s\-=+|─━┼:]*$")
+_COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%()#*-]{0,39}$")
+_SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
+"""What may stand between the names of a heading, and how it is split there."""
+_PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})
+_NO_COLUMN: Final = re.compile(r"^(?:time|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$")
+_LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_LONGEST: Final = 400
+_FEWEST_ROWS: Final = 6
+"""Rows at the beginning of a source that make a table without a heading."""
+
+
+class Grid(NamedTuple):
+    """A table whose columns are known."""
+
+    names: tuple[str, ...]
+    """What each column is; empty for one that is no metric."""
+    row: re.Pattern[bytes]
+    """Finds lines that may be rows."""
+    has_prefix: bool
+    """Its lines carry a prefix of the logger, which must be taken off first."""
+
+    def record(self, text: str, where: Where) -> Record | None:
+        """Read a row; None if the line is none."""
+        cells = _cells(text, len(self.names))
+        if cells is None:
+            return None
+        step, values = math.nan, dict[str, float]()
+        for name, cell in zip(self.names, cells, strict=True):
+            value = _value(cell)
+            if name == "step":
+                step = math.nan if value is None else value
+            elif name and value is not None:
+                values.setdefault(name, value)
+        return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
+
+
+def grid(lines: Sequence[str], *, has_prefix: bool) -> Grid | None:
+    """Make a table of a line that may be its heading, and of a few lines behind it."""
+    columns = _columns(lines[0])
+    row = next((line for line in lines[1:] if not _RULE.match(line)), "")
+    for names in columns:
+        if _cells(row, len(names)) is not None:
+            return _grid(names, has_prefix=has_prefix)
+    return None
+
+
+def unheaded(lines: Sequence[str]) -> Grid | None:
+    """Make a table of the first lines of a source if they are nothing but a step and a figure."""
+    rows = [line.split() for line in lines if line.strip()][:_FEWEST_ROWS]
+    if len(rows) < _FEWEST_ROWS or any(len(row) != 2 for row in rows):
+        return None
+    steps = [row[0] for row in rows]
+    if not all(step.isdecimal() and _FIGURE.match(row[1]) for step, row in zip(steps, rows, strict=True)):
+        return None
+    numbers = [int(step) for step in steps]
+    apart = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    if len(apart) != 1 or min(apart) <= 0 or not any("." in row[1] for row in rows):
+        return None
+    return _grid(["step", "loss"], has_prefix=False)
+
+
+def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
+    heads = ["_".join(name.split()).strip("#*") for name in names]
+    called = [
+        "" if _NO_COLUMN.search(head.lower()) else name
+        for head, name in zip(heads, names_of(heads), strict=True)
+    ]
+    between = r"[ \t]*(?:\|[ \t]*|,[ \t]*|[ \t])"
+    body = rf"{_CELL}(?:{between}{_CELL}){{{len(names) - 1}}}[ \t|]*(?:[^\n\d]{{0,20}})$"
+    start = r"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else r"[ \t|]*"
+    pattern = rf"^{start}{body}".encode()
+    return Grid(tuple(called), re.compile(pattern, re.MULTILINE | re.IGNORECASE), has_prefix)
+
+
+def _columns(line: str) -> list[list[str]]:
+    """Give the columns that a line may name, split in each way in which it can be."""
+    text = line.strip().strip("|").strip()
+    if len(text) > _LONGEST or not _LOSS.search(text):
+        return []
+    found = []
+    for sign, split in _SPLITS:
+        if sign in text:
+            names = [name.strip(" |*") for name in re.split(split, text)]
+            if len(names) >= 2 and all(_COLUMN.match(name) for name in names):
+                found.append(names)
+    return found
+
+
+def _cells(text: str, count: int) -> list[str] | None:
+    """Split a row into its cells; None if it has not so many, or too few figures among them."""
+    before = _BEFORE.match(text)
+    body = text[before.end() if before else 0 :]
+    cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)
+    if len(cells) == count + 1 and not re.search(r"\d", cells[-1]):
+        cells.pop()
+    if len(cells) != count or not all(re.fullmatch(_CELL, cell, re.IGNORECASE) for cell in cells):
+        return None
+    figures = [cell for cell in cells if _FIGURE.match(cell)]
+    return cells if _value(cells[0]) is not None and len(figures) >= 2 or _is_placed(cells) else None
+
+
+def _is_placed(cells: Sequence[str]) -> bool:
+    """Say whether a position of a length comes first and a figure stands behind it."""
+    return bool(_POSITION.match(cells[0])) and any(_FIGURE.match(cell) for cell in cells[1:])
+
+
+def _value(cell: str) -> float | None:
+    """Read a cell; a time, a memory and a blank have no value."""
+    if position := _POSITION.match(cell):
+        return float(position[1])
+    return value_of(cell.rstrip("%")) if _FIGURE.match(cell) else None
