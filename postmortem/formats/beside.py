@@ -25,7 +25,7 @@ _PASSED: Final = re.compile(
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
-    r"|rate$|scale$|norm$|/s$|memory|_mem|^mem",
+    r"|rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
@@ -36,7 +36,7 @@ _RATE: Final = re.compile(
     rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
 )
 _NORM: Final = re.compile(
-    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=[ :=]))"
+    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=]))"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
@@ -48,11 +48,17 @@ _BEHIND_FIGURE: Final = r"(?:(?<=[\dnf])|(?<=[\dnf]\s))"
 _SPEED: Final = re.compile(
     _BEHIND_FIGURE
     + r"(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
-    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b",
+    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b(?!\s?[=:])",
     re.IGNORECASE,
 )
+_NAMED_SPEED: Final = re.compile(
+    r"(?<![\w/])(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
+    rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w)",
+    re.IGNORECASE,
+)
+"""The same unit as a name: what stands before it belongs to another."""
 _STEP_TIME: Final = re.compile(
-    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)"
+    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w|\s?[=:])"
 )
 _ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
 """The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
@@ -75,6 +81,7 @@ _BESIDE: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),
     (names.DATA_TIME, "ata", _DATA_TIME),
+    (names.THROUGHPUT, "/s", _NAMED_SPEED),
 )
 """Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
 _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))

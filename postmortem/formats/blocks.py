@@ -80,7 +80,12 @@ class _Entry(NamedTuple):
 def entry(text: str) -> tuple[str, str] | None:
     """Read a line that holds one name and one figure; None if it is no such line."""
     found = _ENTRY.match(text) if len(text) <= _LONGEST else None
-    return None if found is None else _Entry("_".join(found["name"].split()), found["value"])
+    if found is None:
+        return None
+    name = "_".join(found["name"].split())
+    if "/" in name:  # Composer puts the loop before the name
+        name = name.removeprefix("Train_")
+    return _Entry(name, found["value"].rstrip(","))
 
 
 def block(view: View, back_to: int) -> Block | None:

@@ -14,7 +14,7 @@ from postmortem.formats.beside import add_beside
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import epoch_as_printed, named_on, position
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import FIGURE
+from postmortem.formats.spelling import FIGURE, in_ascii
 from postmortem.model.lines import NOWHERE, Where
 
 WORDS: Final = (
@@ -39,6 +39,7 @@ WORDS: Final = (
     b" ce ",
     b" ce=",
     b" ce:",
+    "损失".encode(),
 )
 _NUMBER: Final = re.compile(FIGURE)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
@@ -88,6 +89,7 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
+    text = in_ascii(text)
     bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
     if bar is None or "oss" in bar.behind:
         found = _found(bar.behind if bar is not None else text, where, line)

@@ -67,11 +67,12 @@ class Grid(NamedTuple):
         return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
 
 
-def grid(lines: Sequence[str], *, has_prefix: bool) -> Grid | None:
-    """Make a table of a line that may be its heading, and of a few lines behind it."""
-    columns = _columns(lines[0])
-    row = next((line for line in lines[1:] if not _RULE.match(line)), "")
-    for names in columns:
+def grid(
+    ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool
+) -> Grid | None:
+    """Make a table of the columns that a line may name, and of a few lines behind it."""
+    row = next((line for line in lines if not _RULE.match(line)), "")
+    for names in ways:
         if _cells(row, len(names)) is not None:
             return _grid(names, has_prefix=has_prefix)
     return None
@@ -105,7 +106,7 @@ def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE | re.IGNORECASE), has_prefix)
 
 
-def _columns(line: str) -> list[list[str]]:
+def columns(line: str) -> list[list[str]]:
     """Give the columns that a line may name, split in each way in which it can be."""
     text = line.strip().strip("|").strip()
     if len(text) > _LONGEST or not _LOSS.search(text):

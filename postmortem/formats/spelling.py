@@ -18,6 +18,35 @@ _NUMBER: Final = re.compile(
 )
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
+_IS_CHINESE: Final = re.compile(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
+_WIDE: Final = str.maketrans("：，；＝（）", ":,;=()")
+_CHINESE: Final = (
+    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
+    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
+    (re.compile(r"训练"), " train "),
+    (re.compile(r"验证|测试|评估"), " val "),
+    (re.compile(r"最[佳优低]"), " best "),
+    (re.compile(r"平均"), " avg "),
+    (re.compile(r"总(?=损失)"), " total "),
+    (re.compile(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
+    (re.compile(r"学习率"), " lr "),
+    (re.compile(r"梯度范数"), " grad_norm "),
+    (re.compile(r"准确率|精度"), " acc "),
+    (re.compile(r"轮[次数]?"), " epoch "),
+    (re.compile(r"迭代(?:次数)?|步[数骤]?"), " step "),
+)
+"""What Chinese programs call the figures that are looked for."""
+
+
+def in_ascii(text: str) -> str:
+    """Write a line with full-width signs or Chinese names as it would be written in English."""
+    if text.isascii() or not _IS_CHINESE.search(text):
+        return text
+    text = text.translate(_WIDE)
+    for word, english in _CHINESE:
+        text = word.sub(english, text)
+    return text.replace(" loss loss", " loss").replace(" loss Loss", " loss").replace("  ", " ")
+
 
 def value_of(text: str) -> float | None:
     """Read a metric value in any spelling that programs print.

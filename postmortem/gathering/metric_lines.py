@@ -5,12 +5,14 @@ from them goes to `gathering.quick`. Not here: formats (`formats`), series.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats import table
 from postmortem.formats.blocks import block, entry
 from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.records import MetricReader, Record
+from postmortem.formats.unfinished import FRAMEWORK, Unfinished
 from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.cursor import CLAIMED, Cursor
 from postmortem.gathering.points import Points
@@ -48,12 +50,14 @@ class MetricLines:
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
-        self._bar = RunBar()
+        self._bar, self._unfinished = RunBar(), Unfinished()
         self.quick = Quick(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
+        self._columns: Sequence[str] = ()
+        """Of the last line that names some and is the heading of no table."""
         self._read_until = 0
         """Offset up to which records of several lines have been read."""
 
@@ -62,12 +66,14 @@ class MetricLines:
         if CLAIMED in view.claimed:
             return
         reader = self._readers[index]
-        record = reader.read(view, self._budget)
+        record = reader.read(view, self._budget, self._columns)
         if record is None:
             return
         view.claimed.add(CLAIMED)
         self._read_until = max(self._read_until, base + _end_of(view, record.lines))
         drawn = _Drawn(record, reader, view.number, base + view.start)
+        if reader.framework == FRAMEWORK:
+            self._unfinished.end(self._points.process(record.where))
         if reader.redraws:
             self._redrawn(drawn)
             return
@@ -114,12 +120,15 @@ class MetricLines:
         if self._generic.has_read and not is_part:
             self.quick.paths.learn(opening, view, None)
         elif not self._generic.has_read and not is_part:
-            self._rows.begin(view, base)
+            self._columns = self._rows.begin(view, base) or self._columns
+            self._unfinished.take(view.cleaned.text, where, view.number, place)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""
         for drawn in self._redraws.rest():
             self._record(drawn)
+        for record, line, place in self._unfinished.rest():
+            self._points.record(record, FRAMEWORK, FRAMEWORK, (line, place), math.nan, record.units)
         offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
         for found in self._generic.rest():
             self.quick.put(found, offset)

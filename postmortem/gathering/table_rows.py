@@ -9,6 +9,7 @@ had no row for many lines.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from postmortem.formats import grids
@@ -40,18 +41,21 @@ class TableRows:
         self._row = 0
         """The offset of the last row."""
 
-    def begin(self, view: View, base: int) -> bool:
-        """Begin a table if a line is the heading of one; says whether it is."""
+    def begin(self, view: View, base: int) -> Sequence[str]:
+        """Begin a table if a line is the heading of one; else gives the columns that it names."""
         text = view.cleaned.text
+        columns = grids.columns(text)
+        if not columns:
+            return ()
         found = grids.grid(
-            view.following(_AHEAD), has_prefix=len(text) < view.end - view.start
+            columns, view.following(_AHEAD)[1:], has_prefix=len(text) < view.end - view.start
         )
         if found is None:
-            return False
+            return columns[0]
         self._read(view.data, base, view.start)
         self._grid, self._line = found, view.number
         self._place = self._row = base + view.start
-        return True
+        return ()
 
     def feed(self, block: Block) -> None:
         """Read the rows in the fresh region of a block."""
