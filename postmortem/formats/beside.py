@@ -30,6 +30,14 @@ _PASSED: Final = re.compile(
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _MOST_PAIRS: Final = 40
+_REWARD: Final = re.compile(
+    r"(?<![\w/])(?P<name>(?:(?:mean|avg|average|std(?: of)?|min|max|total|episode|ep)[ _]){0,2}"
+    rf"(?:rewards?|return))\s?[:=]?\s{{1,6}}(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
+    re.IGNORECASE,
+)
+_DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_FEWEST_DECIMALS: Final = 3
+"""Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
 """What may stand between a name and its value."""
 _RATE: Final = re.compile(
@@ -110,6 +118,19 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
         _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
     _add_pairs(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
+
+
+def figures_on(text: str) -> dict[str, float]:
+    """Give the figures of a line that names no loss: rewards, and names with decimals."""
+    values = {
+        "_".join(match["name"].lower().split()): value
+        for match in itertools.islice(_REWARD.finditer(text), _MOST_PAIRS)
+        if (value := value_of(match["value"])) is not None
+    }
+    if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
+        return {}
+    _add_pairs(text, values, "")
+    return values
 
 
 def _add_named(

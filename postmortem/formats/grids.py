@@ -30,13 +30,14 @@ _FIGURE: Final = re.compile(
 )
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
 _BEFORE: Final = re.compile(r"[\s|]*")
-_RULE: Final = re.compile(r"[\s\-=+|─━┼:]*$")
+_RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%()#*-]{0,39}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
 _PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})
-_NO_COLUMN: Final = re.compile(r"^(?:time|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$")
+_NO_COLUMN: Final = re.compile(r"^(?:#?|time|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$")
 _LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_BARS: Final = str.maketrans("│┃║", "|||")
 _LONGEST: Final = 400
 _FEWEST_ROWS: Final = 6
 """Rows at the beginning of a source that make a table without a heading."""
@@ -75,6 +76,9 @@ def grid(
     for names in ways:
         if _cells(row, len(names)) is not None:
             return _grid(names, has_prefix=has_prefix)
+        cells = _cells(row, len(names) + 1)
+        if cells is not None and cells[0].isdecimal():  # numbered rows of a printed data frame
+            return _grid(["#", *names], has_prefix=has_prefix)
     return None
 
 
@@ -94,21 +98,22 @@ def unheaded(lines: Sequence[str]) -> Grid | None:
 
 
 def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
-    heads = ["_".join(name.split()).strip("#*") for name in names]
+    heads = ["_".join(name.split()).strip("*") for name in names]
     called = [
         "" if _NO_COLUMN.search(head.lower()) else name
         for head, name in zip(heads, names_of(heads), strict=True)
     ]
-    between = r"[ \t]*(?:\|[ \t]*|,[ \t]*|[ \t])"
-    body = rf"{_CELL}(?:{between}{_CELL}){{{len(names) - 1}}}[ \t|]*(?:[^\n\d]{{0,20}})$"
-    start = r"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else r"[ \t|]*"
-    pattern = rf"^{start}{body}".encode()
+    bar = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
+    cell, between = _CELL.encode(), rb"[ \t]*(?:" + bar + rb"[ \t]*|,[ \t]*|[ \t])"
+    start = rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|" + bar + rb")*"
+    more = rb"(?:%b%b){%d}" % (between, cell, len(names) - 1)
+    pattern = rb"^" + start + cell + more + rb"(?:[ \t]|" + bar + rb")*[^\n\d]{0,20}$"
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE | re.IGNORECASE), has_prefix)
 
 
 def columns(line: str) -> list[list[str]]:
     """Give the columns that a line may name, split in each way in which it can be."""
-    text = line.strip().strip("|").strip()
+    text = line.translate(_BARS).strip().strip("|").strip()
     if len(text) > _LONGEST or not _LOSS.search(text):
         return []
     found = []
@@ -122,6 +127,7 @@ def columns(line: str) -> list[list[str]]:
 
 def _cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
+    text = text.translate(_BARS)
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
     cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)

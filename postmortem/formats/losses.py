@@ -42,7 +42,7 @@ _EVAL: Final = re.compile(
 )
 _SPLIT: Final = re.compile(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
-    r"|test(?:ing)?|dev|sanity)(?![\w./])",
+    r"|test(?:ing)?|dev|sanity)(?![\w./]|\s?[=:]\s?[-+]?\.?\d)",
     re.IGNORECASE,
 )
 _TRAIN: Final = re.compile(
