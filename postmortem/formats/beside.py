@@ -31,8 +31,8 @@ _PASSED: Final = re.compile(
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _MOST_PAIRS: Final = 40
 _REWARD: Final = re.compile(
-    r"(?<![\w/])(?P<name>(?:(?:mean|avg|average|std(?: of)?|min|max|total|episode|ep)[ _]){0,2}"
-    rf"(?:rewards?|return))\s?[:=]?\s{{1,6}}(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
+    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
     re.IGNORECASE,
 )
 _DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats.losses import losses_on, plain
+from postmortem.formats.losses import losses_on, names_split, plain
 from postmortem.formats.positions import named_on
 from postmortem.formats.spelling import DECIMAL, FIGURE
 from postmortem.model.lines import Where
@@ -35,6 +35,8 @@ _FILLER: Final = re.compile(
 _RULE: Final = re.compile(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
 _CLOSING: Final = re.compile(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
 """Headings of what is no point of a curve."""
+_OF_RUN: Final = "train_runtime"
+"""Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
 _STEPS: Final = (
     "global_step",
     "num_timesteps",
@@ -54,6 +56,7 @@ _STEPS: Final = (
 """Names within a record that tell its step, the first that stands there."""
 _GLOBAL: Final = re.compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = re.compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_DIGIT: Final = re.compile(r"\d")
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240
@@ -101,6 +104,8 @@ def block(view: View, back_to: int) -> Block | None:
     above, heading = _above(view, max(back_to, view.start - _MOST_BYTES))
     behind, end = _behind(view, {one.name for one in above})
     entries = [*above, *behind]
+    if not behind:
+        return None
     if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
         return None
     return Block(_joined(heading, entries), tuple(one.name for one in entries), end)
@@ -109,6 +114,7 @@ def block(view: View, back_to: int) -> Block | None:
 def _above(view: View, low: int) -> tuple[list[_Entry], str]:
     """Give the entries above a line, in order, and the heading above them."""
     found, seen, gap, end = list[_Entry](), {_name_of(view)}, 0, view.start - 1
+    group = ""
     for _ in range(_MOST_LINES):
         if end <= low:
             break
@@ -121,14 +127,16 @@ def _above(view: View, low: int) -> tuple[list[_Entry], str]:
             found.insert(0, _Entry(*one))
             seen.add(one[0])
         elif one is None and text.strip() and not _RULE.match(text) and _is_heading(text):
-            return found, text.strip()
+            return found, f"{text.strip()} {group}".rstrip()
+        elif one is None and not group and _is_group(text):
+            group, gap = text.strip(), max(gap, 1)  # what stands above belongs to another group
         elif _RULE.match(text):
             gap += not text.strip() or not found
         elif one is not None or not _FILLER.match(text):
             break
         if gap > _GAP:
             break
-    return found, ""
+    return found, group
 
 
 def _behind(view: View, seen: set[str]) -> tuple[list[_Entry], int]:
@@ -140,13 +148,17 @@ def _behind(view: View, seen: set[str]) -> tuple[list[_Entry], int]:
         close = limit if close < 0 else close
         text = _text_at(view, start, close)
         one = entry(text) if text is not None else None
+        if text is not None and _OF_RUN in text:
+            return [], view.end
         if text is None or not text.strip() or (one is not None and one[0] in seen):
             break
         if one is not None:
             found.append(_Entry(*one))
             seen.add(one[0])
             end = close
-        elif not _RULE.match(text) and (_is_heading(text) or not _FILLER.match(text)):
+        elif not _RULE.match(text) and (
+            _is_heading(text) or _is_group(text) or not _FILLER.match(text)
+        ):
             break
         if close >= limit:
             break
@@ -173,13 +185,18 @@ def _is_heading(text: str) -> bool:
     return len(text) <= _LONGEST and bool(named_on(text)) and not losses_on(text).values
 
 
+def _is_group(text: str) -> bool:
+    """Say whether a line is the heading of a group: it names a split of the data, and no figure."""
+    return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and names_split(text)
+
+
 def _joined(heading: str, entries: Sequence[_Entry]) -> str:
     """Write a record on one line, its step before anything else."""
     named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
     of_run = _GLOBAL.search(heading)
     own = next((named[name] for name in _STEPS if name in named), None)
     step = of_run["value"] if of_run else own.value if own else ""
-    told = of_run is not None or own is not None and named_on(heading).step is None
+    told = of_run is not None or (own is not None and named_on(heading).step is None)
     place = f"step: {step}, " if told and step.isdecimal() else ""
     rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
     return f"{place}{heading}: " + ", ".join(f"{one.name}: {one.value}" for one in rest)

@@ -46,6 +46,7 @@ WORDS: Final = (
     b"iter: ",
     b"iters: ",
     b"tep: ",
+    b"tep=",
 )
 _NUMBER: Final = re.compile(FIGURE)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")

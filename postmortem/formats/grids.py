@@ -9,6 +9,7 @@ Columns are separated by bars, by commas, by tabs or by blanks. A heading is one
 follows that has as many cells; a row is one only if it has as many cells as the heading.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -31,13 +32,19 @@ _FIGURE: Final = re.compile(
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
 _BEFORE: Final = re.compile(r"[\s|]*")
 _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
-_COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%()#*-]{0,39}$")
+_COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%():#*-]{0,39}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
 _PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})
-_NO_COLUMN: Final = re.compile(r"^(?:#?|time|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$")
+_NO_COLUMN: Final = re.compile(
+    r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
+)
 _LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
 _BARS: Final = str.maketrans("│┃║", "|||")
+_LOSSES: Final = (
+    ("loss", re.compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
+    ("eval_loss", re.compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE)),
+)
 _LONGEST: Final = 400
 _FEWEST_ROWS: Final = 6
 """Rows at the beginning of a source that make a table without a heading."""
@@ -68,9 +75,7 @@ class Grid(NamedTuple):
         return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
 
 
-def grid(
-    ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool
-) -> Grid | None:
+def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
     row = next((line for line in lines if not _RULE.match(line)), "")
     for names in ways:
@@ -88,10 +93,12 @@ def unheaded(lines: Sequence[str]) -> Grid | None:
     if len(rows) < _FEWEST_ROWS or any(len(row) != 2 for row in rows):
         return None
     steps = [row[0] for row in rows]
-    if not all(step.isdecimal() and _FIGURE.match(row[1]) for step, row in zip(steps, rows, strict=True)):
+    if not all(
+        step.isdecimal() and _FIGURE.match(row[1]) for step, row in zip(steps, rows, strict=True)
+    ):
         return None
     numbers = [int(step) for step in steps]
-    apart = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    apart = {after - before for before, after in itertools.pairwise(numbers)}
     if len(apart) != 1 or min(apart) <= 0 or not any("." in row[1] for row in rows):
         return None
     return _grid(["step", "loss"], has_prefix=False)
@@ -100,7 +107,9 @@ def unheaded(lines: Sequence[str]) -> Grid | None:
 def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
     heads = ["_".join(name.split()).strip("*") for name in names]
     called = [
-        "" if _NO_COLUMN.search(head.lower()) else name
+        ""
+        if _NO_COLUMN.search(head.lower())
+        else next((one for one, kind in _LOSSES if kind.match(head)), name)
         for head, name in zip(heads, names_of(heads), strict=True)
     ]
     bar = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
@@ -111,8 +120,15 @@ def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE | re.IGNORECASE), has_prefix)
 
 
-def columns(line: str) -> list[list[str]]:
-    """Give the columns that a line may name, split in each way in which it can be."""
+def columns(line: str, above: str = "") -> list[list[str]]:
+    """Give the columns that a line may name, split in each way in which it can be.
+
+    A name may begin on the line above.
+    """
+    if "|" in line and "|" in above:
+        pairs = list(zip(above.split("|"), line.split("|"), strict=False))
+        if line.count("|") == above.count("|") and not all(cell.strip() for _, cell in pairs[1:-1]):
+            line = "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
     text = line.translate(_BARS).strip().strip("|").strip()
     if len(text) > _LONGEST or not _LOSS.search(text):
         return []
@@ -136,7 +152,9 @@ def _cells(text: str, count: int) -> list[str] | None:
     if len(cells) != count or not all(re.fullmatch(_CELL, cell, re.IGNORECASE) for cell in cells):
         return None
     figures = [cell for cell in cells if _FIGURE.match(cell)]
-    return cells if _value(cells[0]) is not None and len(figures) >= 2 or _is_placed(cells) else None
+    return (
+        cells if (_value(cells[0]) is not None and len(figures) >= 2) or _is_placed(cells) else None
+    )
 
 
 def _is_placed(cells: Sequence[str]) -> bool:

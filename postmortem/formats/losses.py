@@ -135,6 +135,11 @@ def is_of_training(label: str) -> bool:
     return split is None or bool(split["train"])
 
 
+def names_split(text: str) -> bool:
+    """Say whether a text names a split of the data: training, validation, test."""
+    return _SPLIT.search(text) is not None
+
+
 def plain(shown: str) -> str:
     """Write a printed name in one way."""
     return re.sub(r"[ ._/-]+", "_", shown.lower())
@@ -147,7 +152,8 @@ def _name(shown: str, text: str, start: int) -> str:
         return "eval_loss" if not re.search(r"best|min", shown, re.IGNORECASE) else plain(shown)
     if not _TRAIN.match(shown):
         return shown.replace(" ", "_")
-    return "eval_loss" if shown.lower() == "loss" and _is_evaluation(text, start) else "loss"
+    is_own = shown.lower().startswith("tr")  # it says itself what it is of
+    return "eval_loss" if not is_own and _is_evaluation(text, start) else "loss"
 
 
 def _is_evaluation(text: str, start: int) -> bool:

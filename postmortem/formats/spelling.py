@@ -9,7 +9,7 @@ from typing import Final
 
 _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
-FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER})?|\.\d+(?:{_POWER})?)"
+FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""

@@ -1,10 +1,11 @@
 """The bar of a Keras epoch that never came to its end.
 
-In: lines of unknown layout. Out: the last draw of a bar on its way, once the source has ended; none
-if a record of Keras came behind it. Not here: finished bars (`patterns/formats/keras.yaml`).
+In: lines of unknown layout. Out: the last draw of a bar on its way, once the source has ended, if a
+figure of it is not finite; none if a record of Keras came behind it. Not here: finished bars
+(`patterns/formats/keras.yaml`).
 
-A bar on its way shows the mean of its epoch so far, dozens of times: no point of a curve. Only the
-last of a run that was cut off within an epoch tells more than the records before it.
+A bar on its way shows the mean of its epoch so far, dozens of times: no point of a curve. But where
+a run was cut off within an epoch, its last bar alone may tell that a figure is no number any more.
 """
 
 import math
@@ -52,7 +53,7 @@ class Unfinished:
         return [
             (Record(math.nan, list(values.items()), where), line, offset)
             for where, (text, line, offset) in bars.items()
-            if (values := _values(text))
+            if not all(map(math.isfinite, (values := _values(text)).values()))
         ]
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats import table
-from postmortem.formats.blocks import block, entry
 from postmortem.formats.bars import Redraws, RunBar, is_training
+from postmortem.formats.blocks import block, entry
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
 from postmortem.formats.unknown import GenericReader

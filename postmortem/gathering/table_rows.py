@@ -44,7 +44,7 @@ class TableRows:
     def begin(self, view: View, base: int) -> Sequence[str]:
         """Begin a table if a line is the heading of one; else gives the columns that it names."""
         text = view.cleaned.text
-        columns = grids.columns(text)
+        columns = grids.columns(text, _above(view) if "|" in text else "")
         if not columns:
             return ()
         found = grids.grid(
@@ -95,3 +95,10 @@ class TableRows:
             self._points.record(
                 record, grids.PRODUCER, _FRAMEWORK, (self._line, offset), math.nan, record.units
             )
+
+
+def _above(view: View) -> str:
+    """Give the line above another."""
+    end = view.start - 1
+    start = view.data.rfind(b"\n", max(0, end - _LONGEST), max(0, end)) + 1
+    return view.clean_at(start, end).text if end > 0 else ""
