@@ -69,18 +69,20 @@ class Block(NamedTuple):
 
     text: str
     """The same on one line."""
-    names: tuple[str, ...]
-    """As printed, in order: what tells one kind of record from another."""
+    kind: str
+    """What tells its kind of record from others: the losses in it."""
     end: int
     """Where it ends in the data of the view."""
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
+    """A name and its figure as printed."""
+
     name: str
     value: str
 
 
-def entry(text: str) -> tuple[str, str] | None:
+def entry(text: str) -> Entry | None:
     """Read a line that holds one name and one figure; None if it is no such line."""
     found = _ENTRY.match(text) if len(text) <= _LONGEST else None
     if found is None:
@@ -88,7 +90,7 @@ def entry(text: str) -> tuple[str, str] | None:
     name = "_".join(found["name"].split())
     if "/" in name:  # Composer puts the loop before the name
         name = name.removeprefix("Train_")
-    return _Entry(name, found["value"].rstrip(","))
+    return Entry(name, found["value"].rstrip(","))
 
 
 def block(view: View, back_to: int) -> Block | None:
@@ -99,7 +101,7 @@ def block(view: View, back_to: int) -> Block | None:
         back_to: offset in the data before which lines belong to another record.
     """
     own = entry(view.cleaned.text)
-    if own is None or not losses_on(f"{own[0]}: {own[1]}").values:
+    if own is None or not losses_on(f"{own.name}: {own.value}").values:
         return None
     above, heading = _above(view, max(back_to, view.start - _MOST_BYTES))
     behind, end = _behind(view, {one.name for one in above})
@@ -108,62 +110,90 @@ def block(view: View, back_to: int) -> Block | None:
         return None
     if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
         return None
-    return Block(_joined(heading, entries), tuple(one.name for one in entries), end)
+    losses = (one.name for one in entries if "loss" in one.name.lower())
+    return Block(_joined(heading, entries), " ".join(["block", *losses]), end)
 
 
-def _above(view: View, low: int) -> tuple[list[_Entry], str]:
+class _Upwards:
+    """What stands above a line of a record, read from below."""
+
+    def __init__(self, seen: str) -> None:
+        """Begin above a line that holds a figure of this name."""
+        self.entries: list[Entry] = []
+        self.heading = self._group = ""
+        self._seen, self._gap = {seen}, 0
+
+    def takes(self, text: str) -> bool:
+        """Take the line above what has been read; says whether another may follow above it."""
+        one = entry(text)
+        if one is not None:
+            return self._takes_entry(one)
+        if _RULE.match(text):
+            self._gap += not text.strip() or not self.entries
+        elif _is_heading(text):
+            self.heading = f"{text.strip()} {self._group}".rstrip()
+            return False
+        elif not self._group and _is_group(text):
+            # What stands above belongs to another group.
+            self.heading = self._group = text.strip()
+            self._gap = max(self._gap, 1)
+        elif not _FILLER.match(text):
+            return False
+        return self._gap <= _GAP
+
+    def _takes_entry(self, one: Entry) -> bool:
+        if self._gap or one.name in self._seen:
+            return False
+        self.entries.insert(0, one)
+        self._seen.add(one.name)
+        return True
+
+
+def _above(view: View, low: int) -> tuple[list[Entry], str]:
     """Give the entries above a line, in order, and the heading above them."""
-    found, seen, gap, end = list[_Entry](), {_name_of(view)}, 0, view.start - 1
-    group = ""
+    own, end = entry(view.cleaned.text), view.start - 1
+    upwards = _Upwards(own.name if own else "")
     for _ in range(_MOST_LINES):
         if end <= low:
             break
         start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
         text = _text_at(view, start, end)
-        if text is None:
+        if text is None or not upwards.takes(text):
             break
-        one, end = entry(text), start - 1
-        if gap == 0 and one is not None and one[0] not in seen:
-            found.insert(0, _Entry(*one))
-            seen.add(one[0])
-        elif one is None and text.strip() and not _RULE.match(text) and _is_heading(text):
-            return found, f"{text.strip()} {group}".rstrip()
-        elif one is None and not group and _is_group(text):
-            group, gap = text.strip(), max(gap, 1)  # what stands above belongs to another group
-        elif _RULE.match(text):
-            gap += not text.strip() or not found
-        elif one is not None or not _FILLER.match(text):
-            break
-        if gap > _GAP:
-            break
-    return found, group
+        end = start - 1
+    return upwards.entries, upwards.heading
 
 
-def _behind(view: View, seen: set[str]) -> tuple[list[_Entry], int]:
+def _behind(view: View, seen: set[str]) -> tuple[list[Entry], int]:
     """Give the entries of a line and of those behind it, and where the last of them ends."""
-    found, start, end, data = list[_Entry](), view.start, view.end, view.data
+    found, start, end, data = list[Entry](), view.start, view.end, view.data
     limit = min(len(data), view.start + _MOST_BYTES)
     for _ in range(_MOST_LINES):
         close = data.find(b"\n", start, limit)
         close = limit if close < 0 else close
         text = _text_at(view, start, close)
-        one = entry(text) if text is not None else None
-        if text is not None and _OF_RUN in text:
+        if text is None or not text.strip():
+            break
+        if _OF_RUN in text:
             return [], view.end
-        if text is None or not text.strip() or (one is not None and one[0] in seen):
-            break
-        if one is not None:
-            found.append(_Entry(*one))
-            seen.add(one[0])
+        one = entry(text)
+        if one is not None and one.name not in seen:
+            found.append(one)
+            seen.add(one.name)
             end = close
-        elif not _RULE.match(text) and (
-            _is_heading(text) or _is_group(text) or not _FILLER.match(text)
-        ):
-            break
-        if close >= limit:
+        elif one is not None or _ends(text):
             break
         start = close + 1
+        if start > limit:
+            break
     return found, end
+
+
+def _ends(text: str) -> bool:
+    """Say whether a line that holds no figure ends the record before it."""
+    return not _RULE.match(text) and (
+        _is_heading(text) or _is_group(text) or not _FILLER.match(text)
+    )
 
 
 def _text_at(view: View, start: int, end: int) -> str | None:
@@ -173,11 +203,6 @@ def _text_at(view: View, start: int, end: int) -> str | None:
     where: Where = view.cleaned.where
     one = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
     return one.text if same_process(one.where, where) else None
-
-
-def _name_of(view: View) -> str:
-    one = entry(view.cleaned.text)
-    return one[0] if one else ""
 
 
 def _is_heading(text: str) -> bool:
@@ -190,13 +215,19 @@ def _is_group(text: str) -> bool:
     return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and names_split(text)
 
 
-def _joined(heading: str, entries: Sequence[_Entry]) -> str:
+def _joined(heading: str, entries: Sequence[Entry]) -> str:
     """Write a record on one line, its step before anything else."""
-    named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
-    of_run = _GLOBAL.search(heading)
-    own = next((named[name] for name in _STEPS if name in named), None)
-    step = of_run["value"] if of_run else own.value if own else ""
-    told = of_run is not None or (own is not None and named_on(heading).step is None)
-    place = f"step: {step}, " if told and step.isdecimal() else ""
+    own = _own_step(entries)
     rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
-    return f"{place}{heading}: " + ", ".join(f"{one.name}: {one.value}" for one in rest)
+    figures = ", ".join(f"{one.name}: {one.value}" for one in rest)
+    of_run = _GLOBAL.search(heading)
+    step = of_run["value"] if of_run else ""
+    if own is not None and not step and named_on(heading).step is None:
+        step = own.value
+    return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
+
+
+def _own_step(entries: Sequence[Entry]) -> Entry | None:
+    """Give the entry that tells the step of its record."""
+    named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
+    return next((named[name] for name in _STEPS if name in named), None)

@@ -21,8 +21,8 @@ def named_cells(
         columns: of the last heading; empty if there was none.
     """
     cells, lowered = text.split(), [column.lower() for column in columns]
-    names: Sequence[str] = raw["default"]
-    if raw["behind"] in lowered:
+    names: Sequence[str] = raw.get("default", ())
+    if raw.get("behind") in lowered:
         start = lowered.index(raw["behind"]) + 1
         names = columns[start : start + len(cells)]
     values = zip(names, map(value_of, cells), strict=False)

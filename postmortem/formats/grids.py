@@ -23,9 +23,13 @@ from postmortem.model.lines import Where
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
 _CELL: Final = (
-    rf"(?:[+-]?[\d.,]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
+    rf"(?:[+-]?[\d.]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
     r"|-{1,3}|none|n/a)"
 )
+_BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
+_ANY: Final = rb"[^\s|,\xe2]{1,40}"
+_BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
+"""What lines are searched for: nothing in it can be read in two ways, so that it is fast."""
 _FIGURE: Final = re.compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
@@ -90,18 +94,17 @@ def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: boo
 def unheaded(lines: Sequence[str]) -> Grid | None:
     """Make a table of the first lines of a source if they are nothing but a step and a figure."""
     rows = [line.split() for line in lines if line.strip()][:_FEWEST_ROWS]
-    if len(rows) < _FEWEST_ROWS or any(len(row) != 2 for row in rows):
+    if len(rows) < _FEWEST_ROWS or not all(map(_is_pair, rows)):
         return None
-    steps = [row[0] for row in rows]
-    if not all(
-        step.isdecimal() and _FIGURE.match(row[1]) for step, row in zip(steps, rows, strict=True)
-    ):
-        return None
-    numbers = [int(step) for step in steps]
-    apart = {after - before for before, after in itertools.pairwise(numbers)}
-    if len(apart) != 1 or min(apart) <= 0 or not any("." in row[1] for row in rows):
-        return None
-    return _grid(["step", "loss"], has_prefix=False)
+    apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
+    is_even = len(apart) == 1 and min(apart) > 0
+    is_figure = any("." in row[1] for row in rows)
+    return _grid(["step", "loss"], has_prefix=False) if is_even and is_figure else None
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    """Say whether a row is a whole number and a figure."""
+    return len(row) == 2 and row[0].isdecimal() and _FIGURE.match(row[1]) is not None
 
 
 def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
@@ -112,12 +115,12 @@ def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
         else next((one for one, kind in _LOSSES if kind.match(head)), name)
         for head, name in zip(heads, names_of(heads), strict=True)
     ]
-    bar = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
-    cell, between = _CELL.encode(), rb"[ \t]*(?:" + bar + rb"[ \t]*|,[ \t]*|[ \t])"
-    start = rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|" + bar + rb")*"
-    more = rb"(?:%b%b){%d}" % (between, cell, len(names) - 1)
-    pattern = rb"^" + start + cell + more + rb"(?:[ \t]|" + bar + rb")*[^\n\d]{0,20}$"
-    return Grid(tuple(called), re.compile(pattern, re.MULTILINE | re.IGNORECASE), has_prefix)
+    has_words = (
+        rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|%b)*(?=[\d.+-])" % _BAR
+    )
+    more = rb"(?:%b%b){%d}" % (_BETWEEN, _ANY, len(names) - 1)
+    pattern = rb"^%b%b%b(?:(?:[ \t]|%b)[^\n\d]{0,30})?\r?$" % (has_words, _ANY, more, _BAR)
+    return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix)
 
 
 def columns(line: str, above: str = "") -> list[list[str]]:
@@ -125,20 +128,25 @@ def columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above.
     """
-    if "|" in line and "|" in above:
-        pairs = list(zip(above.split("|"), line.split("|"), strict=False))
-        if line.count("|") == above.count("|") and not all(cell.strip() for _, cell in pairs[1:-1]):
-            line = "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
-    text = line.translate(_BARS).strip().strip("|").strip()
+    text = _of_two(above, line).translate(_BARS).strip().strip("|").strip()
     if len(text) > _LONGEST or not _LOSS.search(text):
         return []
-    found = []
-    for sign, split in _SPLITS:
-        if sign in text:
-            names = [name.strip(" |*") for name in re.split(split, text)]
-            if len(names) >= 2 and all(_COLUMN.match(name) for name in names):
-                found.append(names)
-    return found
+    ways = [
+        [name.strip(" |*") for name in re.split(split, text)]
+        for sign, split in _SPLITS
+        if sign in text
+    ]
+    return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def _of_two(above: str, line: str) -> str:
+    """Join a heading of two lines, whose names have a word on each."""
+    if "|" not in line or line.count("|") != above.count("|"):
+        return line
+    pairs = list(zip(above.split("|"), line.split("|"), strict=True))
+    if all(cell.strip() for _, cell in pairs[1:-1]):
+        return line
+    return "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
 
 
 def _cells(text: str, count: int) -> list[str] | None:

@@ -66,7 +66,7 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
-        self._cells: Mapping[str, Any] | None = raw.get("cells")
+        self._cells: Mapping[str, Any] = raw.get("cells") or {}
         self._pairs = PairReader(raw)
 
     def read(
@@ -100,9 +100,7 @@ class MetricReader:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
-        values = _values(groups)
-        if self._cells is not None and "cells" in groups:
-            values += named_cells(self._cells, groups["cells"], columns)
+        values = _values(groups) + named_cells(self._cells, groups.get("cells", ""), columns)
         for name, printed, _ in self._pairs.read(match, budget):
             value = value_of(printed)
             if name == "step":

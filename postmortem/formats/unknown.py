@@ -116,16 +116,14 @@ class GenericReader:
         return self._given((where, looked.stream), (looked.epoch, now, looked.bar.total), found)
 
     def read_block(
-        self, text: str, names: Sequence[str], where: Where, line: int
+        self, text: str, kind: str, where: Where, line: int
     ) -> list[tuple[Record, int] | Late]:
-        """Read a record of several lines that has been written on one; its names tell its kind."""
+        """Read a record of several lines, of this kind, that has been written on one."""
         looked = look(text, where, line)
-        self.has_read = False
-        if looked is None or looked.bar is not None:
-            return []
-        layout = " ".join(["block", *(name for name in names if "loss" in name.lower())])
-        found = looked.found._replace(layout=layout)
-        accepted = self._acceptance.take(found, is_owned=self._owners.is_owned(where))
+        accepted = []
+        if looked is not None and looked.bar is None:
+            found = looked.found._replace(layout=kind)
+            accepted = self._acceptance.take(found, is_owned=self._owners.is_owned(where))
         self.has_read = bool(accepted)
         return [self._settled(one) for one in accepted]
 

@@ -13,7 +13,7 @@ from postmortem.formats.bars import Redraws, RunBar, is_training
 from postmortem.formats.blocks import block, entry
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
-from postmortem.formats.unknown import GenericReader
+from postmortem.formats.unknown import GenericReader, Late
 from postmortem.gathering.cursor import CLAIMED, Cursor
 from postmortem.gathering.points import Points
 from postmortem.gathering.quick import Quick
@@ -105,23 +105,28 @@ class MetricLines:
             return
         if self._generic.is_crowded and not self._cursor.may_read(opening, place):
             return
-        where = self._points.process(view.cleaned.where)
         is_part = entry(view.cleaned.text) is not None
-        whole = block(view, self._read_until - base) if is_part else None
-        if whole is not None:
-            self._read_until = max(self._read_until, base + whole.end)
-        for found in (
-            self._generic.read_block(whole.text, whole.names, where, view.number)
-            if whole is not None
-            else self._generic.read(view.cleaned.text, where, view.number)
-        ):
+        for found in self._unknown(view, base, is_part=is_part):
             self.quick.put(found, place)
-        # What may be part of a longer record is looked at each time.
-        if self._generic.has_read and not is_part:
+        if is_part:  # of a longer record, maybe: looked at each time
+            return
+        if self._generic.has_read:
             self.quick.paths.learn(opening, view, None)
-        elif not self._generic.has_read and not is_part:
+        else:
             self._columns = self._rows.begin(view, base) or self._columns
+            where = self._points.process(view.cleaned.where)
             self._unfinished.take(view.cleaned.text, where, view.number, place)
+
+    def _unknown(
+        self, view: View, base: int, *, is_part: bool
+    ) -> Sequence[tuple[Record, int] | Late]:
+        """Read a line of unknown layout, or the record of several lines that it is a part of."""
+        where = self._points.process(view.cleaned.where)
+        whole = block(view, self._read_until - base) if is_part else None
+        if whole is None:
+            return self._generic.read(view.cleaned.text, where, view.number)
+        self._read_until = max(self._read_until, base + whole.end)
+        return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

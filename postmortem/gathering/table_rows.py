@@ -62,13 +62,17 @@ class TableRows:
         if block.offset == 0 and block.lo == 0 and self._grid is None:
             head = block.data[:_HEAD].decode("utf-8", "replace").split("\n")
             self._grid, self._line = grids.unheaded(head[:-1]), 1
-        self._read(block.data, block.offset, block.hi)
+        # A line that the region cuts is read with the next.
+        end = block.hi
+        if end < len(block.data):
+            end = block.data.rfind(b"\n", 0, end) + 1
+        self._read(block.data, block.offset, end)
 
     def _read(self, data: bytes, base: int, end: int) -> None:
         """Read the rows of the table up to an offset in the data."""
-        if self._grid is None:
-            return
         position = self._place - base
+        if self._grid is None or end <= position:
+            return
         for found in self._grid.row.finditer(data, max(0, position), end):
             start = found.start()
             if base + start - self._row > _MOST_BETWEEN:
