@@ -18,7 +18,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 _BAR: Final = re.compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
 _DRAW: Final = re.compile(
-    r"(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it)"
+    r"(?:(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\||^\s{0,9}\|)\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it)"
     r" \[(?P<inside>[^\]\n]{0,600})\]?"
     r"|(?<![━╸╺])[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",
 )

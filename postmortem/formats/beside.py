@@ -25,18 +25,26 @@ _PASSED: Final = re.compile(
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
-    r"|rate$|scale$|norm$|/s$|memory|_mem|^mem",
+    r"|rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _MOST_PAIRS: Final = 40
+_REWARD: Final = re.compile(
+    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
+    re.IGNORECASE,
+)
+_DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_FEWEST_DECIMALS: Final = 3
+"""Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
 """What may stand between a name and its value."""
 _RATE: Final = re.compile(
     rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
 )
 _NORM: Final = re.compile(
-    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|gnorm|norm|grad(?=[ :=]))"
+    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=]))"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
@@ -48,11 +56,17 @@ _BEHIND_FIGURE: Final = r"(?:(?<=[\dnf])|(?<=[\dnf]\s))"
 _SPEED: Final = re.compile(
     _BEHIND_FIGURE
     + r"(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
-    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b",
+    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b(?!\s?[=:])",
     re.IGNORECASE,
 )
+_NAMED_SPEED: Final = re.compile(
+    r"(?<![\w/])(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
+    rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w)",
+    re.IGNORECASE,
+)
+"""The same unit as a name: what stands before it belongs to another."""
 _STEP_TIME: Final = re.compile(
-    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w)"
+    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w|\s?[=:])"
 )
 _ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
 """The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
@@ -75,6 +89,7 @@ _BESIDE: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),
     (names.DATA_TIME, "ata", _DATA_TIME),
+    (names.THROUGHPUT, "/s", _NAMED_SPEED),
 )
 """Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
 _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
@@ -103,6 +118,19 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
         _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
     _add_pairs(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
+
+
+def figures_on(text: str) -> dict[str, float]:
+    """Give the figures of a line that names no loss: rewards, and names with decimals."""
+    values = {
+        "_".join(match["name"].lower().split()): value
+        for match in itertools.islice(_REWARD.finditer(text), _MOST_PAIRS)
+        if (value := value_of(match["value"])) is not None
+    }
+    if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
+        return {}
+    _add_pairs(text, values, "")
+    return values
 
 
 def _add_named(

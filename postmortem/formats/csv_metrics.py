@@ -55,7 +55,7 @@ def claims(head: str) -> bool:
 def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
     rows = map(_cells, lines)
-    names = _names_of([column.strip() for column in next(rows, [])])
+    names = names_of([column.strip() for column in next(rows, [])])
     for line, row in enumerate(rows, start=2):
         values = _values_of(names, row)
         step = values.pop("step", math.nan)
@@ -63,7 +63,7 @@ def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
             yield Record(step, list(values.items()), NOWHERE), line
 
 
-def _names_of(columns: list[str]) -> list[str]:
+def names_of(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
     step_column = next((heads.index(name) for name in _STEPS if name in heads), None)

@@ -10,11 +10,11 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.formats.bars import Draw, draw
-from postmortem.formats.beside import add_beside
+from postmortem.formats.beside import add_beside, figures_on
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import epoch_as_printed, named_on, position
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import FIGURE
+from postmortem.formats.spelling import FIGURE, in_ascii
 from postmortem.model.lines import NOWHERE, Where
 
 WORDS: Final = (
@@ -39,6 +39,14 @@ WORDS: Final = (
     b" ce ",
     b" ce=",
     b" ce:",
+    "损失".encode(),
+    b"eward",
+    b"poch: ",
+    b"poch:",
+    b"iter: ",
+    b"iters: ",
+    b"tep: ",
+    b"tep=",
 )
 _NUMBER: Final = re.compile(FIGURE)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
@@ -88,9 +96,12 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
+    text = in_ascii(text)
     bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
     if bar is None or "oss" in bar.behind:
         found = _found(bar.behind if bar is not None else text, where, line)
+        if found is None and bar is None:
+            found = _without_loss(text, where, line)
         return Looked(found, None, "", "") if found is not None else None
     return _of_bar(bar, where, line) if is_of_training(bar.label) else None
 
@@ -130,6 +141,29 @@ def _found(text: str, where: Where, line: int) -> Found | None:
         line,
         place.length,
         place.is_numbered,
+    )
+
+
+def _without_loss(text: str, where: Where, line: int) -> Found | None:
+    """Read the figures of a line that names a step or an epoch, and no loss.
+
+    It is to come again before it is taken for a metric line: it has no place that speaks for it.
+    """
+    named = named_on(text)
+    values = figures_on(text) if named and is_of_training(text) else {}
+    if not values:
+        return None
+    place = position(text, named, len(text))
+    if not math.isnan(place.epoch):
+        values["epoch"] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total),
+        "",
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_layout(text),
+        line=line,
+        length=place.length,
     )
 
 

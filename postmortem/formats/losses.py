@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
 
 _LOSS_NAME: Final = (
-    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-]))?"
-    r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)(?:(?:[ _/][a-z]|_[A-Z])\w{0,20})?"
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L))?"
+    r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
+    r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
 _LOSS_SIGN: Final = (
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
@@ -28,7 +29,7 @@ _LOSS: Final = re.compile(
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
-    r"|recon(?:struction)?|elbo|ELBO|objective|total|cross[ _-]?entropy)"
+    r"|recon(?:struction)?|elbo|ELBO|objective|total|[Cc]ross[ _-]?[Ee]ntropy)"
 )
 _OBJECTIVE: Final = re.compile(
     rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
@@ -41,17 +42,17 @@ _EVAL: Final = re.compile(
 )
 _SPLIT: Final = re.compile(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
-    r"|test(?:ing)?|dev|sanity)(?![\w./])",
+    r"|test(?:ing)?|dev|sanity)(?![\w./]|\s?[=:]\s?[-+]?\.?\d)",
     re.IGNORECASE,
 )
 _TRAIN: Final = re.compile(
     r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?"
-    r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total))?$",
+    r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
     re.IGNORECASE,
 )
 _SETTING: Final = re.compile(
-    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func\w*|coeff?\w*|factor|lambda|reduction"
-    r"|threshold|interval|freq\w*|ratio|margin|eps|steps?|name|mask|log\w*"
+    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
+    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
     r"|is|was|at|of|in|for|and|on)$"
 )
 _FILLER: Final = re.compile(
@@ -134,6 +135,11 @@ def is_of_training(label: str) -> bool:
     return split is None or bool(split["train"])
 
 
+def names_split(text: str) -> bool:
+    """Say whether a text names a split of the data: training, validation, test."""
+    return _SPLIT.search(text) is not None
+
+
 def plain(shown: str) -> str:
     """Write a printed name in one way."""
     return re.sub(r"[ ._/-]+", "_", shown.lower())
@@ -146,7 +152,8 @@ def _name(shown: str, text: str, start: int) -> str:
         return "eval_loss" if not re.search(r"best|min", shown, re.IGNORECASE) else plain(shown)
     if not _TRAIN.match(shown):
         return shown.replace(" ", "_")
-    return "eval_loss" if shown.lower() == "loss" and _is_evaluation(text, start) else "loss"
+    is_own = shown.lower().startswith("tr")  # it says itself what it is of
+    return "eval_loss" if not is_own and _is_evaluation(text, start) else "loss"
 
 
 def _is_evaluation(text: str, start: int) -> bool:

@@ -17,14 +17,14 @@ _STEP_NAME: Final = (
 )
 _STEP: Final = re.compile(
     _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})"
-    r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w.%])"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
 _FRACTION: Final = re.compile(
     r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
 )
 """A position of a length right before the loss, whatever it is called."""
-_NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}$")
-"""A number in brackets before the loss and nothing else: a step if it grows, maybe a rank."""
+_NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
+"""A number in brackets before anything else: a step if it grows, maybe a rank."""
 _EPOCH: Final = re.compile(
     r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"

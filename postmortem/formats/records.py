@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from postmortem.formats.cells import named_cells
 from postmortem.formats.pairs import PairReader
 from postmortem.formats.printed_numbers import open_spans
 from postmortem.formats.spelling import value_of
@@ -30,7 +31,7 @@ _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
 _RESERVED: Final = frozenset(
-    {"pairs", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
+    {"pairs", "cells", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
 )
 EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
 """Groups that hold the number of an epoch whose steps are counted anew; the number of the first."""
@@ -65,10 +66,18 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
+        self._cells: Mapping[str, Any] = raw.get("cells") or {}
         self._pairs = PairReader(raw)
 
-    def read(self, view: View, budget: Budget | None = None) -> Record | None:
+    def read(
+        self, view: View, budget: Budget | None = None, columns: Sequence[str] = ()
+    ) -> Record | None:
         """Read the record on a line, or None if there is none.
+
+        Args:
+            view: the line.
+            budget: what searching is taken from.
+            columns: of the heading above, for a format whose figures it names.
 
         Raises:
             TimeoutError: it took too long, or the budget is spent.
@@ -77,9 +86,12 @@ class MetricReader:
             view.cleaned.text if self._lines == 1 else self._window(view),
             view.cleaned.where,
             budget,
+            columns,
         )
 
-    def _record(self, text: str, where: Where, budget: Budget | None) -> Record | None:
+    def _record(
+        self, text: str, where: Where, budget: Budget | None, columns: Sequence[str] = ()
+    ) -> Record | None:
         match = self.format.search(text, budget)
         if match is None:
             return None
@@ -88,7 +100,7 @@ class MetricReader:
             where = where._replace(rank=whole_number(groups["rank"]))
         step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
         step += _before(groups)
-        values = _values(groups)
+        values = _values(groups) + named_cells(self._cells, groups.get("cells", ""), columns)
         for name, printed, _ in self._pairs.read(match, budget):
             value = value_of(printed)
             if name == "step":

@@ -9,7 +9,7 @@ from typing import Final
 
 _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
-FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER})?|\.\d+(?:{_POWER})?)"
+FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
@@ -17,6 +17,35 @@ _NUMBER: Final = re.compile(
     r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
 )
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
+
+_IS_CHINESE: Final = re.compile(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
+_WIDE: Final = str.maketrans("：，；＝（）", ":,;=()")
+_CHINESE: Final = (
+    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
+    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
+    (re.compile(r"训练"), " train "),
+    (re.compile(r"验证|测试|评估"), " val "),
+    (re.compile(r"最[佳优低]"), " best "),
+    (re.compile(r"平均"), " avg "),
+    (re.compile(r"总(?=损失)"), " total "),
+    (re.compile(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
+    (re.compile(r"学习率"), " lr "),
+    (re.compile(r"梯度范数"), " grad_norm "),
+    (re.compile(r"准确率|精度"), " acc "),
+    (re.compile(r"轮[次数]?"), " epoch "),
+    (re.compile(r"迭代(?:次数)?|步[数骤]?"), " step "),
+)
+"""What Chinese programs call the figures that are looked for."""
+
+
+def in_ascii(text: str) -> str:
+    """Write a line with full-width signs or Chinese names as it would be written in English."""
+    if text.isascii() or not _IS_CHINESE.search(text):
+        return text
+    text = text.translate(_WIDE)
+    for word, english in _CHINESE:
+        text = word.sub(english, text)
+    return text.replace(" loss loss", " loss").replace(" loss Loss", " loss").replace("  ", " ")
 
 
 def value_of(text: str) -> float | None:

@@ -115,6 +115,18 @@ class GenericReader:
         )
         return self._given((where, looked.stream), (looked.epoch, now, looked.bar.total), found)
 
+    def read_block(
+        self, text: str, kind: str, where: Where, line: int
+    ) -> list[tuple[Record, int] | Late]:
+        """Read a record of several lines, of this kind, that has been written on one."""
+        looked = look(text, where, line)
+        accepted = []
+        if looked is not None and looked.bar is None:
+            found = looked.found._replace(layout=kind)
+            accepted = self._acceptance.take(found, is_owned=self._owners.is_owned(where))
+        self.has_read = bool(accepted)
+        return [self._settled(one) for one in accepted]
+
     def read_learnt(
         self, layout: Layout, where: Where, groups: Sequence[bytes], line: int
     ) -> list[tuple[Record, int] | Late]:

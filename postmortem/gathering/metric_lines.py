@@ -5,15 +5,19 @@ from them goes to `gathering.quick`. Not here: formats (`formats`), series.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
+from postmortem.formats.blocks import block, entry
 from postmortem.formats.records import MetricReader, Record
-from postmortem.formats.unknown import GenericReader
+from postmortem.formats.unfinished import FRAMEWORK, Unfinished
+from postmortem.formats.unknown import GenericReader, Late
 from postmortem.gathering.cursor import CLAIMED, Cursor
 from postmortem.gathering.points import Points
 from postmortem.gathering.quick import Quick
+from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
 
@@ -34,19 +38,26 @@ class MetricLines:
     """Takes the figures of one source."""
 
     def __init__(
-        self, readers: list[MetricReader], points: Points, cursor: Cursor, budget: Budget
+        self,
+        readers: list[MetricReader],
+        points: Points,
+        cursor: Cursor,
+        rows: TableRows,
+        budget: Budget,
     ) -> None:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
-        self._budget = budget
+        self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
         self._redraws: Redraws[_Drawn] = Redraws()
-        self._bar = RunBar()
+        self._bar, self._unfinished = RunBar(), Unfinished()
         self.quick = Quick(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
+        self._columns: Sequence[str] = ()
+        """Of the last line that names some and is the heading of no table."""
         self._read_until = 0
         """Offset up to which records of several lines have been read."""
 
@@ -55,12 +66,14 @@ class MetricLines:
         if CLAIMED in view.claimed:
             return
         reader = self._readers[index]
-        record = reader.read(view, self._budget)
+        record = reader.read(view, self._budget, self._columns)
         if record is None:
             return
         view.claimed.add(CLAIMED)
         self._read_until = max(self._read_until, base + _end_of(view, record.lines))
         drawn = _Drawn(record, reader, view.number, base + view.start)
+        if reader.framework == FRAMEWORK:
+            self._unfinished.end(self._points.process(record.where))
         if reader.redraws:
             self._redrawn(drawn)
             return
@@ -92,16 +105,35 @@ class MetricLines:
             return
         if self._generic.is_crowded and not self._cursor.may_read(opening, place):
             return
-        where = self._points.process(view.cleaned.where)
-        for found in self._generic.read(view.cleaned.text, where, view.number):
+        is_part = entry(view.cleaned.text) is not None
+        for found in self._unknown(view, base, is_part=is_part):
             self.quick.put(found, place)
+        if is_part:  # of a longer record, maybe: looked at each time
+            return
         if self._generic.has_read:
             self.quick.paths.learn(opening, view, None)
+        else:
+            self._columns = self._rows.begin(view, base) or self._columns
+            where = self._points.process(view.cleaned.where)
+            self._unfinished.take(view.cleaned.text, where, view.number, place)
+
+    def _unknown(
+        self, view: View, base: int, *, is_part: bool
+    ) -> Sequence[tuple[Record, int] | Late]:
+        """Read a line of unknown layout, or the record of several lines that it is a part of."""
+        where = self._points.process(view.cleaned.where)
+        whole = block(view, self._read_until - base) if is_part else None
+        if whole is None:
+            return self._generic.read(view.cleaned.text, where, view.number)
+        self._read_until = max(self._read_until, base + whole.end)
+        return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""
         for drawn in self._redraws.rest():
             self._record(drawn)
+        for record, line, place in self._unfinished.rest():
+            self._points.record(record, FRAMEWORK, FRAMEWORK, (line, place), math.nan, record.units)
         offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
         for found in self._generic.rest():
             self.quick.put(found, offset)

@@ -22,6 +22,7 @@ from postmortem.gathering.literals import Machine
 from postmortem.gathering.metric_lines import MetricLines
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
+from postmortem.gathering.table_rows import TableRows
 from postmortem.gathering.traceback_lines import TracebackLines
 from postmortem.knowledge.engine import A_SOURCE, Budget
 from postmortem.model.lines import NOWHERE, Where
@@ -59,7 +60,8 @@ class Gathering:
         self._machine, self._source = machine, source
         self._points = Points(self.result, source, where)
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
-        self._metrics = MetricLines(machine.metrics, self._points, self._cursor, own)
+        self._rows = TableRows(self._points, line_break)
+        self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
         self._takers = self._by_kind(Searches(own), line_break)
         self.result.stamps[source] = self._cursor.sight.stamps
@@ -74,6 +76,7 @@ class Gathering:
         metrics = self._metrics
         for number, view, base in self._cursor.looks(block, metrics.quick.take, metrics.end_line):
             self._look(number, view, base)
+        self._rows.feed(block)
         self._points.flush()
         self._ends.feed(block)
 

@@ -206,6 +206,13 @@ class AdvisoryEntry(AskingEntry):
     references: list[str] = []
 
 
+class CellsEntry(Strict):
+    """How the figures in the group `cells` of a format are named."""
+
+    behind: str
+    default: list[str] = []
+
+
 class FormatEntry(Strict):
     """One entry of `formats/<name>.yaml`."""
 
@@ -221,6 +228,7 @@ class FormatEntry(Strict):
     lines: Annotated[int, Field(ge=1, le=100)] = 1
     producer: str = ""
     redraws: bool = False
+    cells: CellsEntry | None = None
     pair: str | None = None
     step: str | None = None
     loss_key: str | None = None

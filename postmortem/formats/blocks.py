@@ -1,0 +1,233 @@
+"""Records that are printed over several lines, a name and a value on each.
+
+In: the view of a line with a metric word. Out: `Block`: the same record written on one line, so
+that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here: what
+the names mean (`formats.losses`, `formats.beside`), tables with a heading (`formats.grids`).
+
+A box of stable-baselines3, a printed pandas Series, an indented JSON object and the `> name: value`
+lines of speech toolkits are all the same: neighbouring lines that hold one name and one figure
+each. A name that comes again begins the next record. Where in the run it stands is told by one of
+its own names, or by a line above it that names a step or an epoch and no figure of its own.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from postmortem.formats.losses import losses_on, names_split, plain
+from postmortem.formats.positions import named_on
+from postmortem.formats.spelling import DECIMAL, FIGURE
+from postmortem.model.lines import Where
+from postmortem.reading.windows import View, same_process
+
+_WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"
+_NAME: Final = rf"{_WORD}(?: {{1,2}}{_WORD}){{0,4}}"
+_ENTRY: Final = re.compile(
+    rf"[\s|>*•#{{\"'-]{{0,60}}(?P<name>{_NAME}?)[\"']?"
+    rf"(?:\s{{0,40}}[:=|：]\s{{0,40}}|\s*\t\s{{0,40}}|\s{{2,60}}|\s(?={DECIMAL}))"
+    rf"[\"']?(?P<value>{FIGURE})[\"']?"
+    r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
+)
+_FILLER: Final = re.compile(
+    rf"[\s>*•#\"'-]{{0,60}}{_NAME}[\"']?(?:\s{{0,40}}[:=]|\s\[)[^|]{{0,80}}$|\s{{0,8}}\|.{{0,200}}\|\s{{0,8}}$"
+)
+"""A line of a record that holds no figure: a list, a time, the name of a group."""
+_RULE: Final = re.compile(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
+_CLOSING: Final = re.compile(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
+"""Headings of what is no point of a curve."""
+_OF_RUN: Final = "train_runtime"
+"""Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
+_STEPS: Final = (
+    "global_step",
+    "num_timesteps",
+    "total_timesteps",
+    "timesteps_total",
+    "timesteps",
+    "total_env_steps",
+    "totalenvinteracts",
+    "step",
+    "iteration",
+    "iterations",
+    "training_iteration",
+    "iter",
+    "update",
+    "n_updates",
+)
+"""Names within a record that tell its step, the first that stands there."""
+_GLOBAL: Final = re.compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
+_NUMBER_OF: Final = re.compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_DIGIT: Final = re.compile(r"\d")
+_MOST_LINES: Final = 60
+_MOST_BYTES: Final = 6000
+_LONGEST: Final = 240
+_GAP: Final = 3
+"""Lines without any figure between a record and its heading."""
+
+
+class Block(NamedTuple):
+    """A record of several lines."""
+
+    text: str
+    """The same on one line."""
+    kind: str
+    """What tells its kind of record from others: the losses in it."""
+    end: int
+    """Where it ends in the data of the view."""
+
+
+class Entry(NamedTuple):
+    """A name and its figure as printed."""
+
+    name: str
+    value: str
+
+
+def entry(text: str) -> Entry | None:
+    """Read a line that holds one name and one figure; None if it is no such line."""
+    found = _ENTRY.match(text) if len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    name = "_".join(found["name"].split())
+    if "/" in name:  # Composer puts the loop before the name
+        name = name.removeprefix("Train_")
+    return Entry(name, found["value"].rstrip(","))
+
+
+def block(view: View, back_to: int) -> Block | None:
+    """Read the record that a line is part of.
+
+    Args:
+        view: the line.
+        back_to: offset in the data before which lines belong to another record.
+    """
+    own = entry(view.cleaned.text)
+    if own is None or not losses_on(f"{own.name}: {own.value}").values:
+        return None
+    above, heading = _above(view, max(back_to, view.start - _MOST_BYTES))
+    behind, end = _behind(view, {one.name for one in above})
+    entries = [*above, *behind]
+    if not behind:
+        return None
+    if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
+        return None
+    losses = (one.name for one in entries if "loss" in one.name.lower())
+    return Block(_joined(heading, entries), " ".join(["block", *losses]), end)
+
+
+class _Upwards:
+    """What stands above a line of a record, read from below."""
+
+    def __init__(self, seen: str) -> None:
+        """Begin above a line that holds a figure of this name."""
+        self.entries: list[Entry] = []
+        self.heading = self._group = ""
+        self._seen, self._gap = {seen}, 0
+
+    def takes(self, text: str) -> bool:
+        """Take the line above what has been read; says whether another may follow above it."""
+        one = entry(text)
+        if one is not None:
+            return self._takes_entry(one)
+        if _RULE.match(text):
+            self._gap += not text.strip() or not self.entries
+        elif _is_heading(text):
+            self.heading = f"{text.strip()} {self._group}".rstrip()
+            return False
+        elif not self._group and _is_group(text):
+            # What stands above belongs to another group.
+            self.heading = self._group = text.strip()
+            self._gap = max(self._gap, 1)
+        elif not _FILLER.match(text):
+            return False
+        return self._gap <= _GAP
+
+    def _takes_entry(self, one: Entry) -> bool:
+        if self._gap or one.name in self._seen:
+            return False
+        self.entries.insert(0, one)
+        self._seen.add(one.name)
+        return True
+
+
+def _above(view: View, low: int) -> tuple[list[Entry], str]:
+    """Give the entries above a line, in order, and the heading above them."""
+    own, end = entry(view.cleaned.text), view.start - 1
+    upwards = _Upwards(own.name if own else "")
+    for _ in range(_MOST_LINES):
+        if end <= low:
+            break
+        start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
+        text = _text_at(view, start, end)
+        if text is None or not upwards.takes(text):
+            break
+        end = start - 1
+    return upwards.entries, upwards.heading
+
+
+def _behind(view: View, seen: set[str]) -> tuple[list[Entry], int]:
+    """Give the entries of a line and of those behind it, and where the last of them ends."""
+    found, start, end, data = list[Entry](), view.start, view.end, view.data
+    limit = min(len(data), view.start + _MOST_BYTES)
+    for _ in range(_MOST_LINES):
+        close = data.find(b"\n", start, limit)
+        close = limit if close < 0 else close
+        text = _text_at(view, start, close)
+        if text is None or not text.strip():
+            break
+        if _OF_RUN in text:
+            return [], view.end
+        one = entry(text)
+        if one is not None and one.name not in seen:
+            found.append(one)
+            seen.add(one.name)
+            end = close
+        elif one is not None or _ends(text):
+            break
+        start = close + 1
+        if start > limit:
+            break
+    return found, end
+
+
+def _ends(text: str) -> bool:
+    """Say whether a line that holds no figure ends the record before it."""
+    return not _RULE.match(text) and (
+        _is_heading(text) or _is_group(text) or not _FILLER.match(text)
+    )
+
+
+def _text_at(view: View, start: int, end: int) -> str | None:
+    """Give another line of the process, cleaned; None if it is too long or of another process."""
+    if end - start > _LONGEST * 2:
+        return None
+    where: Where = view.cleaned.where
+    one = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
+    return one.text if same_process(one.where, where) else None
+
+
+def _is_heading(text: str) -> bool:
+    """Say whether a line names a step or an epoch, and no loss of its own."""
+    return len(text) <= _LONGEST and bool(named_on(text)) and not losses_on(text).values
+
+
+def _is_group(text: str) -> bool:
+    """Say whether a line is the heading of a group: it names a split of the data, and no figure."""
+    return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and names_split(text)
+
+
+def _joined(heading: str, entries: Sequence[Entry]) -> str:
+    """Write a record on one line, its step before anything else."""
+    own = _own_step(entries)
+    rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
+    figures = ", ".join(f"{one.name}: {one.value}" for one in rest)
+    of_run = _GLOBAL.search(heading)
+    step = of_run["value"] if of_run else ""
+    if own is not None and not step and named_on(heading).step is None:
+        step = own.value
+    return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
+
+
+def _own_step(entries: Sequence[Entry]) -> Entry | None:
+    """Give the entry that tells the step of its record."""
+    named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
+    return next((named[name] for name in _STEPS if name in named), None)

@@ -1,0 +1,177 @@
+"""Tables that are printed as text: a heading that names the columns, then rows of figures.
+
+In: a line that may be a heading, and the lines behind it; the first lines of a source without any.
+Out: `Grid`, which makes records of rows. Not here: finding the rows in the source
+(`gathering.table_rows`), files that are a table as a whole (`formats.csv_metrics`), the tables of
+notebooks (`formats.table`).
+
+Columns are separated by bars, by commas, by tabs or by blanks. A heading is one only if a row
+follows that has as many cells; a row is one only if it has as many cells as the heading.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from postmortem.formats.csv_metrics import names_of
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import value_of
+from postmortem.model.lines import Where
+
+PRODUCER: Final = "table"
+_BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
+_CELL: Final = (
+    rf"(?:[+-]?[\d.]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
+    r"|-{1,3}|none|n/a)"
+)
+_BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
+_ANY: Final = rb"[^\s|,\xe2]{1,40}"
+_BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
+"""What lines are searched for: nothing in it can be read in two ways, so that it is fast."""
+_FIGURE: Final = re.compile(
+    rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
+)
+_POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
+_BEFORE: Final = re.compile(r"[\s|]*")
+_RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
+_COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%():#*-]{0,39}$")
+_SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
+"""What may stand between the names of a heading, and how it is split there."""
+_PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})
+_NO_COLUMN: Final = re.compile(
+    r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
+)
+_LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_BARS: Final = str.maketrans("│┃║", "|||")
+_LOSSES: Final = (
+    ("loss", re.compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
+    ("eval_loss", re.compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE)),
+)
+_LONGEST: Final = 400
+_FEWEST_ROWS: Final = 6
+"""Rows at the beginning of a source that make a table without a heading."""
+
+
+class Grid(NamedTuple):
+    """A table whose columns are known."""
+
+    names: tuple[str, ...]
+    """What each column is; empty for one that is no metric."""
+    row: re.Pattern[bytes]
+    """Finds lines that may be rows."""
+    has_prefix: bool
+    """Its lines carry a prefix of the logger, which must be taken off first."""
+
+    def record(self, text: str, where: Where) -> Record | None:
+        """Read a row; None if the line is none."""
+        cells = _cells(text, len(self.names))
+        if cells is None:
+            return None
+        step, values = math.nan, dict[str, float]()
+        for name, cell in zip(self.names, cells, strict=True):
+            value = _value(cell)
+            if name == "step":
+                step = math.nan if value is None else value
+            elif name and value is not None:
+                values.setdefault(name, value)
+        return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
+
+
+def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool) -> Grid | None:
+    """Make a table of the columns that a line may name, and of a few lines behind it."""
+    row = next((line for line in lines if not _RULE.match(line)), "")
+    for names in ways:
+        if _cells(row, len(names)) is not None:
+            return _grid(names, has_prefix=has_prefix)
+        cells = _cells(row, len(names) + 1)
+        if cells is not None and cells[0].isdecimal():  # numbered rows of a printed data frame
+            return _grid(["#", *names], has_prefix=has_prefix)
+    return None
+
+
+def unheaded(lines: Sequence[str]) -> Grid | None:
+    """Make a table of the first lines of a source if they are nothing but a step and a figure."""
+    rows = [line.split() for line in lines if line.strip()][:_FEWEST_ROWS]
+    if len(rows) < _FEWEST_ROWS or not all(map(_is_pair, rows)):
+        return None
+    apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
+    is_even = len(apart) == 1 and min(apart) > 0
+    is_figure = any("." in row[1] for row in rows)
+    return _grid(["step", "loss"], has_prefix=False) if is_even and is_figure else None
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    """Say whether a row is a whole number and a figure."""
+    return len(row) == 2 and row[0].isdecimal() and _FIGURE.match(row[1]) is not None
+
+
+def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
+    heads = ["_".join(name.split()).strip("*") for name in names]
+    called = [
+        ""
+        if _NO_COLUMN.search(head.lower())
+        else next((one for one, kind in _LOSSES if kind.match(head)), name)
+        for head, name in zip(heads, names_of(heads), strict=True)
+    ]
+    has_words = (
+        rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|%b)*(?=[\d.+-])" % _BAR
+    )
+    more = rb"(?:%b%b){%d}" % (_BETWEEN, _ANY, len(names) - 1)
+    pattern = rb"^%b%b%b(?:(?:[ \t]|%b)[^\n\d]{0,30})?\r?$" % (has_words, _ANY, more, _BAR)
+    return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix)
+
+
+def columns(line: str, above: str = "") -> list[list[str]]:
+    """Give the columns that a line may name, split in each way in which it can be.
+
+    A name may begin on the line above.
+    """
+    text = _of_two(above, line).translate(_BARS).strip().strip("|").strip()
+    if len(text) > _LONGEST or not _LOSS.search(text):
+        return []
+    ways = [
+        [name.strip(" |*") for name in re.split(split, text)]
+        for sign, split in _SPLITS
+        if sign in text
+    ]
+    return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def _of_two(above: str, line: str) -> str:
+    """Join a heading of two lines, whose names have a word on each."""
+    if "|" not in line or line.count("|") != above.count("|"):
+        return line
+    pairs = list(zip(above.split("|"), line.split("|"), strict=True))
+    if all(cell.strip() for _, cell in pairs[1:-1]):
+        return line
+    return "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
+
+
+def _cells(text: str, count: int) -> list[str] | None:
+    """Split a row into its cells; None if it has not so many, or too few figures among them."""
+    text = text.translate(_BARS)
+    before = _BEFORE.match(text)
+    body = text[before.end() if before else 0 :]
+    cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)
+    if len(cells) == count + 1 and not re.search(r"\d", cells[-1]):
+        cells.pop()
+    if len(cells) != count or not all(re.fullmatch(_CELL, cell, re.IGNORECASE) for cell in cells):
+        return None
+    figures = [cell for cell in cells if _FIGURE.match(cell)]
+    return (
+        cells if (_value(cells[0]) is not None and len(figures) >= 2) or _is_placed(cells) else None
+    )
+
+
+def _is_placed(cells: Sequence[str]) -> bool:
+    """Say whether a position of a length comes first and a figure stands behind it."""
+    return bool(_POSITION.match(cells[0])) and any(_FIGURE.match(cell) for cell in cells[1:])
+
+
+def _value(cell: str) -> float | None:
+    """Read a cell; a time, a memory and a blank have no value."""
+    if position := _POSITION.match(cell):
+        return float(position[1])
+    return value_of(cell.rstrip("%")) if _FIGURE.match(cell) else None

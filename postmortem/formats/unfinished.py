@@ -1,0 +1,67 @@
+"""The bar of a Keras epoch that never came to its end.
+
+In: lines of unknown layout. Out: the last draw of a bar on its way, once the source has ended, if a
+figure of it is not finite; none if a record of Keras came behind it. Not here: finished bars
+(`patterns/formats/keras.yaml`).
+
+A bar on its way shows the mean of its epoch so far, dozens of times: no point of a curve. But where
+a run was cut off within an epoch, its last bar alone may tell that a figure is no number any more.
+"""
+
+import math
+import re
+from typing import Final
+
+from postmortem.formats.records import Record
+from postmortem.formats.spelling import FIGURE, value_of
+from postmortem.model.lines import Where
+
+FRAMEWORK: Final = "keras"
+_BAR: Final = re.compile(
+    r"(?:^|[\x08\s])\d+/(?:\d+|Unknown)\s+(?:\[=*[>.]*\]|━+|-)[^\n]{0,60}?\s-\s(?=[\w. ]{1,40}: )"
+)
+_PAIR: Final = re.compile(rf"(?P<key>[A-Za-z]\w*): (?P<value>{FIGURE})")
+_NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
+_MOST: Final = 64
+
+
+class Unfinished:
+    """Keeps the last bar on its way of each process."""
+
+    def __init__(self) -> None:
+        """Have seen none."""
+        self._bars: dict[Where, tuple[str, int, int]] = {}
+        self._given: set[Where] = set()
+        """Processes whose bar was given before it ended: later draws of it are passed over."""
+
+    def take(self, text: str, where: Where, line: int, offset: int) -> None:
+        """Keep a line if it is the draw of a bar on its way."""
+        if where in self._given or (where not in self._bars and len(self._bars) >= _MOST):
+            return
+        if "/" in text and _BAR.search(text):
+            self._bars[where] = (text, line, offset)
+
+    def end(self, where: Where) -> None:
+        """Forget the bar of a process whose epoch has ended."""
+        self._bars.pop(where, None)
+        self._given.discard(where)
+
+    def rest(self) -> list[tuple[Record, int, int]]:
+        """Give the bars that never ended, with raw line and offset; each is given once."""
+        bars, self._bars = self._bars, {}
+        self._given.update(bars)
+        return [
+            (Record(math.nan, list(values.items()), where), line, offset)
+            for where, (text, line, offset) in bars.items()
+            if not all(map(math.isfinite, (values := _values(text)).values()))
+        ]
+
+
+def _values(text: str) -> dict[str, float]:
+    found = _BAR.search(text)
+    pairs = _PAIR.finditer(text, found.end()) if found else ()
+    return {
+        _NAMES.get(pair["key"], pair["key"]): value
+        for pair in pairs
+        if pair["key"] != "ETA" and (value := value_of(pair["value"])) is not None
+    }

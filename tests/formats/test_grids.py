@@ -1,0 +1,110 @@
+"""Tables that are printed as text."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postmortem.formats.grids import Grid, columns, grid, unheaded
+from postmortem.model.lines import NOWHERE
+
+
+def made(*lines: str) -> Grid:
+    """The table of a heading and the lines behind it."""
+    found = grid(columns(lines[0]), lines[1:], has_prefix=False)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        pytest.param(
+            (
+                "  epoch    train_loss    valid_loss     dur",
+                "-----  ----  ----  ---",
+                "1  0.5  0.6  0.1",
+            ),
+            ("epoch", "loss", "eval_loss", ""),
+            id="skorch",
+        ),
+        pytest.param(
+            ("epoch | ce     | mse", "------+-----+----", "    1 | 0.5 | 0.1"),
+            ("epoch", "ce", "mse"),
+            id="bars",
+        ),
+        pytest.param(("step\tloss", "10\t8.46"), ("step", "loss"), id="tabs"),
+        pytest.param(
+            ("epoch,iter,train_loss,lr", "1,100,nan,0.001"),
+            ("epoch", "step", "loss", "learning_rate"),
+            id="commas",
+        ),
+        pytest.param(
+            ("┃ Epoch ┃ Loss   ┃", "┡━━━━━━━╇━━━━━━━━┩", "│ 1     │ 2.3010 │"),
+            ("epoch", "loss"),
+            id="drawn",
+        ),
+        pytest.param(
+            ("   epoch      loss", "0      1  2.301000"), ("", "epoch", "loss"), id="a data frame"
+        ),
+    ],
+)
+def test_the_columns_of_a_heading(lines: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Named as other metrics are; what is none has no name."""
+    assert made(*lines).names == names
+
+
+@pytest.mark.parametrize(
+    ("heading", "behind"),
+    [
+        pytest.param("training loss and accuracy", "of the model", id="prose"),
+        pytest.param("step  loss", "10  0.5  0.3  0.2", id="rows of another width"),
+        pytest.param("step  lr", "10  0.5", id="no loss"),
+    ],
+)
+def test_no_heading(heading: str, behind: str) -> None:
+    """A line is a heading only if a row follows that has as many cells."""
+    assert grid(columns(heading), [behind], has_prefix=False) is None
+
+
+def test_rows_and_what_stands_between() -> None:
+    """A row has as many cells as the heading; other lines are none."""
+    table = made("step  loss  lr", "10  0.5  0.1")
+    text = b"10  0.5  0.1\nsaved\n20  nan  0.1\n30 x\n40 0.25 0.1 12\n"
+    rows = [table.record(row[0].decode(), NOWHERE) for row in table.row.finditer(text)]
+    kept = [row for row in rows if row is not None]
+    assert [row.step for row in kept] == [10, 20]
+    assert math.isnan(dict(kept[1].values)["loss"])
+
+
+def test_a_heading_of_two_lines() -> None:
+    """MATLAB writes a word of each name on each line."""
+    above = "|  Epoch  |  Iteration  |  Mini-batch  |"
+    ways = columns("|         |             |     Loss     |", above)
+    found = grid(ways, ["|   1 |   50 |   NaN |"], has_prefix=False)
+    assert found is not None
+    assert found.names == ("epoch", "step", "loss")
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_table"),
+    [
+        pytest.param([f"{10 * n}\t{8 / n:.4f}" for n in range(1, 9)], True, id="steps and losses"),
+        pytest.param([f"{n * n} {8 / n:.4f}" for n in range(1, 9)], False, id="uneven"),
+        pytest.param([f"{n} {n}" for n in range(1, 9)], False, id="no decimals"),
+        pytest.param(["10 0.5", "20 0.4"], False, id="too few"),
+    ],
+)
+def test_a_table_without_a_heading(rows: list[str], *, is_table: bool) -> None:
+    """Even steps and figures from the first line on are a table."""
+    assert (unheaded(rows) is not None) == is_table
+
+
+@settings(max_examples=60, deadline=500)
+@given(st.text("0123456789., |\t-enaif:/", max_size=400))
+def test_any_line_is_searched_fast(text: str) -> None:
+    """No line takes long, and what is found has the width of the table."""
+    table = made("step  loss  acc  lr  time", "10  0.5  0.1  0.1  3")
+    for row in table.row.finditer(text.encode()):
+        table.record(row[0].decode(), NOWHERE)
