@@ -88,6 +88,8 @@ class Signature(Rule):
     group: str = "signature"
     told_by: str = ""
     """Who prints it, if not the process to which it happened: `launcher` or `peer`."""
+    broad: bool = False
+    """It goes by words of the field in any order; beside a narrower rule it says nothing."""
 
     @property
     def title(self) -> Said:
@@ -241,6 +243,7 @@ def _signature(entry: Mapping[str, Any]) -> Signature:
         suggests=entry.get("suggests") or {},
         group=entry.get("group", "signature"),
         told_by=entry.get("told_by", ""),
+        broad=entry.get("broad", False),
         fatal=entry["role"] in {"cause", "consequence"} if fatal is None else fatal,
     )
 

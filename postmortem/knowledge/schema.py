@@ -64,6 +64,7 @@ class SignatureEntry(Strict):
     suggests: dict[CauseId, Level] = {}
     group: str = "signature"
     told_by: Literal["launcher", "peer"] | None = None
+    broad: bool = False
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
@@ -79,6 +80,8 @@ class SignatureEntry(Strict):
             and self.role == "consequence"
         ):
             raise ValueError("a consequence suggests at most `moderate`")
+        if self.broad and {"decisive", "strong"} & set(self.suggests.values()):
+            raise ValueError("a broad signature suggests at most `moderate`")
         if self.role == "cause" and not self.suggests:
             raise ValueError("a signature with role `cause` suggests at least one cause")
         return self
