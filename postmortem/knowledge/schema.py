@@ -58,6 +58,7 @@ class SignatureEntry(Strict):
     anchors: Annotated[list[Anchor], Field(min_length=1)]
     match: Annotated[str, Field(min_length=4)]
     unless: str | None = None
+    beside: list[Annotated[str, Field(min_length=2)]] = []
     lines: Annotated[int, Field(ge=1, le=40)] = 1
     role: Literal["cause", "consequence", "warning", "harmless", "context"]
     fatal: bool | None = None
