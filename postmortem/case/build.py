@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
+from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
@@ -39,7 +40,7 @@ class _LastAttempt(NamedTuple):
 
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    seen = sorted(gathered.seen(), key=lambda found: (found.finding.source, found.finding.offset))
+    seen = narrowest(gathered.seen(), knowledge.by_id)
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)

@@ -23,6 +23,8 @@ from postmortem.model.said import Said, both, quote
 
 _FORM: Final = "named conditions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
+BESIDE: Final = 200
+"""Characters on either side of a match in which what `beside` asks for stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,15 @@ class Rule:
         return self._compiled[0]
 
     def search(self, text: str, budget: Budget | None = None) -> Match | None:
-        """Search a window; where `unless` matches, nothing is found.
+        """Search a window; where `unless` matches, or one of `beside` is missing, nothing is found.
 
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
         found = (self._compiled[0] if self._compiled else self.pattern()).search(text, budget)
-        return None if found is None or self._is_another(text, budget) else found
+        if found is None or self._is_another(text, budget):
+            return None
+        return found if self._is_in_company(found, budget) else None
 
     def finditer(self, text: str, budget: Budget | None = None) -> Iterable[Match]:
         """Find all matches in a window; where `unless` matches, none.
@@ -76,6 +80,14 @@ class Rule:
         unless = self.raw.get("unless")
         return bool(unless) and compiled(unless).search(text, budget) is not None
 
+    def _is_in_company(self, found: Match, budget: Budget | None) -> bool:
+        """Say whether each of `beside` stands near a match, on either side of it or within it."""
+        words = self.raw.get("beside")
+        if not words:
+            return True
+        near = found.string[max(0, found.start() - BESIDE) : found.end() + BESIDE]
+        return all(compiled(word).search(near, budget) is not None for word in words)
+
 
 @dataclass(frozen=True, slots=True)
 class Signature(Rule):
@@ -88,6 +100,8 @@ class Signature(Rule):
     group: str = "signature"
     told_by: str = ""
     """Who prints it, if not the process to which it happened: `launcher` or `peer`."""
+    broad: bool = False
+    """It goes by words of the field in any order; beside a narrower rule it says nothing."""
 
     @property
     def title(self) -> Said:
@@ -241,6 +255,7 @@ def _signature(entry: Mapping[str, Any]) -> Signature:
         suggests=entry.get("suggests") or {},
         group=entry.get("group", "signature"),
         told_by=entry.get("told_by", ""),
+        broad=entry.get("broad", False),
         fatal=entry["role"] in {"cause", "consequence"} if fatal is None else fatal,
     )
 

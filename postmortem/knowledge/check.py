@@ -78,6 +78,8 @@ def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[
     for field in ("match", "unless", "pair", "loss_key"):
         if entry.get(field):
             yield from _regex_faults(entry[field])
+    for word in entry.get("beside", ()):
+        yield from _regex_faults(word)
     if kind == "signatures":
         yield from _signature_faults(entry)
     for cause in _causes_named(kind, entry):
@@ -133,6 +135,9 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
                 ),
             )
             yield from _slow(entry, f"`{field}`", outcome)
+    for word in entry.get("beside", ()):
+        outcome = attack.worst(compiled(word).search, attack_texts.attacks(word))
+        yield from _slow(entry, f"`beside` {word}", outcome)
     for asked in dict.fromkeys(regexes(entry.get("holds"))):
         outcome = attack.worst(compiled(f"(?i){asked}").search, attack_texts.attacks(asked))
         yield from _slow(entry, f"the predicate ~{asked}", outcome)

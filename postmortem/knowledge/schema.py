@@ -58,12 +58,14 @@ class SignatureEntry(Strict):
     anchors: Annotated[list[Anchor], Field(min_length=1)]
     match: Annotated[str, Field(min_length=4)]
     unless: str | None = None
+    beside: list[Annotated[str, Field(min_length=2)]] = []
     lines: Annotated[int, Field(ge=1, le=40)] = 1
     role: Literal["cause", "consequence", "warning", "harmless", "context"]
     fatal: bool | None = None
     suggests: dict[CauseId, Level] = {}
     group: str = "signature"
     told_by: Literal["launcher", "peer"] | None = None
+    broad: bool = False
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
@@ -79,6 +81,8 @@ class SignatureEntry(Strict):
             and self.role == "consequence"
         ):
             raise ValueError("a consequence suggests at most `moderate`")
+        if self.broad and {"decisive", "strong"} & set(self.suggests.values()):
+            raise ValueError("a broad signature suggests at most `moderate`")
         if self.role == "cause" and not self.suggests:
             raise ValueError("a signature with role `cause` suggests at least one cause")
         return self

@@ -1,0 +1,53 @@
+"""What narrower rules make of a log counts before what its words suggest.
+
+In: gathered findings, the signatures. Out: those that count, in the order of the log. Not here: how
+much each counts (`case.standing`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from postmortem.gathering.gathered import Seen
+from postmortem.knowledge.base import Signature
+
+LAST_OF_ALL: Final = "code.user-exception"
+"""Whatever else is known of an exception says more than that one was raised."""
+
+
+def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen]:
+    """Leave out the findings of broad signatures where another one names what ended the run.
+
+    Where they count, what says no more of their line than that an exception was raised is left out.
+    """
+    ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
+    if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
+        return [found for found in ordered if not rules[found.finding.signature].broad]
+    told = {_line(found) for found in ordered if _is_broad_cause(found, rules)}
+    return [
+        found
+        for found in ordered
+        if _line(found) not in told or not _is_any_exception(rules[found.finding.signature])
+    ]
+
+
+def _names_the_end(found: Seen, rule: Signature) -> bool:
+    is_cause = found.finding.role == "cause" and rule.fatal
+    return is_cause and not rule.broad and not _is_any_exception(rule)
+
+
+def _is_any_exception(rule: Signature) -> bool:
+    """Say whether a rule takes an exception for the user's own, and nothing better."""
+    return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="") == (
+        LAST_OF_ALL
+    )
+
+
+_LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
+
+
+def _is_broad_cause(found: Seen, rules: Mapping[str, Signature]) -> bool:
+    return found.finding.role == "cause" and rules[found.finding.signature].broad
+
+
+def _line(found: Seen) -> tuple[int, int]:
+    return found.finding.source, found.finding.line

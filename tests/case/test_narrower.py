@@ -1,0 +1,50 @@
+"""Words of the field count only where no narrower rule names what ended the run."""
+
+from pathlib import Path
+
+import pytest
+
+import postmortem
+from postmortem.report.job_report import Report
+
+RULE = """
+id: data.decode.an-example
+title: {en: "Words of a broken image", zh: "损坏图像的字样"}
+anchors: ["the picture"]
+match: 'the picture .{0,40}broken'
+broad: true
+role: cause
+suggests: {data.decode: moderate}
+source: "an example"
+examples:
+  fires: [{text: "ERROR the picture 7 is broken"}]
+  silent: [{text: "ERROR the picture 7 is gone", because: "gone"}]
+"""
+WORDS = "ERROR: the picture 7 is broken\n"
+EXACT = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+
+
+@pytest.fixture
+def patterns(tmp_path: Path) -> Path:
+    """A folder of rules with a broad one."""
+    (tmp_path / "signatures").mkdir()
+    (tmp_path / "signatures" / "an-example.yaml").write_text(RULE, encoding="utf-8")
+    return tmp_path
+
+
+def causes(report: Report) -> list[str]:
+    """The causes of a report, best first."""
+    return [cause.id for cause in report.analysis.causes]
+
+
+def test_words_name_a_cause_where_nothing_else_does(patterns: Path) -> None:
+    """A broad signature alone suggests its cause."""
+    assert causes(postmortem.analyze(WORDS.encode(), patterns=[patterns])) == ["data.decode"]
+
+
+def test_words_say_nothing_beside_a_narrower_rule(patterns: Path) -> None:
+    """Not even behind it in the order of causes, wherever it stands."""
+    for text in (WORDS + EXACT, EXACT + WORDS):
+        found = causes(postmortem.analyze(text.encode(), patterns=[patterns]))
+        assert found[0] == "memory.cuda-oom"
+        assert "data.decode" not in found
