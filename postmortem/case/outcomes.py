@@ -14,6 +14,7 @@ from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
 _STANDS_STILL: Final = "hang.stands-still."
+_STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start"})
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
     "transformers-trainer": "transformers",
@@ -53,7 +54,7 @@ def how_it_ended(
         return "completed"
     if failures or any(_ends_it(found, gathered) for found in seen):
         return "failed"
-    if "same-step" in known or any(_stands_still(found, gathered) for found in seen):
+    if known.keys() & _STILL or any(_stands_still(found, gathered) for found in seen):
         return "stalled"
     return _without_end(gathered, seen, known)
 

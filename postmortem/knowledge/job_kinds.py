@@ -98,6 +98,23 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "stood-still",
+        say(
+            "nothing of the run itself comes any more, for many times the usual distance of its"
+            " lines, while a watcher, a scheduler or a dump of the job shows that time went by",
+            "训练本身不再有任何输出，时间远超平常的行间隔，而监视程序、调度器或转储表明时间仍在流逝",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "stood-still-at-start",
+        say(
+            "the same before any training record was printed",
+            "同上，且没有打印过任何训练记录",
+        ),
+        is_turn=True,
+    ),
+    Kind(
         "no-record",
         say(
             "the run stands still, and no training record was printed",

@@ -32,6 +32,7 @@ from postmortem.shapes import (
     ranks,
     silence,
     speed,
+    standstill,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -73,6 +74,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.behind,
     collectives.absent,
     silence.standing,
+    standstill.still,
     ending.last_step,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (

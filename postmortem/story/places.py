@@ -30,6 +30,7 @@ _MOST_SAMPLES: Final = 400
 _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
+_STILL: Final = ("stood-still", "silence", "same-step", "stood-still-at-start")
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
@@ -63,14 +64,23 @@ def signature_hits(
 
 
 def first_failure(
-    case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
+    case: Case, knowledge: KnowledgeBase, area: str
 ) -> FirstFailure[Said] | None:
     """Name the first real failure over all sources and processes.
 
-    Of a numerical cause, the first bad value before the exception.
+    Of a numerical cause, the first bad value before the exception; of a hang, the last sign of
+    life.
+
+    Args:
+        case: the evidence.
+        knowledge: the titles.
+        area: of the cause that is named first.
     """
     first, bad = case.first, _first_bad(case)
-    if bad is not None and (first is None or (is_numeric and _is_before(bad, first))):
+    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    if still is not None and area == "hang":
+        return FirstFailure(still.source, still.where, still.line, None, still.said.settled())
+    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
         return FirstFailure(bad.source, bad.where, bad.line, None, bad.said.settled())
     if first is None:
         return None

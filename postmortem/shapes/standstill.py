@@ -1,0 +1,280 @@
+"""A job whose own output has stopped, while something else of it shows that time went by.
+
+In: the ends of all sources, their last metric records, what was found in them. Out: the shapes
+`stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`shapes.heartbeats`), a pause between two lines of
+one source (`shapes.silence`), whether the run was stopped or goes on.
+
+The newest clock of the job counts, whoever prints it: a watcher, a scheduler that ends the job, a
+dump of a process that lives. What a worker said last counts against it; what is printed because the
+job is being ended is no sign of life.
+"""
+
+import itertools
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.facts.moments import Moment, between, moments, newest
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import Said, cut, quote, say
+from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes.heartbeats import Beats, beats
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.silence import STEP
+
+_TIMES: Final = 30
+"""Times the usual distance of two lines beyond which a pause is long."""
+_LEAST: Final = 10.0
+_LEAST_ELSEWHERE: Final = 300.0
+"""Seconds, if another file tells the time: its clock may stand apart."""
+_LEAST_UNKNOWN: Final = 600.0
+"""Seconds, if nothing tells how often the run prints."""
+_LEAST_AT_START: Final = 1200.0
+"""Seconds, if no record was printed: loading and compiling take their time."""
+_MANY: Final = 5
+"""Lines of a watcher, and no other, in front of the first record."""
+_VERY_MANY: Final = 10
+_FEWEST: Final = 5
+_FEW_BEHIND: Final = 8
+"""Lines without a clock behind the last one that has one: more of them may have taken long."""
+_STEPS: Final = 3
+_MOST_TEXT: Final = 160
+_ENDS: Final = (
+    "scheduler.",
+    "unknown.",
+    "hang.",
+    "distributed.nccl-timeout.",
+    "distributed.peer-failure.",
+    "distributed.terminate",
+)
+_LIVES: Final = re.compile(
+    r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
+    r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB|\bpython[\d.]* .{0,200}\.py\b"
+)
+"""What shows in a dump that the processes were there when it was taken."""
+
+
+class _Worker(NamedTuple):
+    """A source in which the run itself speaks."""
+
+    source: int
+    last: Moment | None
+    """The last sign of life that tells a time."""
+    usual: float
+    """Seconds between two of its lines; NaN where that is not known."""
+    beats: Beats | None
+
+
+class _Still(NamedTuple):
+    """For how long nothing came, and who shows it."""
+
+    seconds: float
+    worker: _Worker
+    source: int
+    """Of who shows it."""
+    line: int
+
+
+def still(observed: Observed) -> Iterator[Shape]:
+    """Find a job that stood still at its end, for much longer than its lines lie apart."""
+    workers = [_worker(observed, source) for source in _working(observed)]
+    if not workers:
+        return
+    found = _watched(observed, workers) or _by_the_clock(observed, workers)
+    if found is not None:
+        line = found.worker.last.line if found.worker.last is not None else found.line
+        began = any(observed.records.values()) or any(
+            _names_steps(text) for _, text in observed.tails.values()
+        )
+        name = "stood-still" if began else "stood-still-at-start"
+        yield Shape(name, _said(found), found.worker.source, NOWHERE, line)
+
+
+def _working(observed: Observed) -> list[int]:
+    """Name the sources in which the run itself speaks: those with records, else all logs."""
+    every = list(observed.processes)
+    here = [source for source in every if source not in observed.dumps] or every
+    return [source for source in here if source in observed.last_records] or here
+
+
+def _worker(observed: Observed, source: int) -> _Worker:
+    first, text = observed.tails[source]
+    lines = list(enumerate(text.split("\n"), first))
+    end = _end_of(observed, source)
+    own = [(number, line) for number, line in lines if number < end]
+    record = observed.last_records.get(source, 0)
+    srun = carries_srun_labels(observed.tails[source][1])
+    watch = beats([(number, line) for number, line in own if number > record], srun=srun)
+    told = [
+        moment
+        for moment, _ in moments((first, text))
+        if moment.line < (watch.line if watch is not None else end)
+    ]
+    behind = [
+        number
+        for number, line in own
+        if told
+        and told[-1].line < number < (watch.line if watch is not None else end)
+        and line.strip()
+    ]
+    is_told = told and told[-1].line >= record and len(behind) <= _FEW_BEHIND
+    return _Worker(source, told[-1] if is_told else None, _usual(told), watch)
+
+
+def _end_of(observed: Observed, source: int) -> float:
+    """Give the line, behind its last record, from which on a source tells how it was ended."""
+    record = observed.last_records.get(source, 0)
+    return min(
+        (
+            finding.line
+            for finding, _ in observed.findings
+            if finding.source == source
+            and finding.line > record
+            and finding.role in {"cause", "consequence"}
+            and finding.signature.startswith(_ENDS)
+        ),
+        default=float("inf"),
+    )
+
+
+def _usual(told: Sequence[Moment]) -> float:
+    """Give the seconds between two lines: the median or the mean, whichever is longer."""
+    spans = [
+        span
+        for one, other in itertools.pairwise(told)
+        if one.basis() == other.basis() and (span := between(one.time, other.time)) is not None
+    ]
+    if len(spans) < _FEWEST - 1:
+        return float("nan")
+    return max(statistics.median(spans), statistics.fmean(spans))
+
+
+def _watched(observed: Observed, workers: Iterable[_Worker]) -> _Still | None:
+    """Find a watcher in the file of a worker that goes on where the worker does not."""
+    for worker in workers:
+        watch = worker.beats
+        if watch is None or not _is_alone(worker, workers):
+            continue
+        since = worker.last.time if worker.last is not None else ""
+        passed = max(watch.span, (between(since, watch.last) or 0.0) if since else 0.0)
+        if _is_long(observed, worker, passed, watch.count):
+            return _Still(passed, worker, worker.source, watch.line)
+    return None
+
+
+def _is_alone(worker: _Worker, workers: Iterable[_Worker]) -> bool:
+    """Say whether no other worker said something while a watcher watched this one."""
+    start = worker.beats.first if worker.beats is not None else ""
+    return all(
+        other is worker
+        or other.beats is not None
+        or other.last is None
+        or not start
+        or between(start, other.last.time) is None
+        for other in workers
+    )
+
+
+def _is_long(observed: Observed, worker: _Worker, passed: float, count: int) -> bool:
+    """Say whether a watcher has watched for long."""
+    if worker.source not in observed.last_records:
+        return count >= _MANY or passed >= _LEAST_AT_START
+    if worker.usual == worker.usual:
+        return passed >= max(_LEAST, _TIMES * worker.usual)
+    return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
+
+
+def _by_the_clock(observed: Observed, workers: Sequence[_Worker]) -> _Still | None:
+    """Find the newest clock of the job, and how long before it the last worker fell silent."""
+    latest: _Still | None = None
+    for worker in workers:
+        if worker.last is None:
+            return None
+        found = _newest(observed, worker, {other.source for other in workers})
+        if found is None:
+            return None
+        if latest is None or found.seconds < latest.seconds:
+            latest = found
+    if latest is None or latest.seconds < _limit(observed, workers, latest):
+        return None
+    return latest
+
+
+def _limit(observed: Observed, workers: Iterable[_Worker], found: _Still) -> float:
+    """Give the seconds below which no time is long."""
+    if found.worker.source not in observed.last_records:
+        return _LEAST_AT_START
+    usual = max((one.usual for one in workers if one.usual == one.usual), default=float("nan"))
+    if usual != usual:
+        return 2 * _LEAST_UNKNOWN
+    is_own = found.source == found.worker.source
+    return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
+
+
+def _newest(observed: Observed, worker: _Worker, working: set[int]) -> _Still | None:
+    """Give the newest clock that shows how long a worker has been silent."""
+    if worker.last is None:
+        return None
+    found: list[_Still] = []
+    for source, times in _clocks(observed, worker, working).items():
+        latest = newest((moment.time for moment in times), worker.last.time)
+        if latest is not None:
+            line = next(moment.line for moment in times if moment.time == latest[1])
+            found.append(_Still(latest[0], worker, source, line))
+    return max(found, default=None, key=lambda one: one.seconds)
+
+
+def _clocks(
+    observed: Observed, worker: _Worker, working: set[int]
+) -> Mapping[int, Sequence[Moment]]:
+    """Give the times that show that a worker was silent, by who tells them.
+
+    Its own ones count behind its last sign of life, those of other workers only where they tell of
+    its end; a dump's where it shows processes that live.
+    """
+    own = worker.last.line if worker.last is not None else 0
+    found: dict[int, Sequence[Moment]] = {}
+    for source, tail in observed.tails.items():
+        if source in observed.dumps:
+            if not _LIVES.search(tail[1]):
+                continue
+            least = 0.0
+        elif source == worker.source:
+            least = own + 1
+        else:
+            least = _end_of(observed, source) if source in working else 0.0
+        found[source] = [moment for moment, _ in moments(tail) if moment.line >= least]
+    return found
+
+
+def _said(found: _Still) -> Said:
+    watch = found.worker.beats
+    if watch is not None and found.source == found.worker.source:
+        return say(
+            "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
+            "{seconds:.0f} 秒内有 {count} 行类似 {text}，而训练本身没有任何输出",
+            count=watch.count,
+            text=quote(cut(watch.text, _MOST_TEXT)),
+            seconds=found.seconds,
+        )
+    usual = found.worker.usual
+    if usual != usual:
+        return say(
+            "the last line of the run came {seconds:.0f} s before the newest clock of the job",
+            "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒",
+            seconds=found.seconds,
+        )
+    return say(
+        "the last line of the run came {seconds:.0f} s before the newest clock of the job; its"
+        " lines had come every {usual:.2g} s",
+        "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒，而此前每 {usual:.2g} 秒就有一行",
+        seconds=found.seconds,
+        usual=max(usual, 0.01),
+    )
+
+
+def _names_steps(text: str) -> bool:
+    """Say whether lines name several steps: training goes on, in a form that is not known."""
+    return len({match["step"] for match in STEP.finditer(text)}) >= _STEPS
