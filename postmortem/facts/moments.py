@@ -21,7 +21,20 @@ _LONGEST_OF_DAY: Final = 0.5 * _DAY
 """Beyond it two times of day say nothing: the second may be of the day before."""
 _MOST: Final = 400
 """Characters of a line in which a time is looked for."""
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS: Final = (
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+)
 _ISO: Final = re.compile(
     r"(?<![\d-])(?P<date>(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/][0-3]\d)[T _-]"
     r"(?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])"
@@ -45,7 +58,7 @@ class Moment(NamedTuple):
         return time_basis(self.time) or ""
 
 
-def moments(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
+def telling_time(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
     """Yield the lines of a text that tell a time, each with its own text.
 
     Args:
@@ -95,9 +108,9 @@ def between(one: str, other: str) -> float | None:
         None where the second is the earlier one, or nothing that both tell compares them.
     """
     bases = {time_basis(one), time_basis(other)}
-    if "uptime" in bases and bases != {"uptime"} or None in bases:
+    if ("uptime" in bases and bases != {"uptime"}) or None in bases:
         return None
-    if bases == {"full"} or bases == {"uptime"}:
+    if bases in ({"full"}, {"uptime"}):
         span = seconds(other) - seconds(one)
         return span if span >= 0 else None
     if "no-date" in bases:

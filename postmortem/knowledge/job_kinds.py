@@ -50,6 +50,22 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "peer-named",
+        say(
+            "one process or machine is named by others as gone, or as the one they wait for",
+            "某个进程或机器被其他进程指为已失联，或被等待的那一个",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "silent-rank",
+        say(
+            "one rank keeps silent where the watchdogs of all the others report, or records fewer"
+            " steps than all the others, which agree",
+            "其他 rank 的 watchdog 都有报告而唯独某个 rank 没有，或它记录的步数少于其他一致的 rank",
+        ),
+    ),
+    Kind(
         "uneven-work",
         say(
             "the ranks count to different numbers of steps or batches",

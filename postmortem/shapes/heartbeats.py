@@ -108,7 +108,9 @@ def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
         kind
         for kind, count in seen.items()
         if count >= FEWEST
-        and _only_time_goes_on([line for line, one in zip(lines, kinds, strict=True) if one == kind])
+        and _only_time_goes_on(
+            [line for line, one in zip(lines, kinds, strict=True) if one == kind]
+        )
     }
     count = sum(1 for _ in itertools.takewhile(watching.__contains__, reversed(kinds)))
     return list(lines[len(lines) - count :])

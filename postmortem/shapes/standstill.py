@@ -1,8 +1,8 @@
 """A job whose own output has stopped, while something else of it shows that time went by.
 
 In: the ends of all sources, their last metric records, what was found in them. Out: the shapes
-`stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`shapes.heartbeats`), a pause between two lines of
-one source (`shapes.silence`), whether the run was stopped or goes on.
+`stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`shapes.heartbeats`), a
+pause between two lines of one source (`shapes.silence`), whether the run was stopped or goes on.
 
 The newest clock of the job counts, whoever prints it: a watcher, a scheduler that ends the job, a
 dump of a process that lives. What a worker said last counts against it; what is printed because the
@@ -10,14 +10,15 @@ job is being ended is no sign of life.
 """
 
 import itertools
+import math
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.moments import Moment, between, moments, newest
+from postmortem.facts.moments import Moment, between, newest, telling_time
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, cut, quote, say
+from postmortem.model.said import NOTHING, Said, cut, quote, say
 from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
@@ -51,7 +52,8 @@ _ENDS: Final = (
 )
 _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
-    r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB|\bpython[\d.]* .{0,200}\.py\b"
+    r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
+    r"|\bpython[\d.]* .{0,200}\.py\b"
 )
 """What shows in a dump that the processes were there when it was taken."""
 
@@ -109,7 +111,7 @@ def _worker(observed: Observed, source: int) -> _Worker:
     watch = beats([(number, line) for number, line in own if number > record], srun=srun)
     told = [
         moment
-        for moment, _ in moments((first, text))
+        for moment, _ in telling_time((first, text))
         if moment.line < (watch.line if watch is not None else end)
     ]
     behind = [
@@ -135,7 +137,7 @@ def _end_of(observed: Observed, source: int) -> float:
             and finding.role in {"cause", "consequence"}
             and finding.signature.startswith(_ENDS)
         ),
-        default=float("inf"),
+        default=math.inf,
     )
 
 
@@ -147,7 +149,7 @@ def _usual(told: Sequence[Moment]) -> float:
         if one.basis() == other.basis() and (span := between(one.time, other.time)) is not None
     ]
     if len(spans) < _FEWEST - 1:
-        return float("nan")
+        return math.nan
     return max(statistics.median(spans), statistics.fmean(spans))
 
 
@@ -181,7 +183,7 @@ def _is_long(observed: Observed, worker: _Worker, passed: float, count: int) -> 
     """Say whether a watcher has watched for long."""
     if worker.source not in observed.last_records:
         return count >= _MANY or passed >= _LEAST_AT_START
-    if worker.usual == worker.usual:
+    if not math.isnan(worker.usual):
         return passed >= max(_LEAST, _TIMES * worker.usual)
     return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
 
@@ -206,8 +208,8 @@ def _limit(observed: Observed, workers: Iterable[_Worker], found: _Still) -> flo
     """Give the seconds below which no time is long."""
     if found.worker.source not in observed.last_records:
         return _LEAST_AT_START
-    usual = max((one.usual for one in workers if one.usual == one.usual), default=float("nan"))
-    if usual != usual:
+    usual = max((one.usual for one in workers if not math.isnan(one.usual)), default=math.nan)
+    if math.isnan(usual):
         return 2 * _LEAST_UNKNOWN
     is_own = found.source == found.worker.source
     return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
@@ -245,12 +247,12 @@ def _clocks(
             least = own + 1
         else:
             least = _end_of(observed, source) if source in working else 0.0
-        found[source] = [moment for moment, _ in moments(tail) if moment.line >= least]
+        found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
     return found
 
 
 def _said(found: _Still) -> Said:
-    watch = found.worker.beats
+    watch, usual = found.worker.beats, found.worker.usual
     if watch is not None and found.source == found.worker.source:
         return say(
             "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
@@ -259,19 +261,16 @@ def _said(found: _Still) -> Said:
             text=quote(cut(watch.text, _MOST_TEXT)),
             seconds=found.seconds,
         )
-    usual = found.worker.usual
-    if usual != usual:
-        return say(
-            "the last line of the run came {seconds:.0f} s before the newest clock of the job",
-            "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒",
-            seconds=found.seconds,
-        )
-    return say(
-        "the last line of the run came {seconds:.0f} s before the newest clock of the job; its"
-        " lines had come every {usual:.2g} s",
-        "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒，而此前每 {usual:.2g} 秒就有一行",
-        seconds=found.seconds,
+    pace = say(
+        "; its lines had come every {usual:.2g} s",
+        "，而此前每 {usual:.2g} 秒就有一行",
         usual=max(usual, 0.01),
+    )
+    return say(
+        "the last line of the run came {seconds:.0f} s before the newest clock of the job{pace}",
+        "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒{pace}",
+        seconds=found.seconds,
+        pace=NOTHING if math.isnan(usual) else pace,
     )
 
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.case.culprit import meant_by
 from postmortem.case.failures import Failure
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
@@ -63,9 +64,7 @@ def signature_hits(
     return tuple(hits)
 
 
-def first_failure(
-    case: Case, knowledge: KnowledgeBase, area: str
-) -> FirstFailure[Said] | None:
+def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
     """Name the first real failure over all sources and processes.
 
     Of a numerical cause, the first bad value before the exception; of a hang, the last sign of
@@ -76,23 +75,37 @@ def first_failure(
         knowledge: the titles.
         area: of the cause that is named first.
     """
-    first, bad = case.first, _first_bad(case)
-    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
-    if still is not None and area == "hang":
-        return FirstFailure(still.source, still.where, still.line, None, still.said.settled())
-    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
-        return FirstFailure(bad.source, bad.where, bad.line, None, bad.said.settled())
+    first, meant = case.first, None
+    shown = _shown(case, area)
+    if first is not None and shown is None:
+        meant = meant_by(case, first)
+        shown = meant.witness if meant is not None else None
+    if shown is not None:
+        where = shown.where if meant is None else meant.where
+        return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
     if first is None:
         return None
+    where = first.where if meant is None else meant.where
     if first.finding is not None:
         title = knowledge.by_id[first.finding.signature].title
         said = labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(first.source, first.where, first.line, first.time, said)
+        return FirstFailure(first.source, where, first.line, first.time, said)
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
     said = quote(": ".join(part for part in (raised.exception, message) if part))
-    return FirstFailure(raised.source, raised.where, raised.exception_line, raised.time, said)
+    return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
+
+
+def _shown(case: Case, area: str) -> Shape | None:
+    """Give the shape whose place is the first failure rather than what ended the run."""
+    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    if still is not None and area == "hang":
+        return still
+    first, bad = case.first, _first_bad(case)
+    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
+        return bad
+    return None
 
 
 def _first_bad(case: Case) -> Shape | None:
