@@ -26,7 +26,7 @@ _OF_PEERS: Final = (
     "scheduler.node-failure.",
 )
 _OF_NOBODY: Final = ("distributed.", "unknown.", "scheduler.", "harmless.", "context.", "hang.")
-_ODD: Final = ("ranks-differ", "rank-behind", "peer-named", "silent-rank")
+_ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = re.compile(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:)(?P<pid>[1-9]\d{1,9})\b"

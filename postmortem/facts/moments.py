@@ -8,6 +8,7 @@ with the day of the week, a table of jobs has a column. All of them may be the n
 whose own log stopped hours before. Two moments are compared by what both of them tell.
 """
 
+import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -65,10 +66,21 @@ def telling_time(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
         tail: raw number of the first line of the text, and the text.
     """
     first, text = tail
+    known = ""
     for number, line in enumerate(text.split("\n"), first):
         time = told_time(line)
         if time is not None:
+            time = _dated(time, known)
+            known = time if time_basis(time) == "full" else known
             yield Moment(number, time), line
+
+
+def _dated(time: str, known: str) -> str:
+    """Give a time of day the day of a dated one before it, or the day behind that."""
+    if not known or time_basis(time) != "no-date" or (span := between(known, time)) is None:
+        return time
+    then = dt.datetime.fromtimestamp(seconds(known) + span, dt.timezone.utc)
+    return then.strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def told_time(line: str) -> str | None:

@@ -131,6 +131,28 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "waits-at-start",
+        say(
+            "before any training record, the last line of a process names something that it waits"
+            " for, or a phase in which processes wait for one another",
+            "在任何训练记录之前，某个进程的最后一行是它所等待的事物，或各进程互相等待的阶段",
+        ),
+    ),
+    Kind(
+        "stacks-dumped",
+        say(
+            "somebody has had the processes print their stacks",
+            "有人让各进程打印了调用栈",
+        ),
+    ),
+    Kind(
+        "stack-apart",
+        say(
+            "by the stacks one process stands elsewhere, while the others wait in a collective",
+            "从调用栈看，一个进程停在别处，而其余进程在集合通信中等待",
+        ),
+    ),
+    Kind(
         "no-record",
         say(
             "the run stands still, and no training record was printed",

@@ -19,7 +19,7 @@ from postmortem.facts.moments import between, told_time
 from postmortem.reading.prefixes import clean
 
 FEWEST: Final = 3
-_MOST_TEMPLATES: Final = 3
+_MOST_TEMPLATES: Final = 8
 """Different lines that a watcher prints in turn."""
 _MOST_TEXT: Final = 500
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
@@ -60,7 +60,7 @@ class Beats(NamedTuple):
 
     line: int
     """Raw line of the first one."""
-    count: int
+    times: int
     first: str
     """What the first one tells of the time; empty where it prints none."""
     last: str
@@ -90,10 +90,10 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
     run = _final_run(own, srun=srun)
     if len(run) < FEWEST:
         return None
-    first, last = told_time(run[0].text) or "", told_time(run[-1].text) or ""
-    return Beats(
-        run[0].number, len(run), first, last, _span(run, first, last), run[-1].text.strip()
-    )
+    told = [time for line in run if (time := told_time(line.text)) is not None] or [""]
+    first, last = told[0], told[-1]
+    rounds = max(Counter(_masked(line.text, srun=srun) for line in run).values())
+    return Beats(run[0].number, rounds, first, last, _span(run, first, last), run[-1].text.strip())
 
 
 def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
@@ -104,16 +104,13 @@ def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
         if kind not in seen and len(seen) >= _MOST_TEMPLATES:
             break
         seen[kind] += 1
-    watching = {
-        kind
-        for kind, count in seen.items()
-        if count >= FEWEST
-        and _only_time_goes_on(
-            [line for line, one in zip(lines, kinds, strict=True) if one == kind]
-        )
-    }
-    count = sum(1 for _ in itertools.takewhile(watching.__contains__, reversed(kinds)))
-    return list(lines[len(lines) - count :])
+    groups: dict[str, list[_Line]] = {}
+    for line, kind in zip(lines, kinds, strict=True):
+        groups.setdefault(kind, []).append(line)
+    resting = {kind for kind, count in seen.items() if count >= FEWEST and not _works(groups[kind])}
+    count = sum(1 for _ in itertools.takewhile(resting.__contains__, reversed(kinds)))
+    run = lines[len(lines) - count :]
+    return [*run] if any(_tells_time(groups[kind]) for kind in resting) else []
 
 
 def _masked(text: str, *, srun: bool) -> str:
@@ -129,15 +126,24 @@ def _without_time(text: str, *, srun: bool) -> str:
     return " ".join(peeled.split())
 
 
-def _only_time_goes_on(group: Sequence[_Line]) -> bool:
-    """Say whether nothing but the time goes forward in lines of one kind."""
-    if len(group) < 2:
-        return True
-    texts = [_TURN.sub("#", _without_time(line.text, srun=False)) for line in group]
+def _works(group: Sequence[_Line]) -> bool:
+    """Say whether a count of work goes forward in lines of one kind, or a figure of none's."""
+    texts = [_timeless(line) for line in group]
     if len(set(texts)) == 1:
-        return len({line.text for line in group}) > 1 or _WATCHES.search(texts[0]) is not None
+        return False
     work = {tuple(_DONE.findall(text)) for text in texts}
-    return len(work) == 1 and _WATCHES.search(texts[0]) is not None
+    return len(work) > 1 or _WATCHES.search(texts[0]) is None
+
+
+def _tells_time(group: Sequence[_Line]) -> bool:
+    """Say whether lines of one kind show that time goes by, or that somebody watches or waits."""
+    return (
+        len({line.text for line in group}) > 1 or _WATCHES.search(_timeless(group[0])) is not None
+    )
+
+
+def _timeless(line: _Line) -> str:
+    return _TURN.sub("#", _without_time(line.text, srun=False))
 
 
 def _span(run: Sequence[_Line], first: str, last: str) -> float:

@@ -36,8 +36,8 @@ _MISSED: Final = re.compile(
 _DID_NOT: Final = re.compile(
     r"(?i)\branks? " + _LIST + r" (?:(?:is|are|was|were|has|have|had) )?(?:(?:not|never) "
     r"(?:join|reach|arriv|respond|enter|report|show|call)\w*|did ?n[o']t \w+"
-    r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive|lagging|unreachable|lost"
-    r"|the lagging|stuck|gone|disconnected|timed out)"
+    r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive|lagging|unreachable"
+    r"|lost|the lagging|stuck|gone|disconnected|timed out)"
 )
 _HOST: Final = r"(?P<host>[A-Za-z][\w-]{0,60}(?:\.[A-Za-z][\w-]{0,60}){0,4})"
 _GONE: Final = re.compile(
@@ -114,7 +114,7 @@ def _missing(text: str) -> list[Where]:
 def silent(observed: Observed) -> Iterable[Shape]:
     """Find the one process that keeps silent where its peers report, or stops before them."""
     last = _last_steps(observed)
-    ranks = set(last) | {where.rank for where in observed.processes.values()} - {None}
+    ranks = {where.rank for where in (*last, *observed.processes.values())}
     waiting = _waiting(observed)
     quiet = sorted(rank for rank in ranks if rank is not None and rank not in waiting)
     if len(waiting) >= _FEWEST - 1 and len(quiet) == 1:
@@ -147,31 +147,39 @@ class _Step(NamedTuple):
     line: int
 
 
-def _last_steps(observed: Observed) -> Mapping[int, _Step]:
-    """Give the last recorded step of each rank."""
-    found: dict[int, _Step] = {}
+def _last_steps(observed: Observed) -> Mapping[Where, _Step]:
+    """Give the last recorded step of each process: of a rank, or of the only one of a machine."""
+    found: dict[Where, _Step] = {}
     for series in observed.series:
-        rank, last = series.where.rank, series.last
-        if rank is None or last is None or math.isnan(last.step):
+        last, where = series.last, _short(series.where)
+        if last is None or math.isnan(last.step) or where == NOWHERE:
             continue
-        if rank not in found or found[rank].step < last.step:
-            found[rank] = _Step(last.step, series.source, last.line)
+        if where not in found or found[where].step < last.step:
+            found[where] = _Step(last.step, series.source, last.line)
     return found
 
 
-def _stops_first(last: Mapping[int, _Step]) -> list[Shape]:
-    """Find the one rank whose last step is before that of all the others, which agree."""
+def _short(where: Where) -> Where:
+    if where.rank is not None:
+        return Where(rank=where.rank)
+    if where.local_rank is not None:
+        return Where(local_rank=where.local_rank, node=where.node)
+    return Where(node=where.node, pid=where.pid if where.node is None else None)
+
+
+def _stops_first(last: Mapping[Where, _Step]) -> list[Shape]:
+    """Find the one process whose last step is before that of all the others, which agree."""
     if len(last) < _FEWEST:
         return []
-    (rank, first), *others = sorted(last.items(), key=lambda entry: entry[1].step)
+    (odd, first), *others = sorted(last.items(), key=lambda entry: entry[1].step)
     if first.step >= others[0][1].step or others[0][1].step != others[-1][1].step:
         return []
     said = say(
-        "rank {rank} records up to step {step:g}, the other {count} up to step {other:g}",
-        "rank {rank} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
-        rank=rank,
+        "{name} records up to step {step:g}, the other {count} up to step {other:g}",
+        "{name} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
+        name=odd.said(),
         step=first.step,
         count=len(others),
         other=others[0][1].step,
     )
-    return [Shape("silent-rank", said, first.source, Where(rank=rank), first.line)]
+    return [Shape("silent-rank", said, first.source, odd, first.line)]

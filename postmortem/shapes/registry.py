@@ -33,6 +33,7 @@ from postmortem.shapes import (
     ranks,
     silence,
     speed,
+    stacks,
     standstill,
 )
 from postmortem.shapes.aligned import Curves
@@ -78,6 +79,8 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     odd_one_out.silent,
     silence.standing,
     standstill.still,
+    standstill.waiting_at_start,
+    stacks.dumped,
     ending.last_step,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (

@@ -42,6 +42,16 @@ _FEW_BEHIND: Final = 8
 """Lines without a clock behind the last one that has one: more of them may have taken long."""
 _STEPS: Final = 3
 _MOST_TEXT: Final = 160
+_LAST: Final = 3
+"""Lines at the end of a log that may be the last of their process."""
+_WAITS: Final = re.compile(
+    r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
+    r"|join|form)\w* (?:the )?(?:\w+ )?(?:process group|rendezvous|communicator|distributed)"
+    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w+ (?:the )?(?:\w+ )?lock\b"
+    r"|Building extension module|Loading extension module|Lock file exists|\bpending\b",
+    re.IGNORECASE,
+)
+"""A phase in which a process waits for another, or for what another holds."""
 _ENDS: Final = (
     "scheduler.",
     "unknown.",
@@ -92,6 +102,30 @@ def still(observed: Observed) -> Iterator[Shape]:
         )
         name = "stood-still" if began else "stood-still-at-start"
         yield Shape(name, _said(found), found.worker.source, NOWHERE, line)
+
+
+def waiting_at_start(observed: Observed) -> Iterator[Shape]:
+    """Find a last line, before any record, that names something that a process waits for.
+
+    Of several processes in one log, it may be the last line of any of them.
+    """
+    if any(observed.records.values()):
+        return
+    for source in _working(observed):
+        first, text = observed.tails[source]
+        end = _end_of(observed, source)
+        own = [
+            (number, line)
+            for number, line in enumerate(text.split("\n"), first)
+            if number < end and line.strip()
+        ]
+        watch = beats(own)
+        last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
+        for number, line in reversed(last):
+            if _WAITS.search(line) and not _names_steps(text):
+                said = quote(cut(line.strip(), _MOST_TEXT))
+                yield Shape("waits-at-start", said, source, NOWHERE, number)
+                return
 
 
 def _working(observed: Observed) -> list[int]:
@@ -161,7 +195,7 @@ def _watched(observed: Observed, workers: Iterable[_Worker]) -> _Still | None:
             continue
         since = worker.last.time if worker.last is not None else ""
         passed = max(watch.span, (between(since, watch.last) or 0.0) if since else 0.0)
-        if _is_long(observed, worker, passed, watch.count):
+        if _is_long(observed, worker, passed, watch.times):
             return _Still(passed, worker, worker.source, watch.line)
     return None
 
@@ -257,7 +291,7 @@ def _said(found: _Still) -> Said:
         return say(
             "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
             "{seconds:.0f} 秒内有 {count} 行类似 {text}，而训练本身没有任何输出",
-            count=watch.count,
+            count=watch.times,
             text=quote(cut(watch.text, _MOST_TEXT)),
             seconds=found.seconds,
         )

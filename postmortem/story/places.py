@@ -31,7 +31,14 @@ _MOST_SAMPLES: Final = 400
 _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
-_STILL: Final = ("stood-still", "silence", "same-step", "stood-still-at-start")
+_STILL: Final = (
+    "stack-apart",
+    "silent-rank",
+    "stood-still",
+    "silence",
+    "same-step",
+    "stood-still-at-start",
+)
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
