@@ -38,6 +38,8 @@ class Meant(NamedTuple):
 
     where: Where
     shape: Shape | None = None
+    seen: Finding | None = None
+    """What is printed of the machine at fault itself, where another file only tells of it."""
 
     @property
     def witness(self) -> Shape | None:
@@ -52,11 +54,29 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
         return None
     if finding.signature.startswith(_OF_PEERS):
         shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        return None if shape is None else Meant(shape.where.filled(_node_of(case, shape)), shape)
+        if shape is None:
+            return None
+        where = shape.where.filled(_node_of(case, shape))
+        return Meant(where, shape, _of_the_machine(case, first, where))
     if first.where.rank is None and not _is_of_a_process(case, first.source):
-        where = next(_victims(case, finding), None)
-        return None if where is None else Meant(where.filled(first.where))
+        victim = next(_victims(case, finding), None)
+        return None if victim is None else Meant(victim.filled(first.where))
     return None
+
+
+def _of_the_machine(case: Case, first: Failure, where: Where) -> Finding | None:
+    """Give what first is printed of a lost machine under its own label."""
+    if where.node is None or where.rank is not None or first.where.node == where.node:
+        return None
+    return next(
+        (
+            event.finding
+            for event in case.events
+            if event.finding.where.node == where.node
+            and event.finding.role in {"cause", "consequence"}
+        ),
+        None,
+    )
 
 
 def _node_of(case: Case, shape: Shape) -> Where:

@@ -26,6 +26,7 @@ _IN_VAIN: Final = re.compile(
 _PEER_GONE: Final = re.compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
     r" pipe|application timeout caused pair closure"
+    r"|Got completion from peer .{0,80}status=12\b"
     r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0"
     r" bytes|^-- Process \d+ terminated",
 )

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import say
+from postmortem.reading.prefixes import clean
 from postmortem.shapes.collectives import WATCHDOG
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -36,8 +37,8 @@ _MISSED: Final = re.compile(
 _DID_NOT: Final = re.compile(
     r"(?i)\branks? " + _LIST + r" (?:(?:is|are|was|were|has|have|had) )?(?:(?:not|never) "
     r"(?:join|reach|arriv|respond|enter|report|show|call)\w*|did ?n[o']t \w+"
-    r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive|lagging|unreachable"
-    r"|lost|the lagging|stuck|gone|disconnected|timed out)"
+    r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive"
+    r"|lagging|unreachable|lost|the lagging|stuck|gone|disconnected|timed out)"
 )
 _HOST: Final = r"(?P<host>[A-Za-z][\w-]{0,60}(?:\.[A-Za-z][\w-]{0,60}){0,4})"
 _GONE: Final = re.compile(
@@ -48,6 +49,8 @@ _GONE: Final = re.compile(
     r"|Node failure on (?P<failed>[A-Za-z][\w.-]{0,80})"
     r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255"
 )
+_BEGUN: Final = re.compile(r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
+_LISTED: Final = re.compile(r"^(?P<rank>\d{1,6}): \[")
 _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
 
@@ -95,13 +98,17 @@ def _tellings(observed: Observed) -> Iterator[tuple[_Missed, list[Where]]]:
             yield _Missed(by, finding.source, finding.line), missing
     for source, (first, text) in observed.tails.items():
         if source in observed.processes:
+            begun = False
             for number, line in enumerate(text.split("\n"), first):
-                if missing := _missing(line[:_MOST_TEXT]):
+                if missing := _missing(line[:_MOST_TEXT], begun=begun):
                     yield _Missed((source, NOWHERE), source, number), missing
+                begun = _BEGUN.search(line) is not None or (begun and bool(missing))
 
 
-def _missing(text: str) -> list[Where]:
-    """Read whom a line names as missing."""
+def _missing(text: str, *, begun: bool = False) -> list[Where]:
+    """Read whom a line names as missing, or one of a list that has begun."""
+    if begun and (match := _LISTED.search(clean(text).text)) is not None:
+        return [Where(rank=int(match["rank"]))]
     for pattern in (_MISSED, _DID_NOT):
         if (match := pattern.search(text)) is not None:
             return [Where(rank=int(rank)) for rank in re.findall(r"\d+", match["ranks"])]

@@ -60,6 +60,7 @@ _ENDS: Final = (
     "distributed.peer-failure.",
     "distributed.terminate",
 )
+_OF_OTHERS: Final = (*_ENDS, "distributed.", "healthy.")
 _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
@@ -92,7 +93,7 @@ class _Still(NamedTuple):
 def still(observed: Observed) -> Iterator[Shape]:
     """Find a job that stood still at its end, for much longer than its lines lie apart."""
     workers = [_worker(observed, source) for source in _working(observed)]
-    if not workers:
+    if not workers or _failed_by_itself(observed):
         return
     found = _watched(observed, workers) or _by_the_clock(observed, workers)
     if found is not None:
@@ -102,6 +103,17 @@ def still(observed: Observed) -> Iterator[Shape]:
         )
         name = "stood-still" if began else "stood-still-at-start"
         yield Shape(name, _said(found), found.worker.source, NOWHERE, line)
+
+
+def _failed_by_itself(observed: Observed) -> bool:
+    """Say whether a process, behind the last record, tells of a failure that is its own."""
+    return any(
+        finding.role == "cause"
+        and finding.source not in observed.dumps
+        and finding.line > observed.last_records.get(finding.source, 0)
+        and not finding.signature.startswith(_OF_OTHERS)
+        for finding, _ in observed.findings
+    )
 
 
 def waiting_at_start(observed: Observed) -> Iterator[Shape]:

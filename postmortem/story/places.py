@@ -93,10 +93,11 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
     if first is None:
         return None
     where = first.where if meant is None else meant.where
-    if first.finding is not None:
-        title = knowledge.by_id[first.finding.signature].title
-        said = labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(first.source, where, first.line, first.time, said)
+    found = first.finding if meant is None or meant.seen is None else meant.seen
+    if found is not None:
+        title = knowledge.by_id[found.signature].title
+        said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(found.source, where, found.line, found.time, said)
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
