@@ -32,6 +32,8 @@ _PID: Final = re.compile(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:)(?P<pid>[1-9]\d{1,9})\b"
 )
 
+_OWN_PID: Final = re.compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
+
 
 class Meant(NamedTuple):
     """The process at fault, and the shape that shows it; None where two logs name one process."""
@@ -110,6 +112,10 @@ def _victims(case: Case, finding: Finding) -> Iterator[Where]:
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
             yield from _process_of(case, event)
+    for source, head in case.gathered.heads.items():
+        own = case.sources[source].where if source < len(case.sources) else NOWHERE
+        if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
+            yield own
     for event in others:
         is_own = event.is_fatal and not event.finding.signature.startswith(_OF_NOBODY)
         if is_own and event.finding.where.rank is not None:

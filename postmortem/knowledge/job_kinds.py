@@ -50,6 +50,16 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "odd-line",
+        say(
+            "just before its first bad value, the process that went wrong first prints a line about"
+            " its data that no other process prints",
+            "最先出错的进程在第一个异常值之前打印了一行关于数据的信息，其他进程都没有",
+        ),
+        can_be_first=True,
+        is_turn=True,
+    ),
+    Kind(
         "peer-named",
         say(
             "one process or machine is named by others as gone, or as the one they wait for",

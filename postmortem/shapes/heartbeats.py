@@ -44,7 +44,7 @@ _WATCHES: Final = re.compile(
     r"\b(?:monitor|watch(?:er|dog)?|sentinel|keep-?alive|heart-?beat|alive|idle|wait(?:ing|s)?"
     r"|process(?:es)?|procs?|load|cpu|gpus?|util\w*|mem(?:ory)?|rss|pids?|threads?|running|health"
     r"|unchanged|no (?:new )?(?:output|progress|log|update)|last (?:output|line|log|update|write)"
-    r"|stuck|stalled|pending|still)\b",
+    r"|stuck|stalled|pending|still|nvidia|mi?b|gi?b)\b",
     re.IGNORECASE,
 )
 _DONE: Final = re.compile(

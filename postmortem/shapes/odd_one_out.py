@@ -30,7 +30,7 @@ _MOST_TEXT: Final = 600
 _LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?"
 _MISSED: Final = re.compile(
     r"(?i)\b(?:missing|absent|waiting (?:for|on)|lost|lost (?:connection|contact) (?:to|with)"
-    r"|no (?:response|heartbeat|answer|reply|contact) from|not heard from|unresponsive|lagging|dead"
+    r"|no (?:\w+ ){1,3}from|not heard from|unresponsive|lagging|dead"
     r"|straggl\w+|blocked (?:by|on)|timed? ?out (?:waiting )?(?:for|on)"
     r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST
 )

@@ -61,6 +61,8 @@ _ENDS: Final = (
     "distributed.terminate",
 )
 _OF_OTHERS: Final = (*_ENDS, "distributed.", "healthy.")
+_DRAWN: Final = re.compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
+"""A bar of Keras, which shows a loss beside it."""
 _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
@@ -322,4 +324,5 @@ def _said(found: _Still) -> Said:
 
 def _names_steps(text: str) -> bool:
     """Say whether lines name several steps: training goes on, in a form that is not known."""
-    return len({match["step"] for match in STEP.finditer(text)}) >= _STEPS
+    steps = {match["step"] for match in STEP.finditer(text)}
+    return max(len(steps), len(set(_DRAWN.findall(text)))) >= _STEPS

@@ -39,6 +39,7 @@ _STILL: Final = (
     "same-step",
     "stood-still-at-start",
 )
+_RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
@@ -108,12 +109,13 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
 def _shown(case: Case, area: str) -> Shape | None:
     """Give the shape whose place is the first failure rather than what ended the run."""
     still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    missed = case.shapes.get("peer-named")
     if still is not None and area == "hang":
-        return still
+        return still if missed is None else still._replace(where=missed.where)
     first, bad = case.first, _first_bad(case)
     if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
         return bad
-    return None
+    return missed if first is None and case.outcome == "failed" else None
 
 
 def _first_bad(case: Case) -> Shape | None:
@@ -123,7 +125,7 @@ def _first_bad(case: Case) -> Shape | None:
         return None
     if _HUGE_AT_FIRST in case.shapes:
         return case.shapes[_HUGE_AT_FIRST]
-    return min(bad, key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+    return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
 
 
 def _is_before(shape: Shape, failure: Failure) -> bool:
