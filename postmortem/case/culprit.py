@@ -8,7 +8,7 @@ fault. A line of the odd process itself is the better witness and stands in its 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
@@ -112,14 +112,19 @@ def _victims(case: Case, finding: Finding) -> Iterator[Where]:
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
             yield from _process_of(case, event)
-    for source, head in case.gathered.heads.items():
-        own = case.sources[source].where if source < len(case.sources) else NOWHERE
-        if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
-            yield own
+    yield from _with_number(case, numbers)
     for event in others:
         is_own = event.is_fatal and not event.finding.signature.startswith(_OF_NOBODY)
         if is_own and event.finding.where.rank is not None:
             yield event.finding.where
+
+
+def _with_number(case: Case, numbers: Container[str]) -> Iterator[Where]:
+    """Yield the processes whose files begin with one of the numbers."""
+    for source, head in case.gathered.heads.items():
+        own = case.sources[source].where if source < len(case.sources) else NOWHERE
+        if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
+            yield own
 
 
 def _process_of(case: Case, event: Occurrence) -> Iterator[Where]:

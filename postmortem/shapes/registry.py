@@ -36,6 +36,7 @@ from postmortem.shapes import (
     speed,
     stacks,
     standstill,
+    waiting_places,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -81,7 +82,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     odd_one_out.silent,
     silence.standing,
     standstill.still,
-    standstill.waiting_at_start,
+    waiting_places.waiting_at_start,
     stacks.dumped,
     ending.last_step,
 )

@@ -9,7 +9,7 @@ a collective wait for the one that reads, writes, locks or computes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE, Where
@@ -33,6 +33,7 @@ _COLLECTIVE: Final = re.compile(
     r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
     r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce"
 )
+_MAIN: Final = "MainThread"
 _MOST: Final = 3
 """Innermost frames by which it is told where a process stands."""
 
@@ -89,24 +90,28 @@ def _stacks(observed: Observed, source: int) -> Iterator[_Stack]:
     first, text = observed.tails[source]
     if "hread " not in text or _CRASH.search(text):
         return
+    for threads in _threads(first, text, observed.processes.get(source, NOWHERE), source).values():
+        main = threads.get(_MAIN) or next(iter(threads.values()))
+        if main.frames:
+            yield main
+
+
+def _threads(first: int, text: str, own: Where, source: int) -> Mapping[int, Mapping[str, _Stack]]:
+    """Read the threads of each process, by the line at which it begins and by their names."""
     threads: dict[int, dict[str, _Stack]] = {}
-    where = observed.processes.get(source, NOWHERE)
-    process, frames = 0, None
+    where, process = own, 0
+    frames: list[str] | None = None
     for number, line in enumerate(text.split("\n"), first):
         if (match := _PROCESS.match(line)) is not None:
-            process, frames = number, None
-            where = _named(match).filled(observed.processes.get(source, NOWHERE))
+            process, frames, where = number, None, _named(match).filled(own)
         elif (match := _THREAD.search(line)) is not None:
-            frames = list[str]()
-            name = match["name"] or "MainThread"
-            threads.setdefault(process, {})[name] = _Stack(where, source, number, frames)
+            frames = []
+            stack = _Stack(where, source, number, frames)
+            threads.setdefault(process, {})[match["name"] or _MAIN] = stack
         elif frames is not None and (match := _FRAME.match(line)) is not None:
             path = (match["path"] or match["file"]).rsplit("/", 1)[-1]
             frames.append(f"{match['function'] or match['of']} ({path})")
-    for of_process in threads.values():
-        main = of_process.get("MainThread") or next(iter(of_process.values()))
-        if main.frames:
-            yield main
+    return threads
 
 
 def _named(match: re.Match[str]) -> Where:

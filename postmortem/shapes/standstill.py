@@ -9,21 +9,24 @@ dump of a process that lives. What a worker said last counts against it; what is
 job is being ended is no sign of life.
 """
 
-import itertools
 import math
 import re
-import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, newest, telling_time
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
-from postmortem.reading.prefixes import carries_srun_labels
-from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.silence import STEP
+from postmortem.shapes.signs_of_life import (
+    Speaker,
+    end_of,
+    failed_by_itself,
+    names_steps,
+    speaker,
+    speaking,
+)
 
 _TIMES: Final = 30
 """Times the usual distance of two lines beyond which a pause is long."""
@@ -34,35 +37,14 @@ _LEAST_UNKNOWN: Final = 600.0
 """Seconds, if nothing tells how often the run prints."""
 _LEAST_AT_START: Final = 1200.0
 """Seconds, if no record was printed: loading and compiling take their time."""
+_LATEST_DUMP: Final = 43_200.0
+_HOUR: Final = 3600.0
+_ZONE_SLACK: Final = 120.0
+_FARTHEST_ZONE: Final = 15 * _HOUR
 _MANY: Final = 5
 """Lines of a watcher, and no other, in front of the first record."""
 _VERY_MANY: Final = 10
-_FEWEST: Final = 5
-_FEW_BEHIND: Final = 8
-"""Lines without a clock behind the last one that has one: more of them may have taken long."""
-_STEPS: Final = 3
 _MOST_TEXT: Final = 160
-_LAST: Final = 3
-"""Lines at the end of a log that may be the last of their process."""
-_WAITS: Final = re.compile(
-    r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
-    r"|join|form)\w* (?:the )?(?:\w+ )?(?:process group|rendezvous|communicator|distributed)"
-    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w+ (?:the )?(?:\w+ )?lock\b"
-    r"|Building extension module|Loading extension module|Lock file exists|\bpending\b",
-    re.IGNORECASE,
-)
-"""A phase in which a process waits for another, or for what another holds."""
-_ENDS: Final = (
-    "scheduler.",
-    "unknown.",
-    "hang.",
-    "distributed.nccl-timeout.",
-    "distributed.peer-failure.",
-    "distributed.terminate",
-)
-_OF_OTHERS: Final = (*_ENDS, "distributed.", "healthy.")
-_DRAWN: Final = re.compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
-"""A bar of Keras, which shows a loss beside it."""
 _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
@@ -71,22 +53,11 @@ _LIVES: Final = re.compile(
 """What shows in a dump that the processes were there when it was taken."""
 
 
-class _Worker(NamedTuple):
-    """A source in which the run itself speaks."""
-
-    source: int
-    last: Moment | None
-    """The last sign of life that tells a time."""
-    usual: float
-    """Seconds between two of its lines; NaN where that is not known."""
-    beats: Beats | None
-
-
 class _Still(NamedTuple):
     """For how long nothing came, and who shows it."""
 
     seconds: float
-    worker: _Worker
+    worker: Speaker
     source: int
     """Of who shows it."""
     line: int
@@ -94,114 +65,20 @@ class _Still(NamedTuple):
 
 def still(observed: Observed) -> Iterator[Shape]:
     """Find a job that stood still at its end, for much longer than its lines lie apart."""
-    workers = [_worker(observed, source) for source in _working(observed)]
-    if not workers or _failed_by_itself(observed):
+    workers = [speaker(observed, source) for source in speaking(observed)]
+    if not workers or failed_by_itself(observed):
         return
     found = _watched(observed, workers) or _by_the_clock(observed, workers)
     if found is not None:
         line = found.worker.last.line if found.worker.last is not None else found.line
         began = any(observed.records.values()) or any(
-            _names_steps(text) for _, text in observed.tails.values()
+            names_steps(text) for _, text in observed.tails.values()
         )
         name = "stood-still" if began else "stood-still-at-start"
         yield Shape(name, _said(found), found.worker.source, NOWHERE, line)
 
 
-def _failed_by_itself(observed: Observed) -> bool:
-    """Say whether a process, behind the last record, tells of a failure that is its own."""
-    return any(
-        finding.role == "cause"
-        and finding.source not in observed.dumps
-        and finding.line > observed.last_records.get(finding.source, 0)
-        and not finding.signature.startswith(_OF_OTHERS)
-        for finding, _ in observed.findings
-    )
-
-
-def waiting_at_start(observed: Observed) -> Iterator[Shape]:
-    """Find a last line, before any record, that names something that a process waits for.
-
-    Of several processes in one log, it may be the last line of any of them.
-    """
-    if any(observed.records.values()):
-        return
-    for source in _working(observed):
-        first, text = observed.tails[source]
-        end = _end_of(observed, source)
-        own = [
-            (number, line)
-            for number, line in enumerate(text.split("\n"), first)
-            if number < end and line.strip()
-        ]
-        watch = beats(own)
-        last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
-        for number, line in reversed(last):
-            if _WAITS.search(line) and not _names_steps(text):
-                said = quote(cut(line.strip(), _MOST_TEXT))
-                yield Shape("waits-at-start", said, source, NOWHERE, number)
-                return
-
-
-def _working(observed: Observed) -> list[int]:
-    """Name the sources in which the run itself speaks: those with records, else all logs."""
-    every = list(observed.processes)
-    here = [source for source in every if source not in observed.dumps] or every
-    return [source for source in here if source in observed.last_records] or here
-
-
-def _worker(observed: Observed, source: int) -> _Worker:
-    first, text = observed.tails[source]
-    lines = list(enumerate(text.split("\n"), first))
-    end = _end_of(observed, source)
-    own = [(number, line) for number, line in lines if number < end]
-    record = observed.last_records.get(source, 0)
-    srun = carries_srun_labels(observed.tails[source][1])
-    watch = beats([(number, line) for number, line in own if number > record], srun=srun)
-    told = [
-        moment
-        for moment, _ in telling_time((first, text))
-        if moment.line < (watch.line if watch is not None else end)
-    ]
-    behind = [
-        number
-        for number, line in own
-        if told
-        and told[-1].line < number < (watch.line if watch is not None else end)
-        and line.strip()
-    ]
-    is_told = told and told[-1].line >= record and len(behind) <= _FEW_BEHIND
-    return _Worker(source, told[-1] if is_told else None, _usual(told), watch)
-
-
-def _end_of(observed: Observed, source: int) -> float:
-    """Give the line, behind its last record, from which on a source tells how it was ended."""
-    record = observed.last_records.get(source, 0)
-    return min(
-        (
-            finding.line
-            for finding, _ in observed.findings
-            if finding.source == source
-            and finding.line > record
-            and finding.role in {"cause", "consequence"}
-            and finding.signature.startswith(_ENDS)
-        ),
-        default=math.inf,
-    )
-
-
-def _usual(told: Sequence[Moment]) -> float:
-    """Give the seconds between two lines: the median or the mean, whichever is longer."""
-    spans = [
-        span
-        for one, other in itertools.pairwise(told)
-        if one.basis() == other.basis() and (span := between(one.time, other.time)) is not None
-    ]
-    if len(spans) < _FEWEST - 1:
-        return math.nan
-    return max(statistics.median(spans), statistics.fmean(spans))
-
-
-def _watched(observed: Observed, workers: Iterable[_Worker]) -> _Still | None:
+def _watched(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
     """Find a watcher in the file of a worker that goes on where the worker does not."""
     for worker in workers:
         watch = worker.beats
@@ -214,7 +91,7 @@ def _watched(observed: Observed, workers: Iterable[_Worker]) -> _Still | None:
     return None
 
 
-def _is_alone(worker: _Worker, workers: Iterable[_Worker]) -> bool:
+def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:
     """Say whether no other worker said something while a watcher watched this one."""
     start = worker.beats.first if worker.beats is not None else ""
     return all(
@@ -227,7 +104,7 @@ def _is_alone(worker: _Worker, workers: Iterable[_Worker]) -> bool:
     )
 
 
-def _is_long(observed: Observed, worker: _Worker, passed: float, count: int) -> bool:
+def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> bool:
     """Say whether a watcher has watched for long."""
     if worker.source not in observed.last_records:
         return count >= _MANY or passed >= _LEAST_AT_START
@@ -236,7 +113,7 @@ def _is_long(observed: Observed, worker: _Worker, passed: float, count: int) -> 
     return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
 
 
-def _by_the_clock(observed: Observed, workers: Sequence[_Worker]) -> _Still | None:
+def _by_the_clock(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
     """Find the newest clock of the job, and how long before it the last worker fell silent."""
     latest: _Still | None = None
     for worker in workers:
@@ -252,7 +129,7 @@ def _by_the_clock(observed: Observed, workers: Sequence[_Worker]) -> _Still | No
     return latest
 
 
-def _limit(observed: Observed, workers: Iterable[_Worker], found: _Still) -> float:
+def _limit(observed: Observed, workers: Iterable[Speaker], found: _Still) -> float:
     """Give the seconds below which no time is long."""
     if found.worker.source not in observed.last_records:
         return _LEAST_AT_START
@@ -263,21 +140,36 @@ def _limit(observed: Observed, workers: Iterable[_Worker], found: _Still) -> flo
     return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
 
 
-def _newest(observed: Observed, worker: _Worker, working: set[int]) -> _Still | None:
+def _newest(observed: Observed, worker: Speaker, working: set[int]) -> _Still | None:
     """Give the newest clock that shows how long a worker has been silent."""
     if worker.last is None:
         return None
     found: list[_Still] = []
     for source, times in _clocks(observed, worker, working).items():
         latest = newest((moment.time for moment in times), worker.last.time)
-        if latest is not None:
+        if latest is not None and _is_telling(observed, source, worker, latest[0]):
             line = next(moment.line for moment in times if moment.time == latest[1])
             found.append(_Still(latest[0], worker, source, line))
     return max(found, default=None, key=lambda one: one.seconds)
 
 
+def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float) -> bool:
+    """Say whether the clock of a source is one to go by.
+
+    A dump that was taken the next day tells of another run, and a distance of whole hours is that
+    of two time zones, unless the source tells how the job was ended.
+    """
+    if source == worker.source:
+        return True
+    if source in observed.dumps:
+        return passed <= _LATEST_DUMP
+    off = abs(passed - _HOUR * round(passed / _HOUR))
+    is_zone = off <= _ZONE_SLACK and _HOUR / 2 < passed < _FARTHEST_ZONE
+    return not is_zone or not math.isinf(end_of(observed, source))
+
+
 def _clocks(
-    observed: Observed, worker: _Worker, working: set[int]
+    observed: Observed, worker: Speaker, working: set[int]
 ) -> Mapping[int, Sequence[Moment]]:
     """Give the times that show that a worker was silent, by who tells them.
 
@@ -294,7 +186,7 @@ def _clocks(
         elif source == worker.source:
             least = own + 1
         else:
-            least = _end_of(observed, source) if source in working else 0.0
+            least = end_of(observed, source) if source in working else 0.0
         found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
     return found
 
@@ -320,9 +212,3 @@ def _said(found: _Still) -> Said:
         seconds=found.seconds,
         pace=NOTHING if math.isnan(usual) else pace,
     )
-
-
-def _names_steps(text: str) -> bool:
-    """Say whether lines name several steps: training goes on, in a form that is not known."""
-    steps = {match["step"] for match in STEP.finditer(text)}
-    return max(len(steps), len(set(_DRAWN.findall(text)))) >= _STEPS

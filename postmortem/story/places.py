@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from postmortem.case.culprit import meant_by
+from postmortem.case.culprit import Meant, meant_by
 from postmortem.case.failures import Failure
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
@@ -16,6 +16,7 @@ from postmortem.facts.series import Point, Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.lines import Where
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.reading.excerpt import lines_around
@@ -93,12 +94,17 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
         return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
     if first is None:
         return None
-    where = first.where if meant is None else meant.where
-    found = first.finding if meant is None or meant.seen is None else meant.seen
+    if meant is None:
+        meant = Meant(first.where)
+    found = meant.seen or first.finding
     if found is not None:
         title = knowledge.by_id[found.signature].title
         said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(found.source, where, found.line, found.time, said)
+        return FirstFailure(found.source, meant.where, found.line, found.time, said)
+    return _raised(first, meant.where)
+
+
+def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
