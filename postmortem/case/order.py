@@ -17,7 +17,7 @@ from typing import NamedTuple
 from postmortem.case.failures import Failure, may_have_ended_it
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import distance, is_named, root_causes
-from postmortem.case.waiting import behind_who_failed
+from postmortem.case.waiting import before_who_was_ended, behind_who_failed
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Traceback
@@ -46,7 +46,7 @@ def first_to_last(
         may_have_ended_it(seen, tracebacks, gathered, rules),
         key=lambda failure: _key(failure, rules, clock, roots, sources),
     )
-    found = behind_who_failed(found, rules, clock)
+    found = behind_who_failed(before_who_was_ended(found), rules, clock)
     if not found:
         return []
     return [_of_its_own_file(found[0], found, sources, gathered.error_files), *found]

@@ -14,6 +14,7 @@ from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
 _STANDS_STILL: Final = "hang.stands-still."
+_STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
     "transformers-trainer": "transformers",
@@ -53,7 +54,7 @@ def how_it_ended(
         return "completed"
     if failures or any(_ends_it(found, gathered) for found in seen):
         return "failed"
-    if "same-step" in known or any(_stands_still(found, gathered) for found in seen):
+    if known.keys() & _STILL or any(_stands_still(found, gathered) for found in seen):
         return "stalled"
     return _without_end(gathered, seen, known)
 
@@ -64,7 +65,8 @@ def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, S
         return "completed" if "last-step" in known else "running"
     if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
         return "unknown"
-    return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
+    is_begun = seen or gathered.facts.facts or "waits-at-start" in known
+    return "incomplete" if is_begun else "not-a-training-log"
 
 
 def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> Iterator[Failure]:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from postmortem.knowledge import curve_kinds, job_kinds
+from postmortem.knowledge import curve_kinds, job_kinds, process_kinds
 from postmortem.knowledge.kind import Kind
 
 CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
-    {kind.id: kind for kind in (*curve_kinds.KINDS, *job_kinds.KINDS)}
+    {kind.id: kind for kind in (*curve_kinds.KINDS, *job_kinds.KINDS, *process_kinds.KINDS)}
 )

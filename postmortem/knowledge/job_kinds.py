@@ -1,6 +1,7 @@
-"""The kinds of shapes that tell of the machine, several processes, standing still, the end.
+"""The kinds of shapes that tell of the machine and of the end.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowledge.curve_kinds`).
+In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowledge.curve_kinds`),
+of processes that wait or differ (`knowledge.process_kinds`).
 """
 
 from typing import Final
@@ -25,49 +26,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
-        "ranks-differ",
-        say(
-            "the watchdogs of two ranks name different collectives under one sequence number",
-            "两个 rank 的 watchdog 在同一序号下给出了不同的集合通信",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "rank-behind",
-        say(
-            "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it"
-            " did not come to the one that timed out",
-            "按 watchdog 的计数，某个 rank 入队的集合通信比其他 rank 少：它没有到达超时的那一个",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "nccl-rank-absent",
-        say(
-            "some ranks began to join an NCCL communicator, none has joined it, and at least one"
-            " rank did not begin",
-            "部分 rank 开始加入 NCCL 通信器，但没有一个完成，且至少一个 rank 没有开始",
-        ),
-    ),
-    Kind(
-        "uneven-work",
-        say(
-            "the ranks count to different numbers of steps or batches",
-            "各 rank 的总步数或总批数不同",
-        ),
-    ),
-    Kind(
-        "one-rank-first",
-        say(
-            "the training loss of one rank stops being finite at an earlier step than that of all"
-            " the others",
-            "某个 rank 的训练 loss 比其他所有 rank 更早变为 NaN 或无穷大",
-        ),
-        can_be_first=True,
-        spoils=True,
-        is_turn=True,
-    ),
-    Kind(
         "memory-rising",
         say("reported memory rises over the run", "打印的显存/内存持续上升"),
         is_turn=True,
@@ -77,31 +35,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "reported memory stays level over many records, to the last one",
             "打印的显存/内存在许多条记录里保持平稳，直到最后一条",
-        ),
-    ),
-    Kind(
-        "silence",
-        say(
-            "by the printed clock, the log is still for many times the usual distance of its lines"
-            " after the last metric record, and then goes on",
-            "按日志时间，最后一条指标记录之后很久没有输出，远超平常的行间隔，随后又有输出",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "same-step",
-        say(
-            "behind the last metric record, lines go on for many times the usual distance of the"
-            " records, by the printed clock, and all name the same step",
-            "最后一条指标记录之后，日志仍在输出，持续时间远超平常的记录间隔，但步数始终不变",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "no-record",
-        say(
-            "the run stands still, and no training record was printed",
-            "训练停住不动，且没有打印任何训练记录",
         ),
     ),
     Kind(

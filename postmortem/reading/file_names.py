@@ -10,7 +10,7 @@ train.4712.log).
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,10 +20,10 @@ from postmortem.model.numerals import whole_number
 _RANK: Final = re.compile(
     r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_LOCAL: Final = re.compile(
-    r"(?:^|[_.\-])(?:local_?rank|worker)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
+_LOCAL: Final = re.compile(r"(?:^|[_.\-])local_?rank[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
+_NODE: Final = re.compile(
+    r"(?:^|[_.\-])((?:node|host|worker)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_NODE: Final = re.compile(r"(?:^|[_.\-])((?:node|host)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE)
 _ATTEMPT: Final = re.compile(
     r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
 )
@@ -40,6 +40,7 @@ _JOB_WORDS: Final = frozenset(
 _PID: Final = re.compile(r"[1-9]\d{3,6}\Z")
 _DATED: Final = re.compile(r"\d{4,}[_.\-]?$")
 _COPIES: Final = 2
+_BEHIND_NUMBER: Final = re.compile(r"\d[_.\-]$")
 
 
 def process_of_file(path: str) -> Where:
@@ -73,22 +74,7 @@ def processes_of(paths: Sequence[str]) -> dict[str, Where]:
     """
     shared = _shared_folder(paths)
     found = {path: process_of_file(path.removeprefix(shared)) for path in paths}
-    families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for path in paths:
-        name = Path(path).name
-        folder = str(Path(path).parent)
-        if found[path] != NOWHERE:
-            continue
-        for match in _NUMBER.finditer(name):
-            families[folder, f"{name[: match.start()]}#{name[match.end() :]}"].append(
-                (path, match[0])
-            )
-    for (_, skeleton), members in families.items():
-        if len({number for _, number in members}) < _COPIES:
-            continue
-        for path, number in members:
-            if found[path] == NOWHERE:
-                found[path] = _by_word(skeleton, number)
+    _by_number(paths, found)
     for path in paths:
         stem = Path(path).name.split(".")[0]
         if found[path] == NOWHERE and _NODE_LETTER.match(stem):
@@ -105,6 +91,39 @@ def _shared_folder(paths: Sequence[str]) -> str:
     except ValueError:  # of two drives, or with and without a root
         return ""
     return f"{shared}{os.sep}" if shared else ""
+
+
+def _by_number(paths: Sequence[str], found: dict[str, Where]) -> None:
+    """Read the processes of files that differ from their siblings by one number only."""
+    families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for path in paths:
+        name = Path(path).name
+        folder = str(Path(path).parent)
+        if found[path] != NOWHERE:
+            continue
+        for match in _NUMBER.finditer(name):
+            families[folder, f"{name[: match.start()]}#{name[match.end() :]}"].append(
+                (path, match[0])
+            )
+    for (_, skeleton), members in families.items():
+        numbers = {number for _, number in members}
+        if len(numbers) < _COPIES:
+            continue
+        is_count = _counts(skeleton, numbers)
+        for path, number in members:
+            if found[path] == NOWHERE:
+                where = _by_word(skeleton, number)
+                found[path] = Where(rank=int(number)) if where == NOWHERE and is_count else where
+
+
+def _counts(skeleton: str, numbers: Collection[str]) -> bool:
+    """Say whether numbers behind another number (`job-7731-0.out`) count the tasks of a job.
+
+    From 0 on and without a gap; those of Slurm's own names count the jobs of an array.
+    """
+    is_behind_number = _BEHIND_NUMBER.search(skeleton.split("#", maxsplit=1)[0]) is not None
+    is_whole = {whole_number(number) for number in numbers} == set(range(len(numbers)))
+    return is_behind_number and is_whole and not skeleton.startswith("slurm")
 
 
 def _by_word(skeleton: str, number: str) -> Where:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem.model.findings import Finding
+from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
@@ -42,8 +43,37 @@ _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
 def differing(observed: Observed) -> Iterable[Shape]:
-    """Find the first two ranks that are in different operations under one sequence number."""
-    known: dict[tuple[str, str], tuple[str, str]] = {}
+    """Find ranks that are in different operations under one sequence number: the odd one of them.
+
+    Where as many are in each, the one that stands behind.
+    """
+    for number, calls in _calls(observed).items():
+        if len(calls) < 2:
+            continue
+        (odd_call, odd), *others = sorted(calls.items(), key=lambda entry: len(entry[1]))
+        is_odd = len(odd) < len(others[0][1])
+        if not is_odd:
+            (other_call, other), (odd_call, odd), *_ = calls.items()
+        else:
+            other_call, other = others[-1]
+        (rank, finding), one = next(iter(odd.items())), next(iter(other))
+        said = say(
+            "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}",
+            "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
+            number=number[1],
+            one=one,
+            one_call=other_call,
+            other=rank,
+            other_call=odd_call,
+        )
+        where = finding.where if finding.where.rank is not None else Where(rank=int(rank))
+        return [Shape("ranks-differ", said, finding.source, where, finding.line)]
+    return []
+
+
+def _calls(observed: Observed) -> Mapping[tuple[str, str], Mapping[str, Mapping[str, Finding]]]:
+    """Give by group and sequence number which ranks wait in which operation."""
+    found: dict[tuple[str, str], dict[str, dict[str, Finding]]] = {}
     for finding, _ in observed.findings:
         number, operation = finding.capture("seq"), finding.capture("op")
         rank = _RANK.search(finding.text)
@@ -51,19 +81,10 @@ def differing(observed: Observed) -> Iterable[Shape]:
             continue
         size = _SIZE.search(finding.text)
         call = f"{operation}({size['size'].strip(', ')})" if size else operation
-        other, other_call = known.setdefault((_group(finding), number), (rank[1], call))
-        if other != rank[1] and other_call != call:
-            said = say(
-                "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}",
-                "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
-                number=number,
-                one=other,
-                one_call=other_call,
-                other=rank[1],
-                other_call=call,
-            )
-            return [Shape("ranks-differ", said, finding.source, finding.where, finding.line)]
-    return []
+        calls = found.setdefault((_group(finding), number), {})
+        if not any(rank[1] in ranks for ranks in calls.values()):
+            calls.setdefault(call, {})[rank[1]] = finding
+    return found
 
 
 def behind(observed: Observed) -> Iterable[Shape]:

@@ -39,6 +39,8 @@ class Observed:
     """The end of each source: raw line number of its first line, and the text."""
     processes: Mapping[int, Where] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
+    dumps: frozenset[int] = frozenset()
+    """The sources that tell how things stand, not what happened when."""
     lines: int = 0
     """Raw lines of all sources."""
     total_steps: float = math.nan
@@ -90,6 +92,9 @@ def observe(
             for source in gathered.tails
             if begins.get(source, 0) <= gathered.lines.get(source, 0)
         },
+        dumps=frozenset(
+            index for index, source in enumerate(sources) if source.kind == "environment"
+        ),
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )

@@ -31,6 +31,12 @@ _OF: Final = re.compile(
     r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b",
     re.IGNORECASE,
 )
+_PLANNED: Final = re.compile(
+    r"\b(?:(?P<done>\d{1,9}) of )?(?P<total>\d{1,9}) (?P<word>step|iter(?:ation)?|batch)(?:e?s)?\b"
+    r"(?= per | in | done|,|;|\.?$| each| this)",
+    re.IGNORECASE,
+)
+"""The same in words: `769 batches per epoch`, `12 of 768 batches`."""
 
 
 def first_gone_wrong(observed: Observed) -> Iterable[Shape]:
@@ -140,7 +146,7 @@ def _totals(observed: Observed) -> Mapping[str, Mapping[Where, _Total]]:
         begin, text = observed.tails[source]
         srun = carries_srun_labels(text)
         for number, raw in enumerate(text.split("\n"), begin):
-            if (match := _OF.search(raw)) is None:
+            if (match := _OF.search(raw) or _PLANNED.search(raw)) is None:
                 continue
             where = clean(raw, srun=srun).where.filled(own)
             if where != NOWHERE:

@@ -26,12 +26,17 @@ from postmortem.shapes import (
     loss_scale,
     nonfinite,
     nonfinite_beside,
+    odd_line,
+    odd_one_out,
     out_of_memory,
     policy,
     precision,
     ranks,
     silence,
     speed,
+    stacks,
+    standstill,
+    waiting_places,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -72,7 +77,13 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.differing,
     collectives.behind,
     collectives.absent,
+    odd_line.before_it,
+    odd_one_out.named,
+    odd_one_out.silent,
     silence.standing,
+    standstill.still,
+    waiting_places.waiting_at_start,
+    stacks.dumped,
     ending.last_step,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.case.culprit import Meant, meant_by
 from postmortem.case.failures import Failure
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
@@ -15,6 +16,7 @@ from postmortem.facts.series import Point, Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.model.lines import Where
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.reading.excerpt import lines_around
@@ -30,6 +32,15 @@ _MOST_SAMPLES: Final = 400
 _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 ONE_RANK: Final = "one-rank-first"
+_STILL: Final = (
+    "stack-apart",
+    "silent-rank",
+    "stood-still",
+    "silence",
+    "same-step",
+    "stood-still-at-start",
+)
+_RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
@@ -62,27 +73,55 @@ def signature_hits(
     return tuple(hits)
 
 
-def first_failure(
-    case: Case, knowledge: KnowledgeBase, *, is_numeric: bool
-) -> FirstFailure[Said] | None:
+def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
     """Name the first real failure over all sources and processes.
 
-    Of a numerical cause, the first bad value before the exception.
+    Of a numerical cause, the first bad value before the exception; of a hang, the last sign of
+    life.
+
+    Args:
+        case: the evidence.
+        knowledge: the titles.
+        area: of the cause that is named first.
     """
-    first, bad = case.first, _first_bad(case)
-    if bad is not None and (first is None or (is_numeric and _is_before(bad, first))):
-        return FirstFailure(bad.source, bad.where, bad.line, None, bad.said.settled())
+    first, meant = case.first, None
+    shown = _shown(case, area)
+    if first is not None and shown is None:
+        meant = meant_by(case, first)
+        shown = meant.witness if meant is not None else None
+    if shown is not None:
+        where = shown.where if meant is None else meant.where
+        return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
     if first is None:
         return None
-    if first.finding is not None:
-        title = knowledge.by_id[first.finding.signature].title
-        said = labelled(title, cut(first.finding.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(first.source, first.where, first.line, first.time, said)
+    if meant is None:
+        meant = Meant(first.where)
+    found = meant.seen or first.finding
+    if found is not None:
+        title = knowledge.by_id[found.signature].title
+        said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(found.source, meant.where, found.line, found.time, said)
+    return _raised(first, meant.where)
+
+
+def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
     said = quote(": ".join(part for part in (raised.exception, message) if part))
-    return FirstFailure(raised.source, raised.where, raised.exception_line, raised.time, said)
+    return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
+
+
+def _shown(case: Case, area: str) -> Shape | None:
+    """Give the shape whose place is the first failure rather than what ended the run."""
+    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    missed = case.shapes.get("peer-named")
+    if still is not None and area == "hang":
+        return still if missed is None else still._replace(where=missed.where)
+    first, bad = case.first, _first_bad(case)
+    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
+        return bad
+    return missed if first is None and case.outcome == "failed" else None
 
 
 def _first_bad(case: Case) -> Shape | None:
@@ -92,7 +131,7 @@ def _first_bad(case: Case) -> Shape | None:
         return None
     if _HUGE_AT_FIRST in case.shapes:
         return case.shapes[_HUGE_AT_FIRST]
-    return min(bad, key=lambda shape: (shape.id != ONE_RANK, shape.source, shape.line))
+    return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
 
 
 def _is_before(shape: Shape, failure: Failure) -> bool:

@@ -22,7 +22,7 @@ from postmortem.story import marks, places, progress, quotes, remarks, timeline
 def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
     gathered, best = case.gathered, ranking.causes[0].id
-    failure = places.first_failure(case, knowledge, is_numeric=best.startswith("numerics."))
+    failure = places.first_failure(case, knowledge, area=best.partition(".")[0])
     excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)

@@ -21,7 +21,11 @@ from postmortem.reading.file_names import attempts_of, process_of_file, processe
         ),
         pytest.param("run/0/stdout.log", Where(local_rank=0), id="torchrun, standard output"),
         pytest.param("logs/local_rank1.log", Where(local_rank=1), id="local rank"),
-        pytest.param("logs/worker_2.log", Where(local_rank=2), id="worker"),
+        pytest.param(
+            "logs/job-worker-2.log",
+            Where(node="worker-2"),
+            id="a worker of pods or pdsh is a machine",
+        ),
         pytest.param("logs/node2_rank3.out", Where(rank=3, node="node2"), id="node and rank"),
         pytest.param("logs/host-1/train.log", Where(node="host-1"), id="a folder a host"),
         pytest.param("logs/lora_rank_16/train.log", NOWHERE, id="the rank of a LoRA is no process"),

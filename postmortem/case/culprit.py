@@ -1,0 +1,136 @@
+"""Which process is meant where another tells of the failure: a peer, a watchdog, the kernel.
+
+In: the case. Out: `Meant`, or nothing where whoever tells it is the one. Not here: which failure
+came first (`case.order`), finding the odd one among the processes (`shapes.odd_one_out`).
+
+The line of the first failure stays whose it is; the process that the report names is the one at
+fault. A line of the odd process itself is the better witness and stands in its place.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from typing import Final, NamedTuple
+
+from postmortem.case.failures import Failure
+from postmortem.case.values import Case, Occurrence
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.shapes.shape import Shape
+
+_OF_PEERS: Final = (
+    "distributed.nccl-timeout.",
+    "distributed.peer-failure.",
+    "distributed.nccl-network.",
+    "distributed.rank-desync.",
+    "distributed.rendezvous.",
+    "scheduler.node-failure.",
+)
+_OF_NOBODY: Final = ("distributed.", "unknown.", "scheduler.", "harmless.", "context.", "hang.")
+_ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
+"""Shapes that stand for the process at fault, the surest first."""
+_PID: Final = re.compile(
+    r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:)(?P<pid>[1-9]\d{1,9})\b"
+)
+
+_OWN_PID: Final = re.compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
+
+
+class Meant(NamedTuple):
+    """The process at fault, and the shape that shows it; None where two logs name one process."""
+
+    where: Where
+    shape: Shape | None = None
+    seen: Finding | None = None
+    """What is printed of the machine at fault itself, where another file only tells of it."""
+
+    @property
+    def witness(self) -> Shape | None:
+        """Give the shape whose line the process at fault prints itself."""
+        return self.shape if self.shape is not None and self.shape.id == _ODD[0] else None
+
+
+def meant_by(case: Case, first: Failure) -> Meant | None:
+    """Name the process that is meant by a first failure that another one tells of."""
+    finding = first.finding
+    if finding is None:
+        return None
+    if finding.signature.startswith(_OF_PEERS):
+        shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
+        if shape is None:
+            return None
+        where = shape.where.filled(_node_of(case, shape))
+        return Meant(where, shape, _of_the_machine(case, first, where))
+    if first.where.rank is None and not _is_of_a_process(case, first.source):
+        victim = next(_victims(case, finding), None)
+        return None if victim is None else Meant(victim.filled(first.where))
+    return None
+
+
+def _of_the_machine(case: Case, first: Failure, where: Where) -> Finding | None:
+    """Give what first is printed of a lost machine under its own label."""
+    if where.node is None or where.rank is not None or first.where.node == where.node:
+        return None
+    return next(
+        (
+            event.finding
+            for event in case.events
+            if event.finding.where.node == where.node
+            and event.finding.role in {"cause", "consequence"}
+        ),
+        None,
+    )
+
+
+def _node_of(case: Case, shape: Shape) -> Where:
+    """Give the machine of a rank, where a line or a file of it names one."""
+    nodes = (
+        event.finding.where
+        for event in case.events
+        if shape.where.rank is not None and event.finding.where.rank == shape.where.rank
+    )
+    return next((where for where in nodes if where.node is not None), NOWHERE)
+
+
+def _is_of_a_process(case: Case, source: int) -> bool:
+    """Say whether a file's name, or a record in it, tells that a process of the run wrote it."""
+    is_named = source < len(case.sources) and case.sources[source].where.rank is not None
+    return is_named or bool(case.gathered.records.get(source))
+
+
+def _victims(case: Case, finding: Finding) -> Iterator[Where]:
+    """Yield the processes that the kernel's, or a machine's, log means.
+
+    One whose own log has the number of the process that it names; else one that fails by itself.
+    """
+    numbers = {
+        match["pid"]
+        for event in case.signatures(finding.signature)
+        if event.finding.source == finding.source
+        for match in _PID.finditer(event.finding.text)
+    }
+    others = [event for event in case.events if event.finding.source != finding.source]
+    for event in others:
+        if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
+            yield from _process_of(case, event)
+    yield from _with_number(case, numbers)
+    for event in others:
+        is_own = event.is_fatal and not event.finding.signature.startswith(_OF_NOBODY)
+        if is_own and event.finding.where.rank is not None:
+            yield event.finding.where
+
+
+def _with_number(case: Case, numbers: Container[str]) -> Iterator[Where]:
+    """Yield the processes whose files begin with one of the numbers."""
+    for source, head in case.gathered.heads.items():
+        own = case.sources[source].where if source < len(case.sources) else NOWHERE
+        if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
+            yield own
+
+
+def _process_of(case: Case, event: Occurrence) -> Iterator[Where]:
+    """Give the process of a line, by its label or by the file that it stands in."""
+    source = event.finding.source
+    own = case.sources[source].where if source < len(case.sources) else NOWHERE
+    where = event.finding.where.filled(own)
+    if where != NOWHERE:
+        yield where

@@ -1,0 +1,192 @@
+"""The one process among many that is not where the others are.
+
+In: what processes say of one another, their watchdogs, the last steps of each. Out: the shapes
+`peer-named`, `silent-rank`; both stand for the process that is meant, at the line that shows it.
+Not here: the operations and counts of collectives (`shapes.collectives`), values that go wrong
+(`shapes.ranks`).
+
+What waits for a process tells of it; the process itself may say nothing at all. So the one whom
+several others name as gone or missing is looked at first, then the one that keeps silent where its
+peers report, or whose last step is before theirs.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.said import say
+from postmortem.reading.prefixes import clean
+from postmortem.shapes.collectives import WATCHDOG
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 3
+"""Processes among which one can be odd."""
+_MOST_TEXT: Final = 600
+_LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?"
+_MISSED: Final = re.compile(
+    r"(?i)\b(?:missing|absent|waiting (?:for|on)|lost|lost (?:connection|contact) (?:to|with)"
+    r"|no (?:\w+ ){1,3}from|not heard from|unresponsive|lagging|dead"
+    r"|straggl\w+|blocked (?:by|on)|timed? ?out (?:waiting )?(?:for|on)"
+    r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST
+)
+_DID_NOT: Final = re.compile(
+    r"(?i)\branks? " + _LIST + r" (?:(?:is|are|was|were|has|have|had) )?(?:(?:not|never) "
+    r"(?:join|reach|arriv|respond|enter|report|show|call)\w*|did ?n[o']t \w+"
+    r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive"
+    r"|lagging|unreachable|lost|the lagging|stuck|gone|disconnected|timed out)"
+)
+_HOST: Final = r"(?P<host>[A-Za-z][\w-]{0,60}(?:\.[A-Za-z][\w-]{0,60}){0,4})"
+_GONE: Final = re.compile(
+    r"(?:(?:closed by|from|to|with) (?:remote )?peer|remote peer) " + _HOST + r"<\d{1,6}>"
+    r"|\b[Nn]odes? (?:failure on )?(?P<node>[A-Za-z][\w.-]{0,80}?),? "
+    r"(?:(?:is|are|was|has been|state) )?(?:not responding|unreachable|down\b|DOWN|lost|NotReady"
+    r"|failed)"
+    r"|Node failure on (?P<failed>[A-Za-z][\w.-]{0,80})"
+    r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255"
+)
+_BEGUN: Final = re.compile(r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
+_LISTED: Final = re.compile(r"^(?P<rank>\d{1,6}): \[")
+_NAMES: Final = ("host", "node", "failed", "ssh")
+_WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
+
+
+class _Missed(NamedTuple):
+    """A line that names a process, or a machine, as missing."""
+
+    by: tuple[int, Where]
+    source: int
+    line: int
+
+
+def named(observed: Observed) -> Iterable[Shape]:
+    """Find the process, or the machine, that most of the others name as gone or missing."""
+    tellers: dict[Where, dict[tuple[int, Where], _Missed]] = defaultdict(dict)
+    for told, missing in _tellings(observed):
+        for one in missing:
+            tellers[one].setdefault(told.by, told)
+    ranked = sorted(tellers.items(), key=lambda entry: -len(entry[1]))
+    if not ranked or (
+        len(ranked) > 1 and len(ranked[0][1]) == len(ranked[1][1]) and _clash(ranked)
+    ):
+        return []
+    where, by = ranked[0]
+    first = min(by.values(), key=lambda told: (told.source, told.line))
+    said = say(
+        "{rank} is missed by {count} that tell of it",
+        "有 {count} 处指出缺少 {rank}",
+        rank=where.said(),
+        count=len(by),
+    )
+    return [Shape("peer-named", said, first.source, where, first.line)]
+
+
+def _clash(ranked: list[tuple[Where, dict[tuple[int, Where], _Missed]]]) -> bool:
+    """Say whether the first two are of one kind, so that neither is the odd one."""
+    return (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
+
+
+def _tellings(observed: Observed) -> Iterator[tuple[_Missed, list[Where]]]:
+    """Yield the lines that name somebody as missing: findings, and the ends of the sources."""
+    for finding, _ in observed.findings:
+        if missing := _missing(finding.text[:_MOST_TEXT]):
+            by = (finding.source, finding.where)
+            yield _Missed(by, finding.source, finding.line), missing
+    for source, (first, text) in observed.tails.items():
+        if source in observed.processes:
+            begun = False
+            for number, line in enumerate(text.split("\n"), first):
+                if missing := _missing(line[:_MOST_TEXT], begun=begun):
+                    yield _Missed((source, NOWHERE), source, number), missing
+                begun = _BEGUN.search(line) is not None or (begun and bool(missing))
+
+
+def _missing(text: str, *, begun: bool = False) -> list[Where]:
+    """Read whom a line names as missing, or one of a list that has begun."""
+    if begun and (match := _LISTED.search(clean(text).text)) is not None:
+        return [Where(rank=int(match["rank"]))]
+    for pattern in (_MISSED, _DID_NOT):
+        if (match := pattern.search(text)) is not None:
+            return [Where(rank=int(rank)) for rank in re.findall(r"\d+", match["ranks"])]
+    if (match := _GONE.search(text)) is not None:
+        name = next(match[group] for group in _NAMES if match[group]).rstrip(".,:;")
+        return [] if name.lower() in _WORDS else [Where(node=name)]
+    return []
+
+
+def silent(observed: Observed) -> Iterable[Shape]:
+    """Find the one process that keeps silent where its peers report, or stops before them."""
+    last = _last_steps(observed)
+    ranks = {where.rank for where in (*last, *observed.processes.values())}
+    waiting = _waiting(observed)
+    quiet = sorted(rank for rank in ranks if rank is not None and rank not in waiting)
+    if len(waiting) >= _FEWEST - 1 and len(quiet) == 1:
+        finding = next(iter(waiting.values()))
+        said = say(
+            "the watchdogs of {count} ranks report, that of rank {rank} does not",
+            "{count} 个 rank 的 watchdog 有报告，rank {rank} 没有",
+            count=len(waiting),
+            rank=quiet[0],
+        )
+        return [Shape("silent-rank", said, finding.source, Where(rank=quiet[0]), finding.line)]
+    return _stops_first(last)
+
+
+def _waiting(observed: Observed) -> Mapping[int, Finding]:
+    """Give the first report of each rank's watchdog."""
+    found: dict[int, Finding] = {}
+    for finding, _ in observed.findings:
+        rank = re.search(r"\bRank (\d{1,6})\]", finding.text)
+        if finding.signature == WATCHDOG and rank is not None:
+            found.setdefault(int(rank[1]), finding)
+    return found
+
+
+class _Step(NamedTuple):
+    """The last step that a process records, and where."""
+
+    step: float
+    source: int
+    line: int
+
+
+def _last_steps(observed: Observed) -> Mapping[Where, _Step]:
+    """Give the last recorded step of each process: of a rank, or of the only one of a machine."""
+    found: dict[Where, _Step] = {}
+    for series in observed.series:
+        last, where = series.last, _short(series.where)
+        if last is None or math.isnan(last.step) or where == NOWHERE:
+            continue
+        if where not in found or found[where].step < last.step:
+            found[where] = _Step(last.step, series.source, last.line)
+    return found
+
+
+def _short(where: Where) -> Where:
+    if where.rank is not None:
+        return Where(rank=where.rank)
+    if where.local_rank is not None:
+        return Where(local_rank=where.local_rank, node=where.node)
+    return Where(node=where.node, pid=where.pid if where.node is None else None)
+
+
+def _stops_first(last: Mapping[Where, _Step]) -> list[Shape]:
+    """Find the one process whose last step is before that of all the others, which agree."""
+    if len(last) < _FEWEST:
+        return []
+    (odd, first), *others = sorted(last.items(), key=lambda entry: entry[1].step)
+    if first.step >= others[0][1].step or others[0][1].step != others[-1][1].step:
+        return []
+    said = say(
+        "{name} records up to step {step:g}, the other {count} up to step {other:g}",
+        "{name} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
+        name=odd.said(),
+        step=first.step,
+        count=len(others),
+        other=others[0][1].step,
+    )
+    return [Shape("silent-rank", said, first.source, odd, first.line)]

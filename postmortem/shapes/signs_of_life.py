@@ -1,0 +1,130 @@
+"""Where a run speaks, when it said something last, and from which line on others tell of its end.
+
+In: the ends of the sources, their last metric records, what was found in them. Out: `Speaker`s. Not
+here: for how long a run has been silent (`shapes.standstill`), the lines of a watcher
+(`shapes.heartbeats`).
+"""
+
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.facts.moments import Moment, between, telling_time
+from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes.heartbeats import Beats, beats
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.silence import STEP
+
+_FEWEST: Final = 5
+_FEW_BEHIND: Final = 8
+"""Lines without a clock behind the last one that has one: more of them may have taken long."""
+_STEPS: Final = 3
+_ENDS: Final = (
+    "scheduler.",
+    "unknown.",
+    "hang.",
+    "distributed.nccl-timeout.",
+    "distributed.peer-failure.",
+    "distributed.terminate",
+)
+_OF_OTHERS: Final = (*_ENDS, "distributed.", "healthy.")
+_DRAWN: Final = re.compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
+"""A bar of Keras, which shows a loss beside it."""
+
+
+class Speaker(NamedTuple):
+    """A source in which the run itself speaks."""
+
+    source: int
+    last: Moment | None
+    """The last sign of life that tells a time."""
+    usual: float
+    """Seconds between two of its lines; NaN where that is not known."""
+    beats: Beats | None
+
+
+def speaking(observed: Observed) -> list[int]:
+    """Name the sources in which the run itself speaks: those with records, else all logs."""
+    every = list(observed.processes)
+    here = [source for source in every if source not in observed.dumps] or every
+    return [source for source in here if source in observed.last_records] or here
+
+
+def speaker(observed: Observed, source: int) -> Speaker:
+    """Tell when a source said something last, and who watched it from then on."""
+    tail, record = observed.tails[source], observed.last_records.get(source, 0)
+    lines = lines_before(end_of(observed, source), tail)
+    srun = carries_srun_labels(tail[1])
+    watch = beats([line for line in lines if line[0] > record], srun=srun)
+    if watch is not None:
+        lines = [line for line in lines if line[0] < watch.line]
+    last_line = lines[-1][0] if lines else 0
+    told = [moment for moment, _ in telling_time(tail) if moment.line <= last_line]
+    last = told[-1] if told else None
+    if last is not None and not _is_the_end(last, record, lines):
+        last = None
+    return Speaker(source, last, _usual(told), watch)
+
+
+def lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
+    """Give the lines in front of the one that tells of the end, but empty ones."""
+    first, text = tail
+    return [
+        (number, line)
+        for number, line in enumerate(text.split("\n"), first)
+        if number < end and line.strip()
+    ]
+
+
+def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> bool:
+    """Say whether hardly anything, and no record, was printed behind the last known time."""
+    behind = sum(number > last.line for number, _ in lines)
+    return last.line >= record and behind <= _FEW_BEHIND
+
+
+def end_of(observed: Observed, source: int) -> float:
+    """Give the line, behind its last record, from which on a source tells how it was ended."""
+    record = observed.last_records.get(source, 0)
+    return min(
+        (
+            finding.line
+            for finding, _ in observed.findings
+            if finding.source == source
+            and finding.line > record
+            and finding.role in {"cause", "consequence"}
+            and finding.signature.startswith(_ENDS)
+        ),
+        default=math.inf,
+    )
+
+
+def _usual(told: Sequence[Moment]) -> float:
+    """Give the seconds between two lines: the median or the mean, whichever is longer."""
+    spans = [
+        span
+        for one, other in itertools.pairwise(told)
+        if one.basis() == other.basis() and (span := between(one.time, other.time)) is not None
+    ]
+    if len(spans) < _FEWEST - 1:
+        return math.nan
+    return max(statistics.median(spans), statistics.fmean(spans))
+
+
+def failed_by_itself(observed: Observed) -> bool:
+    """Say whether a process, behind the last record, tells of a failure that is its own."""
+    return any(
+        finding.role == "cause"
+        and finding.source not in observed.dumps
+        and finding.line > observed.last_records.get(finding.source, 0)
+        and not finding.signature.startswith(_OF_OTHERS)
+        for finding, _ in observed.findings
+    )
+
+
+def names_steps(text: str) -> bool:
+    """Say whether lines name several steps: training goes on, in a form that is not known."""
+    steps = {match["step"] for match in STEP.finditer(text)}
+    return max(len(steps), len(set(_DRAWN.findall(text)))) >= _STEPS

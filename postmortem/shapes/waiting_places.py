@@ -1,0 +1,47 @@
+"""A log that ends, before any record, where a process waits for another.
+
+In: the ends of the sources. Out: the shape `waits-at-start`. Not here: for how long
+(`shapes.standstill`), time-outs that are told of (`patterns/signatures/distributed`).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote
+from postmortem.shapes.heartbeats import beats
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.signs_of_life import end_of, lines_before, names_steps, speaking
+
+_LAST: Final = 3
+"""Lines at the end of a log that may be the last of their process."""
+_MOST_TEXT: Final = 160
+_WAITS: Final = re.compile(
+    r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
+    r"|join|form)\w* (?:the )?(?:\w+ )?(?:process group|rendezvous|communicator|distributed)"
+    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w+ (?:the )?(?:\w+ )?lock\b"
+    r"|Building extension module|Loading extension module|Lock file exists|\bpending\b",
+    re.IGNORECASE,
+)
+"""A phase in which a process waits for another, or for what another holds."""
+
+
+def waiting_at_start(observed: Observed) -> Iterator[Shape]:
+    """Find a last line, before any record, that names something that a process waits for.
+
+    Of several processes in one log, it may be the last line of any of them.
+    """
+    if any(observed.records.values()):
+        return
+    for source in speaking(observed):
+        own = lines_before(end_of(observed, source), observed.tails[source])
+        text = observed.tails[source][1]
+        watch = beats(own)
+        last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
+        for number, line in reversed(last):
+            if _WAITS.search(line) and not names_steps(text):
+                said = quote(cut(line.strip(), _MOST_TEXT))
+                yield Shape("waits-at-start", said, source, NOWHERE, number)
+                return
