@@ -21,6 +21,7 @@ TOLD: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
+_MOST_TESTIMONIES: Final = 2000
 
 
 class Fact(NamedTuple):
@@ -32,6 +33,16 @@ class Fact(NamedTuple):
     line: int
     time: str | None = None
     """As the line prints it."""
+
+
+class Testimony(NamedTuple):
+    """What a line says of the state of the machine, to be compared with others of its kind."""
+
+    what: str
+    """As a rule of `patterns/formats` names it, without `machine_`."""
+    value: str
+    source: int
+    line: int
 
 
 class FactStore:
@@ -46,6 +57,7 @@ class FactStore:
         self.cards = Cards()
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
+        self.testimonies: list[Testimony] = []
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -62,6 +74,9 @@ class FactStore:
         fact = Fact(cut(value, 400), strength, source, line, time)
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
+        elif kind == "machine":
+            if len(self.testimonies) < _MOST_TESTIMONIES:
+                self.testimonies.append(Testimony(rest, fact.value, source, line))
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
@@ -94,6 +109,7 @@ class FactStore:
         for name, lines in other.framework_lines.items():
             self.framework_lines[name] = self.framework_lines.get(name, 0) + lines
         self.checkpoints += other.checkpoints
+        self.testimonies += other.testimonies
 
     def get(self, key: str) -> str | None:
         """Give a value by its full name, or None."""

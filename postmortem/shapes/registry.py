@@ -20,18 +20,22 @@ from postmortem.shapes import (
     departure,
     device_memory,
     ending,
+    gpu_holders,
     gradients,
     hidden_loss,
     learning_rates,
     loss_scale,
+    machine_limits,
     nonfinite,
     nonfinite_beside,
     out_of_memory,
+    package_list,
     policy,
     precision,
     ranks,
     silence,
     speed,
+    torch_build,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -69,6 +73,10 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ranks.uneven,
     out_of_memory.accounts,
+    gpu_holders.holders,
+    torch_build.builds,
+    machine_limits.limits,
+    package_list.lists,
     collectives.differing,
     collectives.behind,
     collectives.absent,
