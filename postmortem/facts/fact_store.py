@@ -22,6 +22,9 @@ TOLD: Final = 3
 _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
+_MOST_PHASES: Final = 100
+PHASE: Final = "phase"
+"""The testimony that tells what the run is about to do."""
 
 
 class Fact(NamedTuple):
@@ -58,6 +61,8 @@ class FactStore:
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
         self.testimonies: list[Testimony] = []
+        self.phases: dict[int, list[Testimony]] = {}
+        """Evaluation, loading, saving, training, by source; each where it was last told of."""
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -75,8 +80,7 @@ class FactStore:
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
         elif kind == "machine":
-            if len(self.testimonies) < _MOST_TESTIMONIES:
-                self.testimonies.append(Testimony(rest, fact.value, source, line))
+            self._testify(Testimony(rest, fact.value, source, line))
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
@@ -87,6 +91,18 @@ class FactStore:
             self._put(f"{kind}.{rest.replace('_', '-') if kind == 'package' else rest}", fact)
         else:
             self._put(f"progress.{name}", fact)
+
+    def _testify(self, told: Testimony) -> None:
+        """Keep a testimony; of phases, of which a long run has many, the later ones."""
+        if told.what != PHASE:
+            if len(self.testimonies) < _MOST_TESTIMONIES:
+                self.testimonies.append(told)
+            return
+        phases = self.phases.setdefault(told.source, [])
+        if phases and phases[-1].value == told.value:
+            phases.pop()
+        phases.append(told)
+        del phases[:-_MOST_PHASES]
 
     def _put(self, key: str, fact: Fact) -> None:
         known = self.facts.get(key)
@@ -110,6 +126,9 @@ class FactStore:
             self.framework_lines[name] = self.framework_lines.get(name, 0) + lines
         self.checkpoints += other.checkpoints
         self.testimonies += other.testimonies
+        for phases in other.phases.values():
+            for one in phases:
+                self._testify(one)
 
     def get(self, key: str) -> str | None:
         """Give a value by its full name, or None."""

@@ -25,6 +25,27 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "oom-in-evaluation",
+        say(
+            "CUDA OOM right after the log tells of evaluation or generation",
+            "日志刚提到评估或生成，随后 CUDA 显存不足",
+        ),
+    ),
+    Kind(
+        "oom-in-loading",
+        say(
+            "CUDA OOM right after the log tells of the loading of weights or state",
+            "日志刚提到加载权重或状态，随后 CUDA 显存不足",
+        ),
+    ),
+    Kind(
+        "oom-in-saving",
+        say(
+            "CUDA OOM right after the log tells of saving or merging",
+            "日志刚提到保存或合并，随后 CUDA 显存不足",
+        ),
+    ),
+    Kind(
         "torch-built-for-cpu",
         say(
             "the environment shows a torch that was built without CUDA",

@@ -13,7 +13,7 @@ from typing import Any
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered, Seen
-from postmortem.model.findings import Finding
+from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
@@ -31,6 +31,8 @@ class Observed:
     """What the log says of the run; vocabulary and device give figures a scale."""
     findings: Sequence[tuple[Finding, int]] = ()
     """Of the last attempt, in their order, each with the metric records of its process before."""
+    tracebacks: Sequence[Traceback] = ()
+    """Of all attempts, in the order in which they were read."""
     records: Mapping[int, int] = field(default_factory=dict)
     """Metric records by source."""
     first_records: Mapping[int, int] = field(default_factory=dict)
@@ -87,6 +89,7 @@ def observe(
         series=tuple(gathered.series.values()),
         facts=gathered.facts,
         findings=tuple((one.finding, one.records_before) for one in seen),
+        tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
         records=gathered.records,
         first_records={source: line for source, (line, _) in gathered.first_record.items()},
         last_records={source: line for source, (line, _) in gathered.last_record.items()},

@@ -26,6 +26,7 @@ from postmortem.shapes import (
     learning_rates,
     loss_scale,
     machine_limits,
+    memory_phase,
     nonfinite,
     nonfinite_beside,
     out_of_memory,
@@ -73,6 +74,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ranks.uneven,
     out_of_memory.accounts,
+    memory_phase.phase,
     gpu_holders.holders,
     torch_build.builds,
     machine_limits.limits,
