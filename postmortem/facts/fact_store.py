@@ -23,6 +23,7 @@ _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
 _MOST_PHASES: Final = 100
+COURSES: Final = frozenset({"host_free", "host_used"})
 PHASE: Final = "phase"
 """The testimony that tells what the run is about to do."""
 
@@ -63,6 +64,8 @@ class FactStore:
         self.testimonies: list[Testimony] = []
         self.phases: dict[int, list[Testimony]] = {}
         """Evaluation, loading, saving, training, by source; each where it was last told of."""
+        self.courses: dict[tuple[int, str], tuple[Testimony, Testimony]] = {}
+        """The first and the last figure of what a log prints again and again."""
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -94,6 +97,10 @@ class FactStore:
 
     def _testify(self, told: Testimony) -> None:
         """Keep a testimony; of phases, of which a long run has many, the later ones."""
+        if told.what in COURSES:
+            first, _ = self.courses.get((told.source, told.what), (told, told))
+            self.courses[told.source, told.what] = (first, told)
+            return
         if told.what != PHASE:
             if len(self.testimonies) < _MOST_TESTIMONIES:
                 self.testimonies.append(told)
@@ -128,6 +135,9 @@ class FactStore:
         self.testimonies += other.testimonies
         for phases in other.phases.values():
             for one in phases:
+                self._testify(one)
+        for ends in other.courses.values():
+            for one in ends:
                 self._testify(one)
 
     def get(self, key: str) -> str | None:

@@ -105,6 +105,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "host-memory-spent",
+        say(
+            "the printed memory of the host is all but spent at the end",
+            "打印的主机内存到最后几乎耗尽",
+        ),
+    ),
+    Kind(
         "no-oom-kill-counted",
         say(
             "the container or its cgroup counts no process that the kernel killed for want of"

@@ -2,7 +2,7 @@
 
 In: testimonies of ulimit, df, mount, docker and cgroup files. Out: the shapes `few-open-files` or
 `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`, `disk-at-its-end` or
-`disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`. Not here: whether the run met them
+`disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`, `host-memory-spent`. Not here: whether the run met them
 (`patterns/causes`).
 """
 
@@ -22,6 +22,7 @@ _FEW_PROCESSES: Final = 4096
 _SMALL_SHM: Final = 1.0
 _ROOMY_SHM: Final = 4.0
 _FULL: Final = 98
+_SPENT: Final = 0.05
 _NEARLY_FULL: Final = 95
 _UNIT: Final[Mapping[str, float]] = {"K": 1 / (1 << 20), "M": 1 / 1024, "G": 1.0, "T": 1024.0}
 _SIZE: Final = re.compile(r"([\d.]+)\s*([kKmMgGtT]?)")
@@ -52,6 +53,26 @@ def limits(observed: Observed) -> Iterator[Shape]:
             ),
         ]
     )
+
+
+def host_memory(observed: Observed) -> Iterator[Shape]:
+    """Find a host whose memory is all but spent by what the log prints of it last."""
+    for (_, what), (first, last) in sorted(observed.facts.courses.items()):
+        if (_spent_of_free if what == "host_free" else _spent_of_used)(first.value, last.value):
+            said = quote(f"{first.value} → {last.value}")
+            yield Shape("host-memory-spent", said, last.source, NOWHERE, last.line)
+
+
+def _spent_of_free(first: str, last: str) -> bool:
+    begin, end = _gib(first, ""), _gib(last, "")
+    return begin is not None and end is not None and begin >= 1.0 and end <= _SPENT * begin
+
+
+def _spent_of_used(_: str, last: str) -> bool:
+    figures = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", last)]
+    if last.rstrip().endswith("%"):
+        return figures[0] >= 100 * (1 - _SPENT)
+    return len(figures) == 2 and figures[0] >= (1 - _SPENT) * figures[1] > 0
 
 
 def _of(told: Iterable[Testimony], what: str) -> Iterator[Testimony]:

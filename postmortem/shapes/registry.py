@@ -78,6 +78,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     gpu_holders.holders,
     torch_build.builds,
     machine_limits.limits,
+    machine_limits.host_memory,
     package_list.lists,
     collectives.differing,
     collectives.behind,
