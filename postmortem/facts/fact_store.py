@@ -23,7 +23,9 @@ _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
 _MOST_PHASES: Final = 100
-COURSES: Final = frozenset({"host_free", "host_used"})
+COURSES: Final = frozenset({"host_free", "host_used", "memory"})
+"""What a log prints again and again: its course is kept, thinned where it is long."""
+_MOST_OF_A_COURSE: Final = 400
 PHASE: Final = "phase"
 """The testimony that tells what the run is about to do."""
 
@@ -64,8 +66,8 @@ class FactStore:
         self.testimonies: list[Testimony] = []
         self.phases: dict[int, list[Testimony]] = {}
         """Evaluation, loading, saving, training, by source; each where it was last told of."""
-        self.courses: dict[tuple[int, str], tuple[Testimony, Testimony]] = {}
-        """The first and the last figure of what a log prints again and again."""
+        self.courses: dict[tuple[int, str], list[Testimony]] = {}
+        """By source and what: figures in the order of their lines."""
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -98,8 +100,10 @@ class FactStore:
     def _testify(self, told: Testimony) -> None:
         """Keep a testimony; of phases, of which a long run has many, the later ones."""
         if told.what in COURSES:
-            first, _ = self.courses.get((told.source, told.what), (told, told))
-            self.courses[told.source, told.what] = (first, told)
+            course = self.courses.setdefault((told.source, told.what), [])
+            course.append(told)
+            if len(course) > _MOST_OF_A_COURSE:
+                del course[1:-1:2]
             return
         if told.what != PHASE:
             if len(self.testimonies) < _MOST_TESTIMONIES:
@@ -136,8 +140,8 @@ class FactStore:
         for phases in other.phases.values():
             for one in phases:
                 self._testify(one)
-        for ends in other.courses.values():
-            for one in ends:
+        for course in other.courses.values():
+            for one in course:
                 self._testify(one)
 
     def get(self, key: str) -> str | None:

@@ -57,8 +57,9 @@ def limits(observed: Observed) -> Iterator[Shape]:
 
 def host_memory(observed: Observed) -> Iterator[Shape]:
     """Find a host whose memory is all but spent by what the log prints of it last."""
-    for (_, what), (first, last) in sorted(observed.facts.courses.items()):
-        if (_spent_of_free if what == "host_free" else _spent_of_used)(first.value, last.value):
+    for (_, what), course in sorted(observed.facts.courses.items()):
+        first, last = course[0], course[-1]
+        if what.startswith("host_") and (_spent_of_free if what == "host_free" else _spent_of_used)(first.value, last.value):
             said = quote(f"{first.value} → {last.value}")
             yield Shape("host-memory-spent", said, last.source, NOWHERE, last.line)
 

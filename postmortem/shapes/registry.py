@@ -75,6 +75,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ranks.uneven,
     out_of_memory.accounts,
     memory_phase.phase,
+    device_memory.printed,
     gpu_holders.holders,
     torch_build.builds,
     machine_limits.limits,
