@@ -1,4 +1,4 @@
-"""The kinds of shapes that tell how the machine stands: GPUs, torch's build, limits, disks, packages.
+"""The kinds of shapes that tell how the machine stands: GPUs, torch, limits, disks, packages.
 
 In: nothing. Out: `KINDS`. Not here: the kinds that tell of the run (`knowledge.curve_kinds`,
 `knowledge.job_kinds`).
@@ -79,11 +79,11 @@ KINDS: Final[tuple[Kind, ...]] = (
     ),
     Kind(
         "shm-small",
-        say("/dev/shm is small, or full", "/dev/shm 很小或已满"),
+        say("/dev/shm is small, or full", "/dev/shm 很小或已满"),  # noqa: S108 -- a text
     ),
     Kind(
         "shm-roomy",
-        say("/dev/shm is large and mostly free", "/dev/shm 很大且大部分空闲"),
+        say("/dev/shm is large and mostly free", "/dev/shm 很大且大部分空闲"),  # noqa: S108 -- a text
     ),
     Kind(
         "disk-at-its-end",

@@ -73,7 +73,7 @@ def printed(observed: Observed) -> Iterable[Shape]:
 
 
 def _gib(text: str) -> float | None:
-    """Read a printed figure in GiB; one without a unit is of MiB, as programs that omit it print."""
+    """Read a printed figure in GiB; where programs print no unit they mean MiB."""
     match = _FIGURE.match(text)
     return None if match is None else float(match[1]) / (1.0 if match[2] in {"G", "g"} else 1024.0)
 

@@ -32,7 +32,7 @@ _NAMED: Final = re.compile(r"\bGPU (\d{1,2})\b")
 class _Card(NamedTuple):
     """What a listing shows of one card, in MiB."""
 
-    index: int
+    number: int
     used: float
     total: float
     told: Testimony
@@ -41,7 +41,7 @@ class _Card(NamedTuple):
 class _Holder(NamedTuple):
     """A process that a listing names."""
 
-    index: int | None
+    number: int | None
     pid: str
     name: str
     used: float
@@ -55,8 +55,8 @@ def holders(observed: Observed) -> Iterable[Shape]:
     processes = list(_processes(told))
     held = [card for card in cards if card.used >= max(_LEAST, _SHARE * card.total)]
     named = _named(observed)
-    if named is not None and any(card.index == named for card in cards):
-        held = [card for card in held if card.index == named]
+    if named is not None and any(card.number == named for card in cards):
+        held = [card for card in held if card.number == named]
     held = [card for card in held if _is_of_others(card.told, processes, observed)]
     if held:
         return [_held(max(held, key=lambda card: card.used), processes)]
@@ -171,7 +171,7 @@ def _mib(cell: str | None) -> float | None:
 
 def _held(card: _Card, processes: Iterable[_Holder]) -> Shape:
     by_whom = max(
-        (one for one in processes if one.index in {card.index, None} and one.used <= card.used),
+        (one for one in processes if one.number in {card.number, None} and one.used <= card.used),
         key=lambda one: one.used,
         default=None,
     )
@@ -180,7 +180,7 @@ def _held(card: _Card, processes: Iterable[_Holder]) -> Shape:
         "GPU {index} 已占用 {used:.1f} / {total:.1f} GiB{by_whom}",
         used=card.used / _MIB,
         total=card.total / _MIB,
-        index=card.index,
+        index=card.number,
         by_whom=quote("")
         if by_whom is None
         else say(

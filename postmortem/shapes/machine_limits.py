@@ -1,9 +1,9 @@
-"""The limits of the machine that a run may meet: open files, processes, shared memory, disks.
+"""The limits of the machine that a run may meet: open files, processes, memory, disks.
 
-In: testimonies of ulimit, df, mount, docker and cgroup files. Out: the shapes `few-open-files` or
-`many-open-files`, `few-processes`, `shm-small` or `shm-roomy`, `disk-at-its-end` or
-`disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`, `host-memory-spent`. Not here: whether the run met them
-(`patterns/causes`).
+In: testimonies of ulimit, df, mount, docker and cgroup files, host memory as a log prints it. Out:
+the shapes `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
+`disk-at-its-end` or `disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`,
+`host-memory-spent`. Not here: whether the run met them (`patterns/causes`).
 """
 
 import re
@@ -59,7 +59,9 @@ def host_memory(observed: Observed) -> Iterator[Shape]:
     """Find a host whose memory is all but spent by what the log prints of it last."""
     for (_, what), course in sorted(observed.facts.courses.items()):
         first, last = course[0], course[-1]
-        if what.startswith("host_") and (_spent_of_free if what == "host_free" else _spent_of_used)(first.value, last.value):
+        if what.startswith("host_") and (_spent_of_free if what == "host_free" else _spent_of_used)(
+            first.value, last.value
+        ):
             said = quote(f"{first.value} → {last.value}")
             yield Shape("host-memory-spent", said, last.source, NOWHERE, last.line)
 
@@ -135,8 +137,7 @@ def _gib(text: str, unit: str) -> float | None:
 
 
 def _disk(row: str) -> str:
-    """Judge a row of df, of room or of inodes; file systems that hold no files of the run do not
-    count."""
+    """Judge a row of df, of room or of inodes, if files of the run may be there."""
     if _OF_NO_FILES.search(row):
         return ""
     percent = re.search(r"(\d{1,3})% /", row)
@@ -154,8 +155,8 @@ _LABELS: Final[Mapping[str, str]] = {
     "open_files": "open files: ",
     "processes": "max user processes: ",
     "shm_bytes": "ShmSize: ",
-    "shm_size": "/dev/shm: ",
-    "shm_mount": "/dev/shm size=",
+    "shm_size": "/dev/shm: ",  # noqa: S108 -- a text
+    "shm_mount": "/dev/shm size=",  # noqa: S108 -- a text
     "oom_kills": "oom_kill ",
     "oom_killed": "OOMKilled: ",
 }

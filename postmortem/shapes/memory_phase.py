@@ -26,7 +26,10 @@ _SHAPES: Final = {
 _PHASES: Final = (
     ("training", re.compile(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_")),
     ("saving", re.compile(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
-    ("loading", re.compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)")),
+    (
+        "loading",
+        re.compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
+    ),
     ("loading", re.compile(r"from_pretrained|set_module_tensor")),
     ("saving", re.compile(r"state_dict")),
     (

@@ -45,14 +45,13 @@ def lists(observed: Observed) -> Iterable[Shape]:
         if finding.role != "cause" or not finding.signature.startswith(_RELATED):
             continue
         for name in _names(finding):
-            yield from _compared(finding, name, known)
+            yield from _compared(name, known)
 
 
-def _compared(finding: Finding, name: str, known: list[tuple[int, set[str]]]) -> Iterator[Shape]:
+def _compared(name: str, known: list[tuple[int, set[str]]]) -> Iterator[Shape]:
     for source, rows in known:
-        is_there = name in rows
         said = say("{name}", "{name}", name=quote(name))
-        if is_there:
+        if name in rows:
             yield Shape("named-package-listed", said, source, NOWHERE, 1)
         elif not any(other.startswith(name) for other in rows):
             yield Shape("named-package-unlisted", said, source, NOWHERE, 1)
@@ -83,9 +82,36 @@ def _names(finding: Finding) -> Iterator[str]:
 
 
 _KNOWN: Final = frozenset(
-    "accelerate bitsandbytes peft trl datasets deepspeed flash-attn xformers triton sentencepiece"
-    " tiktoken protobuf safetensors tensorboard tensorboardx wandb optimum auto-gptq autoawq einops"
-    " timm scikit-learn evaluate rouge-score liger-kernel unsloth vllm apex".split()
+    [
+        "accelerate",
+        "bitsandbytes",
+        "peft",
+        "trl",
+        "datasets",
+        "deepspeed",
+        "flash-attn",
+        "xformers",
+        "triton",
+        "sentencepiece",
+        "tiktoken",
+        "protobuf",
+        "safetensors",
+        "tensorboard",
+        "tensorboardx",
+        "wandb",
+        "optimum",
+        "auto-gptq",
+        "autoawq",
+        "einops",
+        "timm",
+        "scikit-learn",
+        "evaluate",
+        "rouge-score",
+        "liger-kernel",
+        "unsloth",
+        "vllm",
+        "apex",
+    ]
 )
 
 
