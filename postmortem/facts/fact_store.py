@@ -21,6 +21,13 @@ TOLD: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
+_MOST_TESTIMONIES: Final = 2000
+_MOST_PHASES: Final = 100
+COURSES: Final = frozenset({"host_free", "host_used", "memory"})
+"""What a log prints again and again: its course is kept, thinned where it is long."""
+_MOST_OF_A_COURSE: Final = 400
+PHASE: Final = "phase"
+"""The testimony that tells what the run is about to do."""
 
 
 class Fact(NamedTuple):
@@ -32,6 +39,16 @@ class Fact(NamedTuple):
     line: int
     time: str | None = None
     """As the line prints it."""
+
+
+class Testimony(NamedTuple):
+    """What a line says of the state of the machine, to be compared with others of its kind."""
+
+    what: str
+    """As a rule of `patterns/formats` names it, without `machine_`."""
+    value: str
+    source: int
+    line: int
 
 
 class FactStore:
@@ -46,6 +63,11 @@ class FactStore:
         self.cards = Cards()
         self.framework_lines: dict[str, int] = {}
         self.checkpoints: list[Fact] = []
+        self.testimonies: list[Testimony] = []
+        self.phases: dict[int, list[Testimony]] = {}
+        """Evaluation, loading, saving, training, by source; each where it was last told of."""
+        self.courses: dict[tuple[int, str], list[Testimony]] = {}
+        """By source and what: figures in the order of their lines."""
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -62,6 +84,8 @@ class FactStore:
         fact = Fact(cut(value, 400), strength, source, line, time)
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
+        elif kind == "machine":
+            self._testify(Testimony(rest, fact.value, source, line))
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
@@ -72,6 +96,24 @@ class FactStore:
             self._put(f"{kind}.{rest.replace('_', '-') if kind == 'package' else rest}", fact)
         else:
             self._put(f"progress.{name}", fact)
+
+    def _testify(self, told: Testimony) -> None:
+        """Keep a testimony; of phases, of which a long run has many, the later ones."""
+        if told.what in COURSES:
+            course = self.courses.setdefault((told.source, told.what), [])
+            course.append(told)
+            if len(course) > _MOST_OF_A_COURSE:
+                del course[1:-1:2]
+            return
+        if told.what != PHASE:
+            if len(self.testimonies) < _MOST_TESTIMONIES:
+                self.testimonies.append(told)
+            return
+        phases = self.phases.setdefault(told.source, [])
+        if phases and phases[-1].value == told.value:
+            phases.pop()
+        phases.append(told)
+        del phases[:-_MOST_PHASES]
 
     def _put(self, key: str, fact: Fact) -> None:
         known = self.facts.get(key)
@@ -94,6 +136,13 @@ class FactStore:
         for name, lines in other.framework_lines.items():
             self.framework_lines[name] = self.framework_lines.get(name, 0) + lines
         self.checkpoints += other.checkpoints
+        self.testimonies += other.testimonies
+        for phases in other.phases.values():
+            for one in phases:
+                self._testify(one)
+        for course in other.courses.values():
+            for one in course:
+                self._testify(one)
 
     def get(self, key: str) -> str | None:
         """Give a value by its full name, or None."""

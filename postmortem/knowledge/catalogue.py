@@ -1,6 +1,6 @@
 """Every kind of shape once: the one place that says which shapes there are and what follows.
 
-In: the kinds of curves and of jobs. Out: `CATALOGUE`, by id. Not here: finding shapes
+In: the kinds of curves, of jobs and of machines. Out: `CATALOGUE`, by id. Not here: finding shapes
 (`shapes.registry`), what a shape means for a cause (`patterns/causes`).
 """
 
@@ -8,9 +8,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from postmortem.knowledge import curve_kinds, job_kinds, process_kinds
+from postmortem.knowledge import curve_kinds, job_kinds, machine_kinds, process_kinds
 from postmortem.knowledge.kind import Kind
 
 CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
-    {kind.id: kind for kind in (*curve_kinds.KINDS, *job_kinds.KINDS, *process_kinds.KINDS)}
+    {
+        kind.id: kind
+        for module in (curve_kinds, job_kinds, machine_kinds, process_kinds)
+        for kind in module.KINDS
+    }
 )

@@ -6,12 +6,14 @@ In: the curves of one process and the memory of the device. Out: the shapes `mem
 
 import itertools
 import math
+import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, quote, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -20,6 +22,8 @@ from postmortem.shapes.speed import behind
 _LARGEST: Final = 1e150
 """Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
 _FEWEST: Final = 5
+_ALL_BUT_FULL: Final = 0.8
+_FIGURE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([GgMm]?)")
 _PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
 """Programs divide by 1024 whatever they call it."""
 
@@ -48,12 +52,50 @@ def usage(observed: Observed) -> Iterable[Shape]:
     return []
 
 
+def printed(observed: Observed) -> Iterable[Shape]:
+    """Find memory that rises by figures that are part of no metric record."""
+    if any(one.name == names.MEMORY for one in observed.series):
+        return
+    capacity = observed.facts.cards.largest_gib()
+    for (source, what), course in sorted(observed.facts.courses.items()):
+        if what != "memory":
+            continue
+        figures = [gib for one in course if (gib := _gib(one.value)) is not None]
+        if _rises(figures) or _fills(figures, capacity):
+            said = say(
+                "memory {first} → {last} over {count} lines",
+                "显存/内存 {first} → {last}（{count} 行）",
+                first=course[0].value,
+                last=course[-1].value,
+                count=len(course),
+            )
+            yield Shape("memory-rising", said, source, NOWHERE, course[0].line)
+
+
+def _gib(text: str) -> float | None:
+    """Read a printed figure in GiB; where programs print no unit they mean MiB."""
+    match = _FIGURE.match(text)
+    return None if match is None else float(match[1]) / (1.0 if match[2] in {"G", "g"} else 1024.0)
+
+
+def _fills(values: Sequence[float], capacity: float | None) -> bool:
+    """Say whether a few figures, each above the one before, lead to the end of the card."""
+    return (
+        3 <= len(values) < _FEWEST
+        and capacity is not None
+        and values[-1] > 1.2 * values[0]
+        and values[-1] >= _ALL_BUT_FULL * capacity
+        and all(other > one for one, other in itertools.pairwise(values))
+    )
+
+
 def _rises(values: Sequence[float]) -> bool:
     """Say whether memory ends well above its start, and hardly ever fell on the way."""
     rising = sum(other > one for one, other in itertools.pairwise(values))
     falling = sum(other < one for one, other in itertools.pairwise(values))
     return (
-        values[-1] > 1.2 * values[0]
+        len(values) >= _FEWEST
+        and values[-1] > 1.2 * values[0]
         and rising >= 4
         and falling <= 0.2 * rising
         and rising >= 0.3 * len(values)

@@ -13,7 +13,7 @@ from typing import Any
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered, Seen
-from postmortem.model.findings import Finding
+from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
@@ -31,16 +31,23 @@ class Observed:
     """What the log says of the run; vocabulary and device give figures a scale."""
     findings: Sequence[tuple[Finding, int]] = ()
     """Of the last attempt, in their order, each with the metric records of its process before."""
+    tracebacks: Sequence[Traceback] = ()
+    """Of all attempts, in the order in which they were read."""
     records: Mapping[int, int] = field(default_factory=dict)
     """Metric records by source."""
+    first_records: Mapping[int, int] = field(default_factory=dict)
+    """Raw line of the first metric record of each source that has one."""
     last_records: Mapping[int, int] = field(default_factory=dict)
     """Raw line of the last metric record of each source that has one."""
     tails: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
     processes: Mapping[int, Where] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
-    dumps: frozenset[int] = frozenset()
+    snapshots: frozenset[int] = frozenset()
     """The sources that tell how things stand, not what happened when."""
+    dumps: Mapping[int, str] = field(default_factory=dict)
+    """The sources that tell how the machine stands, each with its text; empty where it is too long
+    to be kept."""
     lines: int = 0
     """Raw lines of all sources."""
     total_steps: float = math.nan
@@ -84,7 +91,9 @@ def observe(
         series=tuple(gathered.series.values()),
         facts=gathered.facts,
         findings=tuple((one.finding, one.records_before) for one in seen),
+        tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
         records=gathered.records,
+        first_records={source: line for source, (line, _) in gathered.first_record.items()},
         last_records={source: line for source, (line, _) in gathered.last_record.items()},
         tails=gathered.tails,
         processes={
@@ -92,9 +101,23 @@ def observe(
             for source in gathered.tails
             if begins.get(source, 0) <= gathered.lines.get(source, 0)
         },
-        dumps=frozenset(
+        snapshots=frozenset(
             index for index, source in enumerate(sources) if source.kind == "environment"
         ),
+        dumps={
+            index: _whole(gathered, index)
+            for index, source in enumerate(sources)
+            if source.kind in {"environment", "scheduler", "kernel"}
+        },
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
+
+
+def _whole(gathered: Gathered, source: int) -> str:
+    """Give the text of a source, of which both ends are kept; empty if they leave a gap."""
+    head = gathered.heads.get(source, "").split("\n")
+    begin, tail = gathered.tails.get(source, (0, ""))
+    if gathered.lines.get(source, 0) < len(head):
+        return "\n".join(head)
+    return "\n".join((*head[:begin], *tail.split("\n")[1:])) if begin < len(head) else ""

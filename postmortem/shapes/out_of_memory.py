@@ -30,6 +30,8 @@ _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0
 _PROCESS: Final = re.compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1
 _OTHERS_GIB: Final = 1.5
+_SPARE_SHARE: Final = 0.1
+"""Holes that are less of the card than this are in every run."""
 _CONTEXT_GIB: Final = 1.0
 """Up to this, another process holds hardly more than a CUDA context."""
 _ROUNDING: Final = 1.02
@@ -147,7 +149,7 @@ def _told(finding: Finding, records_before: int, card: float | None) -> Iterator
     )
     figures = account(finding)
     for told in (
-        _spare(figures),
+        _spare(figures, figures.total if figures.total is not None else card),
         _others(figures),
         _stray(figures),
         _too_large(figures, gib(finding.capture("needed")), card),
@@ -157,8 +159,8 @@ def _told(finding: Finding, records_before: int, card: float | None) -> Iterator
             yield told
 
 
-def _spare(one: Account) -> _Told | None:
-    """Compare what was asked for with what was reserved and not allocated."""
+def _spare(one: Account, card: float | None) -> _Told | None:
+    """Compare what was asked for, and the card, with what was reserved and not allocated."""
     if one.asked is None or one.spare is None:
         return None
     reserved = quote("")
@@ -170,6 +172,8 @@ def _spare(one: Account) -> _Told | None:
             allocated=one.allocated,
         )
     is_enough = one.spare > max(1.2 * one.asked, 0.5)
+    if is_enough and one.spare < _SPARE_SHARE * (card or 0.0):
+        return None
     said = say(
         "{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked",
         "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",

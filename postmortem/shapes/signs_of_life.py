@@ -49,7 +49,7 @@ class Speaker(NamedTuple):
 def speaking(observed: Observed) -> list[int]:
     """Name the sources in which the run itself speaks: those with records, else all logs."""
     every = list(observed.processes)
-    here = [source for source in every if source not in observed.dumps] or every
+    here = [source for source in every if source not in observed.snapshots] or every
     return [source for source in here if source in observed.last_records] or here
 
 
@@ -117,7 +117,7 @@ def failed_by_itself(observed: Observed) -> bool:
     """Say whether a process, behind the last record, tells of a failure that is its own."""
     return any(
         finding.role == "cause"
-        and finding.source not in observed.dumps
+        and finding.source not in observed.snapshots
         and finding.line > observed.last_records.get(finding.source, 0)
         and not finding.signature.startswith(_OF_OTHERS)
         for finding, _ in observed.findings

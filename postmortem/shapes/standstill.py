@@ -161,7 +161,7 @@ def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float)
     """
     if source == worker.source:
         return True
-    if source in observed.dumps:
+    if source in observed.snapshots:
         return passed <= _LATEST_DUMP
     off = abs(passed - _HOUR * round(passed / _HOUR))
     is_zone = off <= _ZONE_SLACK and _HOUR / 2 < passed < _FARTHEST_ZONE
@@ -179,7 +179,7 @@ def _clocks(
     own = worker.last.line if worker.last is not None else 0
     found: dict[int, Sequence[Moment]] = {}
     for source, tail in observed.tails.items():
-        if source in observed.dumps:
+        if source in observed.snapshots:
             if not _LIVES.search(tail[1]):
                 continue
             least = 0.0

@@ -1,0 +1,215 @@
+"""Who holds the memory of the GPUs, by a listing that was made outside the run.
+
+In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the shapes
+`gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself (`shapes.out_of_memory`).
+
+A listing counts where it is a dump of its own, or stands in the log before the first record and the
+first failure: what is held there is not held by this run.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from postmortem.facts.fact_store import Testimony
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_MIB: Final = 1024.0
+_SHARE: Final = 0.25
+_LEAST: Final = 1.5 * _MIB
+"""What others hold counts from such a share of the card on, and so many MiB."""
+_INDEX: Final = re.compile(r"\s*(\d{1,2})\b")
+_USE: Final = re.compile(r"(\d{1,7})\s*(?:MiB)?\s*/\s*(\d{1,7})\s*M")
+_QUERY: Final = re.compile(r"Total\s+: (\d+) MiB[\s\S]*Used\s+: (\d+) MiB")
+_PROCESS: Final = re.compile(r"(\d{1,2})\s+(?:N/A\s+N/A\s+)?(\d+)\s+\S+\s+(.*\S)\s+(\d+)MiB$")
+_FIGURE: Final = re.compile(r"(\d{1,7}) MiB$")
+_NAMED: Final = re.compile(r"\bGPU (\d{1,2})\b")
+
+
+class _Card(NamedTuple):
+    """What a listing shows of one card, in MiB."""
+
+    number: int
+    used: float
+    total: float
+    told: Testimony
+
+
+class _Holder(NamedTuple):
+    """A process that a listing names."""
+
+    number: int | None
+    pid: str
+    name: str
+    used: float
+    told: Testimony
+
+
+def holders(observed: Observed) -> Iterable[Shape]:
+    """Find cards that others hold, or say that none is held."""
+    told = [one for one in observed.facts.testimonies if _is_outside(one, observed)]
+    cards = list(_cards(told))
+    processes = list(_processes(told))
+    held = [card for card in cards if card.used >= max(_LEAST, _SHARE * card.total)]
+    named = _named(observed)
+    if named is not None and any(card.number == named for card in cards):
+        held = [card for card in held if card.number == named]
+    held = [card for card in held if _is_of_others(card.told, processes, observed)]
+    if held:
+        return [_held(max(held, key=lambda card: card.used), processes)]
+    free = [card for card in cards if card.used < _LEAST]
+    if free and len(free) == len(cards):
+        return [_empty(free)]
+    large = [process for process in processes if process.used >= _LEAST and not cards]
+    large = [process for process in large if _is_of_others(process.told, [process], observed)]
+    return [_by_process(max(large, key=lambda process: process.used))] if large else []
+
+
+def _is_outside(told: Testimony, observed: Observed) -> bool:
+    """Say whether a listing is one of its own, or was made before the run held anything."""
+    if not told.what.startswith("gpu_"):
+        return False
+    if told.source in observed.dumps:
+        return True
+    begins = [
+        finding.line
+        for finding, _ in observed.findings
+        if finding.source == told.source and finding.role in {"cause", "consequence"}
+    ]
+    first = observed.first_records.get(told.source)
+    return told.line < min([*begins, *([] if first is None else [first])], default=0)
+
+
+def _is_of_others(told: Testimony, processes: Iterable[_Holder], observed: Observed) -> bool:
+    """Say whether a listing surely shows others.
+
+    One that stands in the log may have been pasted there, and show the run itself: it counts where
+    it names a process that is no Python.
+    """
+    names = [one.name for one in processes if one.used >= _LEAST]
+    is_foreign = bool(names) and not any("python" in name.lower() for name in names)
+    return told.source in observed.dumps or is_foreign
+
+
+def _named(observed: Observed) -> int | None:
+    """Give the card that the out-of-memory line names; None if it may be counted otherwise."""
+    for finding, _ in observed.findings:
+        if finding.signature.startswith("memory.cuda-oom.") and (
+            match := _NAMED.search(finding.text)
+        ):
+            return int(match[1])
+    return None
+
+
+def _cards(told: Iterable[Testimony]) -> Iterator[_Card]:
+    """Read cards from the rows of every form of listing."""
+    columns: list[str] = []
+    count = 0
+    for one in told:
+        if one.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in one.value.split(", ")]
+            count = 0
+        elif one.what == "gpu_csv_row" and "memory.total" in columns:
+            card = _of_row(one, columns, count)
+            count += 1
+            if card is not None:
+                yield card
+        elif one.what == "gpu_row" and (use := _USE.search(one.value)):
+            index = _INDEX.match(one.value)
+            yield _Card(int(index[1]) if index else 0, float(use[1]), float(use[2]), one)
+        elif one.what == "gpu_use":
+            card = _of_use(one, count)
+            count += 1
+            if card is not None:
+                yield card
+
+
+def _of_row(told: Testimony, columns: list[str], count: int) -> _Card | None:
+    cells = dict(zip(columns, told.value.split(", "), strict=False))
+    total = _mib(cells.get("memory.total"))
+    used = _mib(cells.get("memory.used"))
+    free = _mib(cells.get("memory.free"))
+    if used is None and total is not None and free is not None:
+        used = total - free
+    if total is None or used is None:
+        return None
+    index = cells.get("index", "")
+    return _Card(int(index) if index.isdigit() else count, used, total, told)
+
+
+def _of_use(told: Testimony, count: int) -> _Card | None:
+    if query := _QUERY.search(told.value):
+        return _Card(count, float(query[2]), float(query[1]), told)
+    if use := _USE.search(told.value):
+        index = _INDEX.match(told.value)
+        return _Card(int(index[1]) if index else count, float(use[1]), float(use[2]), told)
+    return None
+
+
+def _processes(told: Iterable[Testimony]) -> Iterator[_Holder]:
+    columns: list[str] = []
+    for one in told:
+        if one.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in one.value.split(", ")]
+        elif one.what == "gpu_csv_row" and "pid" in columns:
+            cells = dict(zip(columns, one.value.split(", "), strict=False))
+            used = _mib(cells.get("used_memory") or cells.get("used_gpu_memory"))
+            if used is not None:
+                name = cells.get("name") or cells.get("process_name") or ""
+                yield _Holder(None, cells["pid"], name, used, one)
+        elif one.what == "gpu_process" and (row := _PROCESS.match(one.value)):
+            yield _Holder(int(row[1]), row[2], row[3], float(row[4]), one)
+
+
+def _mib(cell: str | None) -> float | None:
+    match = _FIGURE.search(cell or "")
+    return float(match[1]) if match else None
+
+
+def _held(card: _Card, processes: Iterable[_Holder]) -> Shape:
+    by_whom = max(
+        (one for one in processes if one.number in {card.number, None} and one.used <= card.used),
+        key=lambda one: one.used,
+        default=None,
+    )
+    said = say(
+        "{used:.1f} of {total:.1f} GiB of GPU {index} in use{by_whom}",
+        "GPU {index} 已占用 {used:.1f} / {total:.1f} GiB{by_whom}",
+        used=card.used / _MIB,
+        total=card.total / _MIB,
+        index=card.number,
+        by_whom=quote("")
+        if by_whom is None
+        else say(
+            ", by process {pid} ({name})",
+            "，进程 {pid}（{name}）",
+            pid=by_whom.pid,
+            name=by_whom.name,
+        ),
+    )
+    return Shape("gpu-held", said, card.told.source, NOWHERE, card.told.line)
+
+
+def _empty(cards: list[_Card]) -> Shape:
+    most = max(cards, key=lambda card: card.used)
+    said = say(
+        "at most {used:.1f} of {total:.1f} GiB in use",
+        "最多占用 {used:.1f} / {total:.1f} GiB",
+        used=most.used / _MIB,
+        total=most.total / _MIB,
+    )
+    return Shape("gpu-empty", said, most.told.source, NOWHERE, most.told.line)
+
+
+def _by_process(one: _Holder) -> Shape:
+    said = say(
+        "process {pid} ({name}) holds {used:.1f} GiB",
+        "进程 {pid}（{name}）占用 {used:.1f} GiB",
+        pid=one.pid,
+        name=one.name,
+        used=one.used / _MIB,
+    )
+    return Shape("gpu-held", said, one.told.source, NOWHERE, one.told.line)

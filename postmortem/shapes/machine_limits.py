@@ -1,0 +1,162 @@
+"""The limits of the machine that a run may meet: open files, processes, memory, disks.
+
+In: testimonies of ulimit, df, mount, docker and cgroup files, host memory as a log prints it. Out:
+the shapes `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
+`disk-at-its-end` or `disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`,
+`host-memory-spent`. Not here: whether the run met them (`patterns/causes`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from postmortem.facts.fact_store import Testimony
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import quote
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEW_FILES: Final = 8192
+_MANY_FILES: Final = 65535
+_FEW_PROCESSES: Final = 4096
+_SMALL_SHM: Final = 1.0
+_ROOMY_SHM: Final = 4.0
+_FULL: Final = 98
+_SPENT: Final = 0.05
+_NEARLY_FULL: Final = 95
+_UNIT: Final[Mapping[str, float]] = {"K": 1 / (1 << 20), "M": 1 / 1024, "G": 1.0, "T": 1024.0}
+_SIZE: Final = re.compile(r"([\d.]+)\s*([kKmMgGtT]?)")
+_OF_NO_FILES: Final = re.compile(r"% /(?:dev|run|sys|proc|boot|snap)\b|^(?:tmpfs|devtmpfs|udev)\s")
+
+
+def limits(observed: Observed) -> Iterator[Shape]:
+    """Find what the tools of the machine say of its limits; of one kind the worst counts."""
+    told = observed.facts.testimonies
+    for what, judged in (
+        ("open_files", _files),
+        ("processes", _processes),
+    ):
+        for one in _of(told, what):
+            if name := judged(one.value):
+                yield _shape(name, one)
+    yield from _worse(_shm(told))
+    yield from _worse((_disk(one.value), one) for one in _of(told, "disk"))
+    yield from _worse(
+        [
+            *(
+                ("no-oom-kill-counted" if one.value == "0" else "oom-kill-counted", one)
+                for one in _of(told, "oom_kills")
+            ),
+            *(
+                ("oom-kill-counted" if one.value == "true" else "no-oom-kill-counted", one)
+                for one in _of(told, "oom_killed")
+            ),
+        ]
+    )
+
+
+def host_memory(observed: Observed) -> Iterator[Shape]:
+    """Find a host whose memory is all but spent by what the log prints of it last."""
+    for (_, what), course in sorted(observed.facts.courses.items()):
+        first, last = course[0], course[-1]
+        if what.startswith("host_") and (_spent_of_free if what == "host_free" else _spent_of_used)(
+            first.value, last.value
+        ):
+            said = quote(f"{first.value} → {last.value}")
+            yield Shape("host-memory-spent", said, last.source, NOWHERE, last.line)
+
+
+def _spent_of_free(first: str, last: str) -> bool:
+    begin, end = _gib(first, ""), _gib(last, "")
+    return begin is not None and end is not None and begin >= 1.0 and end <= _SPENT * begin
+
+
+def _spent_of_used(_: str, last: str) -> bool:
+    figures = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", last)]
+    if last.rstrip().endswith("%"):
+        return figures[0] >= 100 * (1 - _SPENT)
+    return len(figures) == 2 and figures[0] >= (1 - _SPENT) * figures[1] > 0
+
+
+def _of(told: Iterable[Testimony], what: str) -> Iterator[Testimony]:
+    return (one for one in told if one.what == what)
+
+
+def _worse(judged: Iterable[tuple[str, Testimony]]) -> Iterator[Shape]:
+    """Give the shape that tells of trouble if there is one, else one that tells of none."""
+    kept = [(name, one) for name, one in judged if name]
+    trouble = [pair for pair in kept if pair[0] in _TROUBLE]
+    for name, one in (trouble or kept)[:1]:
+        yield _shape(name, one)
+
+
+_TROUBLE: Final = frozenset({"shm-small", "disk-at-its-end", "oom-kill-counted"})
+
+
+def _files(value: str) -> str:
+    if value == "unlimited" or int(value) >= _MANY_FILES:
+        return "many-open-files"
+    return "few-open-files" if int(value) <= _FEW_FILES else ""
+
+
+def _processes(value: str) -> str:
+    return "few-processes" if value.isdigit() and int(value) <= _FEW_PROCESSES else ""
+
+
+def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
+    for one in told:
+        size = _gib_of(one)
+        if size is None:
+            continue
+        percent = re.search(r"(\d{1,3})% /dev/shm", one.value)
+        used = int(percent[1]) if percent else 0
+        if size <= _SMALL_SHM or used >= _NEARLY_FULL:
+            yield "shm-small", one
+        elif size >= _ROOMY_SHM and used < 80:
+            yield "shm-roomy", one
+
+
+def _gib_of(one: Testimony) -> float | None:
+    """Read the size of shared memory, as each tool prints it; None for other testimonies."""
+    if one.what == "shm":  # df counts in KiB where it names no unit
+        return _gib(one.value.split()[1], "K")
+    if one.what == "shm_bytes":
+        return float(one.value) / (1 << 30)
+    if one.what in {"shm_size", "shm_mount"}:
+        return _gib(one.value, "")
+    return None
+
+
+def _gib(text: str, unit: str) -> float | None:
+    match = _SIZE.match(text)
+    if match is None or match[1].strip(".") == "":
+        return None
+    named = (match[2] or unit).upper()
+    value = float(match[1]) if match[1].count(".") <= 1 else 0.0
+    return value * _UNIT[named] if named else value / (1 << 30)
+
+
+def _disk(row: str) -> str:
+    """Judge a row of df, of room or of inodes, if files of the run may be there."""
+    if _OF_NO_FILES.search(row):
+        return ""
+    percent = re.search(r"(\d{1,3})% /", row)
+    if percent is None:
+        return ""
+    return "disk-at-its-end" if int(percent[1]) >= _FULL else "disk-with-room"
+
+
+def _shape(name: str, one: Testimony) -> Shape:
+    said = quote(f"{_LABELS.get(one.what, '')}{' '.join(one.value.split())}")
+    return Shape(name, said, one.source, NOWHERE, one.line)
+
+
+_LABELS: Final[Mapping[str, str]] = {
+    "open_files": "open files: ",
+    "processes": "max user processes: ",
+    "shm_bytes": "ShmSize: ",
+    "shm_size": "/dev/shm: ",  # noqa: S108 -- a text
+    "shm_mount": "/dev/shm size=",  # noqa: S108 -- a text
+    "oom_kills": "oom_kill ",
+    "oom_killed": "OOMKilled: ",
+}

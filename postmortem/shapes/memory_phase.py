@@ -1,0 +1,97 @@
+"""What the run was about when GPU memory ran out: by its frames, else by what the log told last.
+
+In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the shapes
+`oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was training. Not
+here: the arithmetic of the line (`shapes.out_of_memory`).
+
+Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
+loop is an evaluation, and loading the best weights within an evaluation is loading.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem.model.findings import Finding, Frame
+from postmortem.model.said import quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.out_of_memory import FAMILY
+from postmortem.shapes.shape import Shape
+
+_SHAPES: Final = {
+    "evaluation": "oom-in-evaluation",
+    "loading": "oom-in-loading",
+    "saving": "oom-in-saving",
+}
+_PHASES: Final = (
+    ("training", re.compile(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_")),
+    ("saving", re.compile(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
+    (
+        "loading",
+        re.compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
+    ),
+    ("loading", re.compile(r"from_pretrained|set_module_tensor")),
+    ("saving", re.compile(r"state_dict")),
+    (
+        "evaluation",
+        re.compile(
+            r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|test|dev|predict"
+            r"|prediction|infer|inference|generate|generation|metrics)(?:_|$)"
+        ),
+    ),
+)
+"""Names of functions that tell of a phase; the first that fits a name counts."""
+_MOVES: Final = frozenset({"to", "cuda", "_apply"})
+_MODULE: Final = "torch/nn/modules/module.py"
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def phase(observed: Observed) -> Iterable[Shape]:
+    """Find the phase of the first out-of-memory line."""
+    for finding, _ in observed.findings:
+        if finding.signature.startswith(FAMILY) and finding.role == "cause":
+            by_frames = _by_frames(finding, observed)
+            return _by_lines(finding, observed) if by_frames is None else by_frames
+    return []
+
+
+def of_function(frame: Frame) -> str:
+    """Tell the phase that a function is of, by its name; empty if it tells of none."""
+    if frame.function in _MOVES and frame.file.endswith(_MODULE):
+        return "loading"
+    name = _HUMP.sub("_", frame.function).lower()
+    return next((phase for phase, names in _PHASES if names.search(name)), "")
+
+
+def _by_frames(finding: Finding, observed: Observed) -> list[Shape] | None:
+    """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
+    frames = next(
+        (
+            one.frames
+            for one in observed.tracebacks
+            if one.source == finding.source and one.line <= finding.line <= one.end_line
+        ),
+        (),
+    )
+    for frame in reversed(frames):
+        told = of_function(frame)
+        if told in _SHAPES:
+            said = quote(frame.function)
+            return [Shape(_SHAPES[told], said, finding.source, finding.where, finding.line)]
+        if told:
+            return []
+    return None
+
+
+def _by_lines(finding: Finding, observed: Observed) -> list[Shape]:
+    """Ask the last line or bar before that tells of a phase; a later training record ends it."""
+    before = [
+        one for one in observed.facts.phases.get(finding.source, ()) if one.line < finding.line
+    ]
+    if not before or before[-1].value not in _SHAPES:
+        return []
+    last = before[-1]
+    if last.line < observed.last_records.get(finding.source, 0) < finding.line:
+        return []
+    said = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
+    return [Shape(_SHAPES[last.value], said, last.source, finding.where, last.line)]

@@ -1,0 +1,120 @@
+"""Whether a package that an error asks for stands in a whole list of what is installed.
+
+In: texts of dumps, findings about imports and requirements. Out: the shapes
+`named-package-listed` or `named-package-unlisted`. Not here: versions (`facts.fact_store`).
+
+A list is whole where `pip list`, `pip freeze` or `conda list` printed it without a filter: it has
+its header, or many rows; and the dump is short enough to be known to its end.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_HEADER: Final = re.compile(
+    r"^(?:Package\s+Version(?:\s.*)?|# packages in environment at .*|# Name\s+Version\s+Build.*)$",
+    re.MULTILINE,
+)
+_FREEZE: Final = re.compile(r"^([A-Za-z0-9][\w.-]*) ?(?:==|@ )\S", re.MULTILINE)
+_ROW: Final = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s+v?\d[\w.+!-]*(?:\s|$)", re.MULTILINE)
+_FEWEST_ROWS: Final = 8
+_FEWEST_FROZEN: Final = 20
+_FILTER: Final = re.compile(r"\|\s*(?:grep|egrep|rg|head|tail|findstr)\b")
+_ASKED: Final = ("module", "package", "requirement", "other", "wanted")
+_IN_WORDS: Final = re.compile(
+    r"(?:pip3? install (?:-U |--upgrade )?|requires? |needs? |have |the )[`'\"]?"
+    r"([A-Za-z][\w.-]{1,40})",
+)
+_FIRST: Final = re.compile(r"[A-Za-z][\w-]*")
+_RELATED: Final = ("environment.", "cuda.not-available.flash", "config.")
+
+
+def lists(observed: Observed) -> Iterable[Shape]:
+    """Compare the first error that names a package with the lists."""
+    known = [(source, set(_rows(text))) for source, text in observed.dumps.items()]
+    known = [(source, rows) for source, rows in known if rows]
+    if not known:
+        return
+    for finding, _ in observed.findings:
+        if finding.role != "cause" or not finding.signature.startswith(_RELATED):
+            continue
+        for name in _names(finding):
+            yield from _compared(name, known)
+
+
+def _compared(name: str, known: list[tuple[int, set[str]]]) -> Iterator[Shape]:
+    for source, rows in known:
+        said = say("{name}", "{name}", name=quote(name))
+        if name in rows:
+            yield Shape("named-package-listed", said, source, NOWHERE, 1)
+        elif not any(other.startswith(name) for other in rows):
+            yield Shape("named-package-unlisted", said, source, NOWHERE, 1)
+
+
+def _rows(text: str) -> Iterator[str]:
+    """Give the names of a whole list; none of a text that is not one."""
+    if _FILTER.search(text):
+        return
+    frozen = [match[1] for match in _FREEZE.finditer(text)]
+    header = _HEADER.search(text)
+    rows = [match[1] for match in _ROW.finditer(text, header.end())] if header else []
+    if len(rows) >= _FEWEST_ROWS:
+        yield from (_canonical(row) for row in rows)
+    if len(frozen) >= _FEWEST_FROZEN:
+        yield from (_canonical(row) for row in frozen)
+
+
+def _names(finding: Finding) -> Iterator[str]:
+    """Give the packages that a message asks for: captured, or to be installed with pip."""
+    for group in _ASKED:
+        if (value := finding.capture(group)) and (match := _FIRST.match(value)):
+            yield _canonical(match[0])
+    for match in _IN_WORDS.finditer(finding.text):
+        name = _canonical(match[1])
+        if name in _KNOWN:
+            yield name
+
+
+_KNOWN: Final = frozenset(
+    [
+        "accelerate",
+        "bitsandbytes",
+        "peft",
+        "trl",
+        "datasets",
+        "deepspeed",
+        "flash-attn",
+        "xformers",
+        "triton",
+        "sentencepiece",
+        "tiktoken",
+        "protobuf",
+        "safetensors",
+        "tensorboard",
+        "tensorboardx",
+        "wandb",
+        "optimum",
+        "auto-gptq",
+        "autoawq",
+        "einops",
+        "timm",
+        "scikit-learn",
+        "evaluate",
+        "rouge-score",
+        "liger-kernel",
+        "unsloth",
+        "vllm",
+        "apex",
+    ]
+)
+
+
+def _canonical(name: str) -> str:
+    """As package indexes spell it."""
+    return re.sub(r"[-_.]+", "-", name).lower()

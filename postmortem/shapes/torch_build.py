@@ -1,0 +1,79 @@
+"""What torch and the compiled packages beside it were built for.
+
+In: versions and testimonies of the environment. Out: the shapes `torch-built-for-cpu`,
+`torch-finds-no-gpu`, `wheel-of-other-torch`. Not here: the lines that tell it (`patterns/formats`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from postmortem.facts.fact_store import Fact, Testimony
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import quote, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_TAG: Final = re.compile(
+    r"([A-Za-z][\w-]*?)(?:==|\s+|-)(\d[\w.]*)(?:\+|%2B)(?:cu(\d{2,4}))?(?:torch|pt)(\d[\d.]*)"
+)
+_RELEASE: Final = re.compile(r"(\d+)\.(\d+)")
+
+
+def builds(observed: Observed) -> Iterable[Shape]:
+    """Find a torch without CUDA, one that finds no GPU, and wheels of another torch."""
+    torch = observed.facts.facts.get("package.torch")
+    for_cpu = next(_for_cpu(observed, torch), None)
+    if for_cpu is not None:
+        yield for_cpu
+    for told in observed.facts.testimonies:
+        if told.what == "gpu_unavailable":
+            yield _shape("torch-finds-no-gpu", told.value, told)
+        elif told.what == "wheel" and torch is not None:
+            yield from _wheel(told, torch)
+        elif told.what == "wheel_deepspeed" and torch is not None:
+            release = _RELEASE.search(told.value)
+            if release and not _fits(release[0], torch.value):
+                yield _other("deepspeed", release[0], torch, told)
+
+
+def _for_cpu(observed: Observed, torch: Fact | None) -> Iterator[Shape]:
+    """A build that names CUDA takes back what another line says of another installation."""
+    if torch is not None and torch.value.endswith("+cpu"):
+        said = quote(f"torch {torch.value}")
+        yield Shape("torch-built-for-cpu", said, torch.source, NOWHERE, torch.line)
+    if torch is not None and "+cu" in torch.value:
+        return
+    for told in observed.facts.testimonies:
+        if told.what == "torch_cpu":
+            yield _shape("torch-built-for-cpu", told.value, told)
+
+
+def _wheel(told: Testimony, torch: Fact) -> Iterator[Shape]:
+    match = _TAG.search(told.value.rsplit("/", 1)[-1])
+    if match is None:
+        return
+    wanted = match[4] if "." in match[4] else f"{match[4][:1]}.{match[4][1:]}"
+    if not _fits(wanted, torch.value):
+        yield _other(match[1], wanted, torch, told)
+
+
+def _fits(wanted: str, installed: str) -> bool:
+    """Say whether two versions are of one minor release; what cannot be read fits."""
+    one, other = _RELEASE.match(wanted), _RELEASE.match(installed)
+    return one is None or other is None or one.groups() == other.groups()
+
+
+def _other(package: str, wanted: str, torch: Fact, told: Testimony) -> Shape:
+    said = say(
+        "{package} was built for torch {wanted}, torch {installed} is installed",
+        "{package} 为 torch {wanted} 构建，而安装的是 torch {installed}",
+        package=package,
+        wanted=wanted,
+        installed=torch.value,
+    )
+    return Shape("wheel-of-other-torch", said, told.source, NOWHERE, told.line)
+
+
+def _shape(name: str, value: str, told: Testimony) -> Shape:
+    return Shape(name, quote(" ".join(value.split())), told.source, NOWHERE, told.line)
