@@ -4,15 +4,19 @@ In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not h
 first (`case.order`).
 """
 
+import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from postmortem import names
 from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
+_ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
+"""Shapes of a run that is through though no line of known wording says so."""
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
@@ -48,7 +52,11 @@ def how_it_ended(
     """
     if _told_of_failure(gathered):
         return "failed"
-    successes = [found for found in seen if found.finding.signature.startswith(SUCCESS)]
+    successes = [
+        found
+        for found in seen
+        if found.finding.signature.startswith(SUCCESS) and not _trains_on(found, gathered)
+    ]
     if successes and not any(_behind_or_real(failures, successes)):
         return "completed"
     if failures or any(_ends_it(found, gathered) for found in seen):
@@ -60,8 +68,12 @@ def how_it_ended(
 
 def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:
     """Say what an input is that tells of no end."""
+    if "traceback-cut" in known:
+        return "failed"
     if any(gathered.records.values()):
-        return "completed" if "last-step" in known else "running"
+        if _ENDS.intersection(known):
+            return "completed"
+        return "unknown" if "trouble-at-end" in known else "running"
     if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
         return "unknown"
     return "incomplete" if seen or gathered.facts.facts else "not-a-training-log"
@@ -79,6 +91,17 @@ def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> I
         is_echo = failure.finding and failure.finding.signature.startswith(ECHOES)
         if is_before or failure.traceback or not is_echo:
             yield failure
+
+
+def _trains_on(found: Seen, gathered: Gathered) -> bool:
+    """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
+    return any(
+        series.name == names.LOSS
+        and series.source == found.finding.source
+        and len(series.lines) - bisect.bisect_right(series.lines, found.finding.line)
+        >= SURVIVED_RECORDS
+        for series in gathered.series.values()
+    )
 
 
 def _ends_it(found: Seen, gathered: Gathered) -> bool:

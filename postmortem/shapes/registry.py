@@ -15,6 +15,7 @@ from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
+    closing,
     collectives,
     course,
     departure,
@@ -30,8 +31,10 @@ from postmortem.shapes import (
     policy,
     precision,
     ranks,
+    scores,
     silence,
     speed,
+    vitals,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -58,6 +61,12 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     policy.rewards,
     policy.entropy,
     policy.preferences,
+    scores.lost,
+    scores.guessing,
+    vitals.others,
+    vitals.absurd,
+    vitals.without_gradient,
+    vitals.vanished,
     speed.waiting,
     speed.slowing,
     learning_rates.out_of_the_usual,
@@ -74,6 +83,8 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.absent,
     silence.standing,
     ending.last_step,
+    ending.last_epoch,
+    closing.behind_records,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
     ending.finished,
