@@ -28,6 +28,8 @@ price of confident errors.
 """
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
+_TIE: Final = 0.2
+"""Log-odds by which health must be ahead of a fault: it wins no tie."""
 _MOST_CERTAIN: Final = 0.9999
 _WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
@@ -146,7 +148,7 @@ def _add(scores: dict[str, Scored], cause: str, item: Evidence[Said]) -> None:
 
 
 def _hold_back(scores: dict[str, Scored], case: Case) -> None:
-    """A failure is not healthy; a log with a cause in it is not without one."""
+    """A failure is not healthy, nor is what may be one; a cause in a log tells that there is one."""
     real = [
         scored.score
         for cause, scored in scores.items()
@@ -155,6 +157,8 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
     for cause, scored in list(scores.items()):
         if cause.startswith("healthy.") and case.outcome in {"failed", "stalled"}:
             scores[cause] = Scored(cause, scored.score - 6.0, scored.evidence)
+        elif cause.startswith("healthy.") and real and 0 <= scored.score - max(real) < _TIE:
+            scores[cause] = Scored(cause, max(real) - 0.01, scored.evidence)
         elif cause.startswith("unknown.") and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
             scores[cause] = Scored(cause, score, scored.evidence)

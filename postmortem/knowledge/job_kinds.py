@@ -201,8 +201,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "steady-records",
         say(
-            "the same, with twenty records or more",
-            "同上，且至少有二十条记录",
+            "the same, with five records or more",
+            "同上，且至少有五条记录",
         ),
     ),
     Kind(

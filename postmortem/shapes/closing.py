@@ -21,7 +21,7 @@ _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 _HEADER: Final = re.compile(r"^Traceback \(most recent call last\):$")
-_ERROR_LINE: Final = re.compile(r"^\[?[EF]\d{3,4}[ :]|^\[E\d|^\[[EF] \d")
+_ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
 _NOT_FINITE: Final = re.compile(
     r"(?P<name>[A-Za-z][\w/.@-]{0,60})[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
@@ -87,6 +87,8 @@ class _Line(NamedTuple):
     number: int
     text: str
     level: str | None
+    is_marked: bool
+    """It bears the mark of glog's or c10's logger for an error."""
 
 
 def behind_records(observed: Observed) -> Iterator[Shape]:
@@ -114,7 +116,9 @@ def _lines(observed: Observed, source: int) -> list[_Line]:
     found = []
     for number, row in rows:
         peeled = clean(row[:2000])
-        found.append(_Line(source, number, peeled.text.strip(), peeled.level))
+        found.append(
+            _Line(source, number, peeled.text.strip(), peeled.level, bool(_ERROR_LINE.match(row)))
+        )
     return found
 
 
@@ -125,7 +129,7 @@ def _bad(lines: list[_Line]) -> Iterator[Shape]:
             yield _shape("nan-in-closing", line)
     if lines and _HEADER.match(lines[-1].text):
         yield _shape("traceback-cut", lines[-1])
-    elif lines and (lines[-1].level in _LOUD or _ERROR_LINE.match(lines[-1].text)):
+    elif lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
         yield _shape("trouble-at-end", lines[-1])
 
 

@@ -24,7 +24,7 @@ _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
 """Different steps that the end of a log names where training is going on."""
 _MOST_TEXT: Final = 200
-_MANY: Final = 20
+_SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
 _PART: Final = re.compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
@@ -159,7 +159,7 @@ def without_failure(observed: Observed) -> Iterable[Shape]:
         line=line,
     )
     shown = Shape("no-failure-shown", said, source, NOWHERE, line)
-    return [shown, shown._replace(id="steady-records")] if count >= _MANY else [shown]
+    return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
 def _last_record(observed: Observed) -> tuple[int, int]:

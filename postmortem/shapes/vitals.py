@@ -27,7 +27,9 @@ _MAY_LACK: Final = re.compile(
     re.IGNORECASE,
 )
 """Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
-_BOUNDED: Final = re.compile(r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.I)
+_BOUNDED: Final = re.compile(
+    r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
+)
 _TIMES: Final = 1e6
 """Times its early level beyond which such a figure is absurd."""
 _LARGE: Final = 1e6
