@@ -148,7 +148,7 @@ def _add(scores: dict[str, Scored], cause: str, item: Evidence[Said]) -> None:
 
 
 def _hold_back(scores: dict[str, Scored], case: Case) -> None:
-    """A failure is not healthy, nor is what may be one; a cause in a log tells that there is one."""
+    """A failure is not healthy, nor wins health a tie; a log with a cause is not without one."""
     real = [
         scored.score
         for cause, scored in scores.items()

@@ -121,6 +121,10 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "slow-fivefold",
+        say("the same, to a fifth of the speed or less", "同上，且速度降到五分之一以下"),
+    ),
+    Kind(
         "oom-fragmented",
         say(
             "CUDA OOM with more memory reserved but unallocated than was asked for",

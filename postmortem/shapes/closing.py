@@ -1,12 +1,12 @@
 """What a log says behind its last record: that it is through, or that it is not well.
 
 In: the end of each source, the line of its last record, what rules know of its lines. Out: the
-shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of known
-wording (`patterns/signatures`), exceptions (`case.last_words`).
+shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
+known wording (`patterns/signatures`), exceptions (`case.last_words`).
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE
@@ -45,8 +45,10 @@ _OF_VALUES: Final = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS: Final = re.compile(
-    r"\b(?:no|without|never|zero|0|check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*"
-    r"|detect_\w+|nan_to_num|enabled?|disabled?)\b",
+    r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
+    r"|(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
+    r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
+    r"|enabled?|disabled?)\b",
     re.IGNORECASE,
 )
 _SUBJECT: Final = (

@@ -1,4 +1,4 @@
-"""What a run minimises, as far as the names of its curves tell, and what such a loss does by design.
+"""What a run minimises, as far as the names of its curves tell, and what its loss does by design.
 
 In: the curves of one process. Out: whether its loss may rise, stand or be 0 in a sound run. Not
 here: any shape.

@@ -14,14 +14,14 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _SCORE: Final = re.compile(
-    r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)|acc(?:uracy)?(?:_?top)?_?\d?"
-    r"|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate|success(?:_?rate)?)(?:$|[_/ .@-])",
+    r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
+    r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
+    r"|success(?:_?rate)?)(?:$|[_/ .@-])",
     re.IGNORECASE,
 )
 _NO_SCORE: Final = re.compile(
