@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
+from postmortem.inference.doubt import HEALTHY, held_back, most_certain
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.answer import Evidence
@@ -28,9 +29,6 @@ price of confident errors.
 """
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
-_TIE: Final = 0.2
-"""Log-odds by which health must be ahead of a fault: it wins no tie."""
-_MOST_CERTAIN: Final = 0.9999
 _WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
 _RAISED_IN_LIBRARY: Final = 1.2
@@ -74,7 +72,8 @@ def _probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     """
     rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != cause.id)
     log_odds = min(cause.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
-    return min(_MOST_CERTAIN, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
+    most = most_certain(cause.id, cause.evidence)
+    return min(most, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
 
 
 def _add_fallbacks(scores: dict[str, Scored], case: Case) -> None:
@@ -155,10 +154,8 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
         if not cause.startswith(("unknown.", "healthy.")) and cause != PEER
     ]
     for cause, scored in list(scores.items()):
-        if cause.startswith("healthy.") and case.outcome in {"failed", "stalled"}:
-            scores[cause] = Scored(cause, scored.score - 6.0, scored.evidence)
-        elif cause.startswith("healthy.") and real and 0 <= scored.score - max(real) < _TIE:
-            scores[cause] = Scored(cause, max(real) - 0.01, scored.evidence)
+        if cause.startswith(HEALTHY):
+            scores[cause] = held_back(scored, case, real)
         elif cause.startswith("unknown.") and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
             scores[cause] = Scored(cause, score, scored.evidence)
