@@ -19,7 +19,7 @@ from postmortem.shapes.aligned import Curves, first_nonfinite, show
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM})
+_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
 _MAY_LACK: Final = re.compile(
     r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
     r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
@@ -81,8 +81,8 @@ def absurd(observed: Observed) -> Iterable[Shape]:
                 early=early,
                 late=late,
             )
-            limit = math.sqrt(max(early, 1e-9) * late)
-            line = next(point.line for point in points if abs(point.value) > limit)
+            limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
+            line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
             return [curves.shape("metric-absurd", said, line)]
     return []
 

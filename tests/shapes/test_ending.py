@@ -112,6 +112,11 @@ def test_a_run_that_shows_no_failure(
     """Records to the end of the log, and no shape that is bad."""
     seen = {known: Shape(known, quote(""), 0, NOWHERE, 3)}
     observed = Observed(records=records, last_records={0: 12}).at_end(outcome, seen)
-    assert [shape.said.text("en") for shape in ending.without_failure(observed)] == (
-        ["9 metric records up to line 12, no failure shown"] if is_found else []
+    assert [(shape.id, shape.said.text("en")) for shape in ending.without_failure(observed)] == (
+        [
+            ("no-failure-shown", "9 metric records up to line 12, no failure shown"),
+            ("steady-records", "9 metric records up to line 12, no failure shown"),
+        ]
+        if is_found
+        else []
     )
