@@ -17,6 +17,9 @@ from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
 """Shapes of a run that is through though no line of known wording says so."""
+_PEERS: Final = "distributed."
+"""Beginning of the ids of what a process says of the others; it says so too once they are through,
+while a launcher's status is of the run itself."""
 _STANDS_STILL: Final = "hang.stands-still."
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
@@ -61,7 +64,7 @@ def how_it_ended(
         return "completed"
     ending = [found for found in seen if _ends_it(found, gathered)]
     is_noise = _ENDS.intersection(known) and all(
-        found.finding.signature.startswith(ECHOES) for found in ending
+        found.finding.signature.startswith(_PEERS) for found in ending
     )
     if failures or (ending and not is_noise):
         return "failed"

@@ -4,6 +4,7 @@ In: scored causes, the case. Out: the same with what speaks against health beyon
 highest probability of a cause. Not here: weighing (`inference.rules`), order (`inference.ranking`).
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -20,6 +21,8 @@ _TIE: Final = 0.2
 """Log-odds by which health must be ahead of a fault: it wins no tie."""
 _UNPROVED: Final = 0.75
 """The highest probability of a health that nothing proves, be it that the loss falls."""
+_VETOED: Final = 0.4
+"""The same of a health that a broken figure vetoes: too little for a verdict."""
 _MOST_CERTAIN: Final = 0.9999
 
 
@@ -37,13 +40,21 @@ def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
     if survived is not None:
         health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
     highest = max(faults, default=None)
-    if highest is not None and 0 <= health.score - highest < _TIE:
+    lead = math.inf if _is_vetoed(health.evidence) else _TIE
+    if highest is not None and 0 <= health.score - highest < lead:
         return Scored(health.id, highest - 0.01, health.evidence)
     return health
 
 
+def _is_vetoed(evidence: Iterable[Evidence[Said]]) -> bool:
+    """Say whether something is shown that no sound run has, whatever speaks for its end."""
+    return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
+
+
 def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
     """Give the highest probability that a cause may have with its evidence."""
+    if cause.startswith(HEALTHY) and _is_vetoed(evidence):
+        return _VETOED
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
     is_doubted = any(item.weight < 0 for item in evidence)
     return _UNPROVED if cause == _RUNNING and (is_doubted or not is_proved) else _MOST_CERTAIN

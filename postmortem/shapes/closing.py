@@ -20,7 +20,7 @@ _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
-_HEADER: Final = re.compile(r"^Traceback \(most recent call last\):$")
+_HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
 _ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
 _NOT_FINITE: Final = re.compile(
@@ -103,6 +103,7 @@ def behind_records(observed: Observed) -> Iterator[Shape]:
     }
     for source in observed.last_records:
         lines = [one for one in _lines(observed, source) if (source, one.number) not in known]
+        yield from _cut_traceback(observed, source)
         yield from _bad(lines)
         yield from _end(lines)
 
@@ -124,14 +125,27 @@ def _lines(observed: Observed, source: int) -> list[_Line]:
     return found
 
 
+def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
+    """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
+    first, text = observed.tails.get(source, (1, ""))
+    text = text.rstrip()
+    if _HEADER.search(text[-_MOST_TEXT:]):
+        number = first + text.count("\n")
+        yield Shape(
+            "traceback-cut",
+            quote(cut(text[text.rindex("Traceback") :], _MOST_TEXT)),
+            source,
+            NOWHERE,
+            number,
+        )
+
+
 def _bad(lines: list[_Line]) -> Iterator[Shape]:
     """Tell of values that are not finite, and of an error that nothing follows."""
     for line in lines:
         if _is_not_finite(line.text):
             yield _shape("nan-in-closing", line)
-    if lines and _HEADER.match(lines[-1].text):
-        yield _shape("traceback-cut", lines[-1])
-    elif lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
+    if lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
         yield _shape("trouble-at-end", lines[-1])
 
 
