@@ -55,22 +55,26 @@ def how_it_ended(
     """
     if _told_of_failure(gathered):
         return "failed"
-    successes = [
-        found
-        for found in seen
-        if found.finding.signature.startswith(SUCCESS) and not _trains_on(found, gathered)
-    ]
+    successes = [found for found in seen if _is_end(found, gathered)]
     if successes and not any(_behind_or_real(failures, successes)):
         return "completed"
-    ending = [found for found in seen if _ends_it(found, gathered)]
-    is_noise = _ENDS.intersection(known) and all(
-        found.finding.signature.startswith(_PEERS) for found in ending
-    )
-    if failures or (ending and not is_noise):
+    if failures or _is_ended(gathered, seen, known):
         return "failed"
     if "same-step" in known or any(_stands_still(found, gathered) for found in seen):
         return "stalled"
     return _without_end(gathered, seen, known)
+
+
+def _is_end(found: Seen, gathered: Gathered) -> bool:
+    """Say whether this is the marker of an end, behind which nothing is trained."""
+    return found.finding.signature.startswith(SUCCESS) and not _trains_on(found, gathered)
+
+
+def _is_ended(gathered: Gathered, seen: Iterable[Seen], known: Mapping[str, Shape]) -> bool:
+    """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
+    ends = [found for found in seen if _ends_it(found, gathered)]
+    is_through = bool(_ENDS.intersection(known))
+    return any(not (is_through and one.finding.signature.startswith(_PEERS)) for one in ends)
 
 
 def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:

@@ -25,7 +25,7 @@ _ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
 _NOT_FINITE: Final = re.compile(
     r"(?P<name>[A-Za-z][\w/.@-]{0,60})[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
-    r"[-+]?(?:nan|inf|infinity)(?![\w-])",
+    r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
     re.IGNORECASE,
 )
 _FIGURES: Final = re.compile(
@@ -33,9 +33,9 @@ _FIGURES: Final = re.compile(
     r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
     re.IGNORECASE,
 )
-_MAY_BE_INFINITE: Final = re.compile(
-    r"best|min(?!i)|max|clip|patience|eta|iou_|ap_|class", re.IGNORECASE
-)
+_MAY_LACK: Final = re.compile(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
+_BOUND: Final = re.compile(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
+"""A bound is infinite before anything is measured."""
 _TOLD: Final = re.compile(
     r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
 )
@@ -151,12 +151,17 @@ def _bad(lines: list[_Line]) -> Iterator[Shape]:
 
 def _is_not_finite(text: str) -> bool:
     """Say whether a line gives such a figure, or tells of such values."""
-    if any(
-        _FIGURES.search(match["name"]) and not _MAY_BE_INFINITE.search(match["name"])
-        for match in _NOT_FINITE.finditer(text)
-    ):
+    if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
         return True
     return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)
+
+
+def _is_broken(match: re.Match[str]) -> bool:
+    """Say whether a named figure that is not finite is more than a bound, or an absent class."""
+    name = match["name"]
+    before = match.string[max(0, match.start() - 12) : match.end("name")]
+    is_bound = "inf" in match["value"].lower() and _BOUND.search(before) is not None
+    return bool(_FIGURES.search(name)) and not _MAY_LACK.search(name) and not is_bound
 
 
 def _end(lines: list[_Line]) -> Iterator[Shape]:

@@ -15,6 +15,7 @@ from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to
+from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -50,7 +51,7 @@ def standing(observed: Observed) -> Iterator[Shape]:
     curves, loss = observed.curves, observed.loss
     if loss is None or not _stands(loss) or loss.is_broken or is_young(curves, loss.points):
         return
-    if not _may_be_from_the_beginning(curves, loss.points):
+    if rises_by_design(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
     level = _level(loss)
     said = say(
@@ -79,7 +80,9 @@ def frozen(observed: Observed) -> Iterable[Shape]:
         value = loss.values[-1]
         said = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
         return [observed.curves.shape("collapse", said, loss.points[-_LAST].line)]
-    return [] if loss.is_broken else _settled_above(observed.curves, loss)
+    if loss.is_broken or rises_by_design(observed.curves):
+        return []
+    return _settled_above(observed.curves, loss)
 
 
 def _level(loss: TrainingLoss) -> float:

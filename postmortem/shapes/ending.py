@@ -78,18 +78,26 @@ def last_epoch(observed: Observed) -> Iterator[Shape]:
         rows = text.split("\n")
         line = rows[last - first] if 0 <= last - first < len(rows) else ""
         part = _EPOCH_PART.search(line)
-        epochs = next(
-            (one for one in observed.series if one.name == names.EPOCH and one.source == source),
-            None,
-        )
-        if part is None or epochs is None or len(set(epochs.values)) < _FEWEST_EPOCHS:
+        epochs = _epochs(observed, source)
+        if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
         others = [one for one in _PART.finditer(line) if one.start("now") != part.start("now")]
         is_through = all(one["now"] == one["of"] for one in others)
-        is_once = bool(others) or len(epochs.values) <= 1.2 * len(set(epochs.values))
-        left = int(part["of"]) - int(part["now"])
-        if is_through and is_once and (left == 0 or (left == 1 and epochs.values[0] == 0)):
+        is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
+        if is_through and is_once and _is_last(part, epochs[0]):
             yield Shape("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def _epochs(observed: Observed, source: int) -> list[float]:
+    """Give the epochs that the records of a source name."""
+    named = (one for one in observed.series if one.name == names.EPOCH and one.source == source)
+    return list(next((one.values for one in named), ()))
+
+
+def _is_last(part: re.Match[str], first: float) -> bool:
+    """Say whether `59/60` or `60/60` is the last epoch, counted from the first one on."""
+    left = int(part["of"]) - int(part["now"])
+    return left == 0 or (left == 1 and first == 0)
 
 
 def _rises_to(series: Series, total: float) -> bool:
