@@ -4,15 +4,22 @@ In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not h
 first (`case.order`).
 """
 
+import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from postmortem import names
 from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.shapes.shape import Shape
 
+_ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
+"""Shapes of a run that is through though no line of known wording says so."""
+_PEERS: Final = "distributed."
+"""Beginning of the ids of what a process says of the others; it says so too once they are through,
+while a launcher's status is of the run itself."""
 _STANDS_STILL: Final = "hang.stands-still."
 _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
 _DUMPED: Final = "hang.faulthandler"
@@ -49,20 +56,36 @@ def how_it_ended(
     """
     if _told_of_failure(gathered):
         return "failed"
-    successes = [found for found in seen if found.finding.signature.startswith(SUCCESS)]
+    successes = [found for found in seen if _is_end(found, gathered)]
     if successes and not any(_behind_or_real(failures, successes)):
         return "completed"
-    if failures or any(_ends_it(found, gathered) for found in seen):
+    if failures or _is_ended(gathered, seen, known):
         return "failed"
     if known.keys() & _STILL or any(_stands_still(found, gathered) for found in seen):
         return "stalled"
     return _without_end(gathered, seen, known)
 
 
+def _is_end(found: Seen, gathered: Gathered) -> bool:
+    """Say whether this is the marker of an end, behind which nothing is trained."""
+    return found.finding.signature.startswith(SUCCESS) and not _trains_on(found, gathered)
+
+
+def _is_ended(gathered: Gathered, seen: Iterable[Seen], known: Mapping[str, Shape]) -> bool:
+    """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
+    ends = [found for found in seen if _ends_it(found, gathered)]
+    is_through = bool(_ENDS.intersection(known))
+    return any(not (is_through and one.finding.signature.startswith(_PEERS)) for one in ends)
+
+
 def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:
     """Say what an input is that tells of no end."""
+    if "traceback-cut" in known:
+        return "failed"
     if any(gathered.records.values()):
-        return "completed" if "last-step" in known else "running"
+        if _ENDS.intersection(known):
+            return "completed"
+        return "unknown" if "trouble-at-end" in known else "running"
     if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
         return "unknown"
     is_begun = seen or gathered.facts.facts or "waits-at-start" in known
@@ -81,6 +104,17 @@ def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> I
         is_echo = failure.finding and failure.finding.signature.startswith(ECHOES)
         if is_before or failure.traceback or not is_echo:
             yield failure
+
+
+def _trains_on(found: Seen, gathered: Gathered) -> bool:
+    """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
+    return any(
+        series.name == names.LOSS
+        and series.source == found.finding.source
+        and len(series.lines) - bisect.bisect_right(series.lines, found.finding.line)
+        >= SURVIVED_RECORDS
+        for series in gathered.series.values()
+    )
 
 
 def _ends_it(found: Seen, gathered: Gathered) -> bool:

@@ -68,6 +68,12 @@ _NAMED_SPEED: Final = re.compile(
 _STEP_TIME: Final = re.compile(
     _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w|\s?[=:])"
 )
+_OTHER_TIME: Final = re.compile(
+    r"(?:elapsed|total|eta|since|remaining|data|load(?:ing)?|wait(?:ing)?|eval|val(?:idation)?|comm"
+    r"|fwd|bwd|forward|backward|optim\w{0,4}|latency)(?:[_ ]?time)?[\"']?\W{0,4}$",
+    re.IGNORECASE,
+)
+"""A name before a time that is not the time of a step."""
 _ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
 """The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
 _MEMORY: Final = re.compile(
@@ -159,8 +165,13 @@ def _add_by_unit(
     unit = pattern.search(text)
     if unit is None:
         return
-    other = _ENDING.search(text[max(0, unit.start() - 24) : unit.start()])
-    if other is not None and (value := value_of(other["value"])) is not None:
+    begin = max(0, unit.start() - 48)
+    other = _ENDING.search(text, begin, unit.start())
+    if other is None or (
+        name == names.STEP_TIME and _OTHER_TIME.search(text, begin, other.start("value"))
+    ):
+        return
+    if (value := value_of(other["value"])) is not None:
         values.setdefault(name, value)
         units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
+from postmortem.inference.doubt import HEALTHY, held_back, most_certain
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.answer import Evidence
@@ -28,10 +29,6 @@ price of confident errors.
 """
 _RIVALS: Final = 0.6
 """Causes overlap: a rival takes away less than all of its odds."""
-_MOST_CERTAIN: Final = 0.9999
-_UNPROVEN: Final = 0.75
-"""What is left when no rule names a cause is no surer than this, unless something proves it."""
-_LEFT_OVER: Final = frozenset({USER_EXCEPTION, "numerics.nonfinite-unknown", NO_CAUSE})
 _WORTH_NAMING: Final = 0.01
 _MOST_CAUSES: Final = 8
 _RAISED_IN_LIBRARY: Final = 1.2
@@ -75,14 +72,8 @@ def _probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     """
     rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != cause.id)
     log_odds = min(cause.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
-    most = _MOST_CERTAIN if _is_proved(cause) else _UNPROVEN
+    most = most_certain(cause.id, cause.evidence)
     return min(most, round(1.0 / (1.0 + math.exp(-log_odds / _TEMPERATURE)), 4))
-
-
-def _is_proved(cause: Scored) -> bool:
-    """Say whether more speaks for a cause than that nothing speaks for another one."""
-    strongest = max((item.weight for item in cause.evidence), default=0.0)
-    return cause.id not in _LEFT_OVER or strongest >= WEIGHTS["strong"]
 
 
 def _add_fallbacks(scores: dict[str, Scored], case: Case) -> None:
@@ -156,15 +147,15 @@ def _add(scores: dict[str, Scored], cause: str, item: Evidence[Said]) -> None:
 
 
 def _hold_back(scores: dict[str, Scored], case: Case) -> None:
-    """A failure is not healthy; a log with a cause in it is not without one."""
+    """A failure is not healthy, nor wins health a tie; a log with a cause is not without one."""
     real = [
         scored.score
         for cause, scored in scores.items()
         if not cause.startswith(("unknown.", "healthy.")) and cause != PEER
     ]
     for cause, scored in list(scores.items()):
-        if cause.startswith("healthy.") and case.outcome in {"failed", "stalled"}:
-            scores[cause] = Scored(cause, scored.score - 6.0, scored.evidence)
+        if cause.startswith(HEALTHY):
+            scores[cause] = held_back(scored, case, real)
         elif cause.startswith("unknown.") and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
             scores[cause] = Scored(cause, score, scored.evidence)

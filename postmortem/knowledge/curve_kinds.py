@@ -350,4 +350,47 @@ KINDS: Final[tuple[Kind, ...]] = (
             "打印或设置的最大学习率至少是所用优化器常用值的 10 倍",
         ),
     ),
+    Kind(
+        "nan-metric",
+        say(
+            "another printed figure (log-probability, reward, KL, score) is not finite",
+            "另一个打印的指标（对数概率、奖励、KL、得分）为 NaN/inf",
+        ),
+        is_bad=True,
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
+        "metric-absurd",
+        say(
+            "a part of the loss, a divergence or a ratio ends a million times above its level",
+            "loss 的一个分量、散度或比值最终升到原有水平的百万倍以上",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "zero-gradient",
+        say("the grad norm is exactly 0 to the end", "梯度范数直到最后都恰好为 0"),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "loss-vanishes",
+        say(
+            "the loss is printed no more while what stood beside it goes on",
+            "loss 不再打印，而原先与它同行的指标仍在打印",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "at-chance",
+        say(
+            "the loss is the logarithm of the classes, the accuracy one in so many",
+            "loss 等于类别数的对数，准确率等于类别数分之一",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
 )

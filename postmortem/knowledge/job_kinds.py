@@ -54,6 +54,10 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "slow-fivefold",
+        say("the same, to a fifth of the speed or less", "同上，且速度降到五分之一以下"),
+    ),
+    Kind(
         "oom-fragmented",
         say(
             "CUDA OOM with more memory reserved but unallocated than was asked for",
@@ -130,5 +134,44 @@ KINDS: Final[tuple[Kind, ...]] = (
             "metric records run to the end of the log and no failure is shown",
             "指标记录一直到日志末尾，未见故障",
         ),
+    ),
+    Kind(
+        "steady-records",
+        say(
+            "the same, with five records or more",
+            "同上，且至少有五条记录",
+        ),
+    ),
+    Kind(
+        "last-epoch",
+        say(
+            "the last record is of the last epoch that is printed, each with one record",
+            "最后一条记录属于打印出的最后一个 epoch，每个 epoch 一条记录",
+        ),
+    ),
+    Kind(
+        "closing-words",
+        say(
+            "behind its last record the program says that it is through",
+            "程序在最后一条记录之后说明已经结束",
+        ),
+    ),
+    Kind(
+        "nan-in-closing",
+        say(
+            "behind the last record a figure is not finite, or a line tells of such values",
+            "最后一条记录之后有指标为 NaN/inf，或有一行提到这样的值",
+        ),
+        is_bad=True,
+    ),
+    Kind(
+        "traceback-cut",
+        say("the log ends in the head of a traceback", "日志在 traceback 的开头处结束"),
+        is_bad=True,
+    ),
+    Kind(
+        "trouble-at-end",
+        say("the last line of the log is logged as an error", "日志的最后一行是错误级别"),
+        is_bad=True,
     ),
 )

@@ -15,6 +15,7 @@ from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to
+from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -24,6 +25,12 @@ _LEVEL_FROM: Final = 8
 """Records that show a level."""
 _STILL: Final = 1e-3
 """Share of its level within which a loss stands still, however few its records."""
+_RESUMED: Final = 0.5
+"""Share of the last step beyond which the first record is none of the beginning."""
+_COARSE: Final = 4
+"""Units of the last printed digit by which a loss must have moved to be more than rounded."""
+_DECAYED: Final = 0.01
+"""Share of its highest below which a rate moves nothing any more."""
 _LAST: Final = 5
 """Records of one value with which a frozen curve ends."""
 
@@ -42,7 +49,9 @@ def falling(observed: Observed) -> Iterable[Shape]:
 def standing(observed: Observed) -> Iterator[Shape]:
     """Find a loss that stays at one level, and one that never left its first."""
     curves, loss = observed.curves, observed.loss
-    if loss is None or not _stands(loss) or loss.is_broken or _is_young(curves, loss.points):
+    if loss is None or not _stands(loss) or loss.is_broken or is_young(curves, loss.points):
+        return
+    if rises_by_design(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
     level = _level(loss)
     said = say(
@@ -67,11 +76,13 @@ def frozen(observed: Observed) -> Iterable[Shape]:
     loss = observed.loss
     if loss is None:
         return []
-    if _is_frozen(loss.values):
+    if _is_frozen(loss.values) and not _is_at_rest(observed.curves, loss):
         value = loss.values[-1]
         said = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
         return [observed.curves.shape("collapse", said, loss.points[-_LAST].line)]
-    return [] if loss.is_broken else _settled_above(observed.curves, loss)
+    if loss.is_broken or rises_by_design(observed.curves):
+        return []
+    return _settled_above(observed.curves, loss)
 
 
 def _level(loss: TrainingLoss) -> float:
@@ -120,7 +131,17 @@ def _is_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
     )
 
 
-def _is_young(curves: Curves, points: Sequence[Point]) -> bool:
+def _may_be_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether nothing shows that the records are of a late stretch, which is flat by nature.
+
+    A resumed run begins at a step, or in an epoch, that many went before.
+    """
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    is_late = points[0].step > _RESUMED * points[-1].step and points[0].step > 2 * len(points)
+    return not is_late and not (epochs and epochs[0] > max(2.0, _RESUMED * epochs[-1]))
+
+
+def is_young(curves: Curves, points: Sequence[Point]) -> bool:
     """Say whether all records, one a step, are from the first steps of the first pass over data.
 
     That is too early to expect anything.
@@ -142,6 +163,29 @@ def _is_frozen(values: Sequence[float]) -> bool:
         and len(set(values)) > 3
         and values[-1] != 0.0
     )
+
+
+def _is_at_rest(curves: Curves, loss: TrainingLoss) -> bool:
+    """Say whether a loss had hardly moved any more in its last digit, or its rate has decayed."""
+    rates = curves.by_line(names.LEARNING_RATE)
+    own = rates.get(loss.points[-_LAST].line, math.nan)
+    if rates and own <= _DECAYED * max(rates.values(), default=0.0):
+        return True
+    unit = 10.0 ** -max(_decimals(value) for value in loss.values)
+    frozen = next(
+        index
+        for index in range(len(loss.values), 0, -1)
+        if loss.values[index - 1] != loss.values[-1]
+    )
+    before = loss.values[max(0, frozen - 6) : frozen]
+    moves = [abs(other - one) for one, other in itertools.pairwise(before)]
+    return bool(moves) and statistics.median(moves) <= _COARSE * unit
+
+
+def _decimals(value: float) -> int:
+    """Count the decimals of a printed figure."""
+    text = f"{value:.12g}"
+    return len(text.partition(".")[2]) if "e" not in text else 12
 
 
 def _settled_above(curves: Curves, loss: TrainingLoss) -> list[Shape]:

@@ -20,6 +20,7 @@ from postmortem.shapes.loss_of_training import (
     from_to,
     restlessness,
 )
+from postmortem.shapes.objectives import is_policy, rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.spikes import jump_that_recedes, late_spike
@@ -27,6 +28,10 @@ from postmortem.shapes.spikes import jump_that_recedes, late_spike
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""
 _FEWEST: Final = 10
+_RISE: Final = 2
+"""Times its lowest level at which a loss has left it."""
+_BEYOND_DESIGN: Final = 30
+"""The same for a loss that may rise in a sound run."""
 _LASTS: Final = 0.5
 """Share of the records that a rise must take up to be more than a passing spike, once it is on its
 way back."""
@@ -39,18 +44,20 @@ _SOME: Final = 0.3
 def leaving(observed: Observed) -> Iterable[Shape]:
     """Find the way in which a loss leaves its level, if it does."""
     curves, loss = observed.curves, observed.loss
-    if loss is None or loss.is_broken or _is_policy(curves, loss.values):
+    if loss is None or loss.is_broken or (is_policy(curves) and max(loss.values) < 1.0):
         return []
-    return jump_that_recedes(curves, loss) or _divergence(curves, loss) or late_spike(curves, loss)
+    if rises_by_design(curves):
+        return _divergence(curves, loss, _BEYOND_DESIGN)
+    return (
+        jump_that_recedes(curves, loss)
+        or _divergence(curves, loss, _RISE)
+        or late_spike(curves, loss)
+    )
 
 
-def _is_policy(curves: Curves, values: Sequence[float]) -> bool:
-    """Say whether this is the surrogate loss of a policy: it begins near 0 and may go anywhere."""
-    return "reward" in curves.by_name and max(values) < 1.0
-
-
-def _divergence(curves: Curves, loss: TrainingLoss) -> list[Shape]:
-    found = _absurd(loss) or _risen(loss) or _high_from_start(loss)
+def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
+    """Find a loss that ends, or stays, so many times above its level."""
+    found = _absurd(loss) or _risen(loss, times) or _high_from_start(loss, times)
     return [] if found is None else [curves.shape("loss-divergence", *found)]
 
 
@@ -70,7 +77,7 @@ def _quarter(values: Sequence[float]) -> int:
     return max(2, len(values) // 4)
 
 
-def _risen(loss: TrainingLoss) -> tuple[Said, int] | None:
+def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
     """Find a loss that ends far above the lowest level that it kept, by more than its noise."""
     values = loss.values
     quarter = _quarter(values)
@@ -78,7 +85,7 @@ def _risen(loss: TrainingLoss) -> tuple[Said, int] | None:
     late = statistics.median(values[-quarter:])
     is_up = (
         best > 0
-        and late > 2 * best
+        and late > times * best
         and late > 1.2 * statistics.median(values[:quarter])
         and min(values[-quarter:]) > 1.3 * best
     )
@@ -117,7 +124,7 @@ def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
     return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
 
 
-def _high_from_start(loss: TrainingLoss) -> tuple[Said, int] | None:
+def _high_from_start(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
     """Find a loss that leaves the level of its first records within the run's beginning.
 
     It stays far above it, without leaping to and fro.
@@ -130,7 +137,7 @@ def _high_from_start(loss: TrainingLoss) -> tuple[Said, int] | None:
     high = _longest_above(loss.points, 2 * first)
     if (
         len(high) < max(_FEWEST, _SOME * len(values))
-        or statistics.median(point.value for point in high) < 3 * first
+        or statistics.median(point.value for point in high) < 1.5 * times * first
         or restlessness([point.value for point in high]) > _RESTLESS
     ):
         return None

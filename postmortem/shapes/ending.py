@@ -1,12 +1,14 @@
 """How a run ends that shows no failure: at its last step, with a marker, or just so.
 
 In: series, and the number of steps that the records or the log name as the whole; the outcome, and
-what else was found. Out: the shapes `last-step`, `finished`, `no-record`, `no-failure-shown`. Not
-here: telling the outcome, lines that say that a run is through (`patterns/signatures/healthy`).
+what else was found. Out: the shapes `last-step`, `last-epoch`, `finished`, `no-record`,
+`no-failure-shown`, `steady-records`. Not here: telling the outcome, lines that say that a run is
+through (`patterns/signatures/healthy`, `shapes.closing`).
 """
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem import names
@@ -22,6 +24,15 @@ _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
 """Different steps that the end of a log names where training is going on."""
 _MOST_TEXT: Final = 200
+_SEVERAL: Final = 5
+"""Records that show how a run goes."""
+_FEWEST_EPOCHS: Final = 3
+_PART: Final = re.compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
+_EPOCH_PART: Final = re.compile(
+    r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
+    re.IGNORECASE,
+)
+_BAR_PART: Final = re.compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 SUCCESS: Final = "healthy."
 """Beginning of the ids of signatures by which a run says that it is through."""
 
@@ -43,7 +54,50 @@ def last_step(observed: Observed) -> Iterable[Shape]:
                 total=total,
             )
             return [Shape("last-step", said, series.source, NOWHERE, series.last.line)]
+    return _full_bars(observed, total)
+
+
+def _full_bars(observed: Observed, total: float) -> list[Shape]:
+    """Find the bar of the whole run, full, at or behind the last record."""
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        for number, line in enumerate(text.split("\n"), first):
+            part = _BAR_PART.search(line.rstrip("\r").rsplit("\r", 1)[-1])
+            if number >= last and part and float(part["now"]) == float(part["of"]) == total:
+                return [Shape("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
     return []
+
+
+def last_epoch(observed: Observed) -> Iterator[Shape]:
+    """Find a last record that names the last epoch as `60/60`, one record an epoch.
+
+    Whatever else it counts must be through as well.
+    """
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        rows = text.split("\n")
+        line = rows[last - first] if 0 <= last - first < len(rows) else ""
+        part = _EPOCH_PART.search(line)
+        epochs = _epochs(observed, source)
+        if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
+            continue
+        others = [one for one in _PART.finditer(line) if one.start("now") != part.start("now")]
+        is_through = all(one["now"] == one["of"] for one in others)
+        is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
+        if is_through and is_once and _is_last(part, epochs[0]):
+            yield Shape("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def _epochs(observed: Observed, source: int) -> list[float]:
+    """Give the epochs that the records of a source name."""
+    named = (one for one in observed.series if one.name == names.EPOCH and one.source == source)
+    return list(next((one.values for one in named), ()))
+
+
+def _is_last(part: re.Match[str], first: float) -> bool:
+    """Say whether `59/60` or `60/60` is the last epoch, counted from the first one on."""
+    left = int(part["of"]) - int(part["now"])
+    return left == 0 or (left == 1 and first == 0)
 
 
 def _rises_to(series: Series, total: float) -> bool:
@@ -64,7 +118,8 @@ def finished(observed: Observed) -> Iterable[Shape]:
     if marker is not None:
         said = quote(cut(marker.text, _MOST_TEXT))
         return [Shape("finished", said, marker.source, NOWHERE, marker.line)]
-    end = observed.known.get("last-step")
+    ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
+    end = next((shape for shape in ends if shape is not None), None)
     source, line = _last_record(observed)
     return [
         end._replace(id="finished")
@@ -111,7 +166,8 @@ def without_failure(observed: Observed) -> Iterable[Shape]:
         count=count,
         line=line,
     )
-    return [Shape("no-failure-shown", said, source, NOWHERE, line)]
+    shown = Shape("no-failure-shown", said, source, NOWHERE, line)
+    return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
 def _last_record(observed: Observed) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def evaluation(observed: Observed) -> Iterable[Shape]:
     """Find an evaluation loss that is not finite although training is."""
     curves = observed.curves
     bad = first_nonfinite(curves.points(names.EVAL_LOSS))
-    if bad is None or _first_bad(curves) is not None or zeros(observed):
+    if bad is None or first_nonfinite(curves.points(names.LOSS)) is not None or zeros(observed):
         return []
     said = say(
         "eval_loss {shown}; training finite",

@@ -15,6 +15,7 @@ from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
+    closing,
     collectives,
     course,
     departure,
@@ -36,12 +37,14 @@ from postmortem.shapes import (
     policy,
     precision,
     ranks,
+    scores,
     silence,
     speed,
     stacks,
     standstill,
     waiting_places,
     torch_build,
+    vitals,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -68,6 +71,12 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     policy.rewards,
     policy.entropy,
     policy.preferences,
+    scores.lost,
+    scores.guessing,
+    vitals.others,
+    vitals.absurd,
+    vitals.without_gradient,
+    vitals.vanished,
     speed.waiting,
     speed.slowing,
     learning_rates.out_of_the_usual,
@@ -97,6 +106,8 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     waiting_places.waiting_at_start,
     stacks.dumped,
     ending.last_step,
+    ending.last_epoch,
+    closing.behind_records,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
     ending.finished,

@@ -1,7 +1,7 @@
 """How long the steps of a run take: it becomes slow half way through, or waits for data.
 
-In: the curves of one process. Out: the shapes `slow-down`, `input-bound`, `input-starved`. Not
-here: a run that stands still (`shapes.silence`).
+In: the curves of one process. Out: the shapes `slow-down`, `slow-fivefold`, `input-bound`,
+`input-starved`. Not here: a run that stands still (`shapes.silence`).
 """
 
 import itertools
@@ -19,6 +19,7 @@ from postmortem.shapes.shape import Shape
 
 _FEWEST: Final = 20
 _SLOWED: Final = 0.5
+_CRAWL: Final = 0.2
 _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
@@ -52,8 +53,16 @@ def slowing(observed: Observed) -> Iterable[Shape]:
     for name in (names.THROUGHPUT, names.STEP_TIME):
         pace = _pace(curves, name)
         if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
-            return [curves.shape("slow-down", *slowed)]
+            down = curves.shape("slow-down", *slowed)
+            return [down, down._replace(id="slow-fivefold")] if _crawls(pace) else [down]
     return []
+
+
+def _crawls(pace: _StepPace) -> bool:
+    """Say whether the last quarter has a fifth of the early speed or less."""
+    rates = pace.rates
+    early, late = rates[len(rates) // 10 : len(rates) // 3], rates[-(len(rates) // 4) :]
+    return statistics.median(late) < _CRAWL * statistics.median(early)
 
 
 def _pace(curves: Curves, name: str) -> _StepPace | None:

@@ -43,6 +43,41 @@ def test_the_last_record_is_of_the_last_step(
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "epochs", "is_end"),
+    [
+        pytest.param("epoch 60/60 loss 0.3", [58.0, 59.0, 60.0], True, id="the last epoch"),
+        pytest.param("Epoch: [59/60] loss 0.3", [0.0, 58.0, 59.0], True, id="counted from 0"),
+        pytest.param("epoch 59/60 loss 0.3", [1.0, 58.0, 59.0], False, id="one is missing"),
+        pytest.param("epoch 9/9 step 50/500 loss 1", [7.0, 8.0, 9.0], False, id="within the last"),
+        pytest.param("epoch 9/9 step 500/500 loss 1", [7.0, 8.0, 9.0], True, id="its last step"),
+        pytest.param("epoch 9/9 loss 1", [8.0, 9.0, 9.0, 9.0, 7.0], False, id="many an epoch"),
+        pytest.param("loss 0.3 at 12/12", [1.0, 2.0, 3.0], False, id="no epoch is named"),
+    ],
+)
+def test_the_last_record_is_of_the_last_epoch(
+    line: str, epochs: list[float], *, is_end: bool
+) -> None:
+    """As the line itself counts them, and nothing else that it counts is open."""
+    series = Series("epoch", "test", 0, NOWHERE)
+    for number, epoch in enumerate(epochs, 1):
+        series.append(float("nan"), epoch, number)
+    series.settle()
+    last = len(epochs)
+    observed = Observed(
+        series=[series], last_records={0: last}, tails={0: (last, f"{line}\nsaved\n")}
+    )
+    assert [shape.id for shape in ending.last_epoch(observed)] == (["last-epoch"] if is_end else [])
+
+
+@pytest.mark.parametrize(("bar", "is_end"), [("872/872", True), ("63/63", False)])
+def test_the_bar_of_the_whole_run_is_full(bar: str, *, is_end: bool) -> None:
+    """A bar of another length is that of an evaluation."""
+    text = f"100%|##########| {bar} [02:31<00:00,  1.04s/it]\n"
+    observed = Observed(last_records={0: 40}, tails={0: (41, text)}, total_steps=872.0)
+    assert bool(list(ending.last_step(observed))) == is_end
+
+
 MARKER = Finding("healthy.training-finished", "context", 0, NOWHERE, 40, 40, 0, "Training done")
 LAST_STEP = Shape("last-step", quote("step 30 of 30"), 0, NOWHERE, 33)
 
@@ -112,6 +147,11 @@ def test_a_run_that_shows_no_failure(
     """Records to the end of the log, and no shape that is bad."""
     seen = {known: Shape(known, quote(""), 0, NOWHERE, 3)}
     observed = Observed(records=records, last_records={0: 12}).at_end(outcome, seen)
-    assert [shape.said.text("en") for shape in ending.without_failure(observed)] == (
-        ["9 metric records up to line 12, no failure shown"] if is_found else []
+    assert [(shape.id, shape.said.text("en")) for shape in ending.without_failure(observed)] == (
+        [
+            ("no-failure-shown", "9 metric records up to line 12, no failure shown"),
+            ("steady-records", "9 metric records up to line 12, no failure shown"),
+        ]
+        if is_found
+        else []
     )

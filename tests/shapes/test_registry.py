@@ -1026,7 +1026,11 @@ def test_what_depends_on_the_outcome_comes_last() -> None:
     known = registry.found(observed)
     assert "no-failure-shown" not in known
     assert registry.with_outcome(observed, known, "failed") == known
-    assert list(registry.with_outcome(observed, known, "running")) == [*known, "no-failure-shown"]
+    assert list(registry.with_outcome(observed, known, "running")) == [
+        *known,
+        "no-failure-shown",
+        "steady-records",
+    ]
     end = Shape("finished", quote("told before"), 0, NOWHERE, 5)
     assert registry.with_outcome(observed, {"finished": end}, "completed") == {"finished": end}
 

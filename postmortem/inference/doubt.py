@@ -1,0 +1,110 @@
+"""How sure health, and what is left where no rule names a cause, may be.
+
+A run that goes on proves nothing, and one that survived a failure less.
+
+In: scored causes, the case. Out: the same with what speaks against health beyond the rules, and the
+highest probability of a cause. Not here: weighing (`inference.rules`), order (`inference.ranking`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
+from postmortem.case.values import Case
+from postmortem.inference.rules import WEIGHTS, Scored
+from postmortem.model.answer import Evidence
+from postmortem.model.said import Said, cut, say
+
+HEALTHY: Final = "healthy."
+_RUNNING: Final = "healthy.running"
+_BEHIND_FAILURE: Final = -6.0
+_TIE: Final = 0.2
+"""Log-odds by which health must be ahead of a fault: it wins no tie."""
+_LEFT_OVER: Final = frozenset(
+    {_RUNNING, "code.user-exception", "numerics.nonfinite-unknown", "unknown.no-cause-shown"}
+)
+"""Causes that are named where nothing speaks for another one."""
+_UNPROVED: Final = 0.75
+"""The highest probability of what is left, and of health, without anything that proves it."""
+_VETOED: Final = 0.4
+"""The same of a health that a broken figure vetoes: too little for a verdict."""
+_MOST_CERTAIN: Final = 0.9999
+
+
+def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
+    """Lower the score of health behind a failure, survived or not, and where a fault ties with it.
+
+    Args:
+        health: one of the healthy causes.
+        case: the evidence.
+        faults: scores of the causes that are a fault.
+    """
+    if case.outcome in {"failed", "stalled"}:
+        return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
+    survived = _survived(case) if health.id == _RUNNING else None
+    if survived is not None:
+        health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
+    highest = max(faults, default=None)
+    lead = math.inf if _is_vetoed(health.evidence) else _TIE
+    if highest is not None and 0 <= health.score - highest < lead:
+        return Scored(health.id, highest - 0.01, health.evidence)
+    return health
+
+
+def _is_vetoed(evidence: Iterable[Evidence[Said]]) -> bool:
+    """Say whether something is shown that no sound run has, whatever speaks for its end."""
+    return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
+
+
+def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
+    """Give the highest probability that a cause may have with its evidence."""
+    if cause.startswith(HEALTHY) and _is_vetoed(evidence):
+        return _VETOED
+    is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
+    is_doubted = cause == _RUNNING and any(item.weight < 0 for item in evidence)
+    is_open = cause in _LEFT_OVER and (is_doubted or not is_proved)
+    return _UNPROVED if is_open else _MOST_CERTAIN
+
+
+def _survived(case: Case) -> Evidence[Said] | None:
+    """Point to a failure that several records follow: it was caught, or the log is of two runs."""
+    for event in case.events:
+        if event.is_fatal and event.because == "survived":
+            finding = event.finding
+            return Evidence(
+                "signature",
+                finding.signature,
+                "survived",
+                _words(finding.text),
+                -WEIGHTS["weak"],
+                finding.source,
+                finding.where,
+                finding.line,
+                finding.end_line,
+            )
+    for traceback, before in case.gathered.tracebacks:
+        after = case.gathered.records_beside(traceback.source, traceback.where) - before
+        is_own = traceback.line >= case.begins.get(traceback.source, 0)
+        if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
+            return Evidence(
+                "traceback",
+                "survived-exception",
+                "survived",
+                _words(f"{traceback.exception}: {traceback.message}"),
+                -WEIGHTS["weak"],
+                traceback.source,
+                traceback.where,
+                traceback.line,
+                traceback.end_line,
+            )
+    return None
+
+
+def _words(text: str) -> Said:
+    first = cut((text.splitlines() or [""])[0], 200)
+    return say(
+        "records follow what looks like the end — {first}",
+        "看似终止的一行之后仍有记录 — {first}",
+        first=first,
+    )

@@ -1,0 +1,179 @@
+"""What a log says behind its last record: that it is through, or that it is not well.
+
+In: the end of each source, the line of its last record, what rules know of its lines. Out: the
+shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
+known wording (`patterns/signatures`), exceptions (`case.last_words`).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote
+from postmortem.reading.prefixes import clean
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_MOST_TEXT: Final = 200
+_MOST_LINES: Final = 60
+_LAST: Final = 12
+"""Lines at the end of a log among which its closing words stand."""
+_LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
+_HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
+_ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
+"""The marks of glog and of c10's logger for an error."""
+_NOT_FINITE: Final = re.compile(
+    r"(?P<name>[A-Za-z][\w/.@-]{0,60})[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
+    r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
+    re.IGNORECASE,
+)
+_FIGURES: Final = re.compile(
+    r"loss|acc|err|reward|return|ppl|perplexity|score|grad|entropy|kl|logp|nll|elbo|mse|mae|rmse"
+    r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
+    re.IGNORECASE,
+)
+_MAY_LACK: Final = re.compile(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
+_BOUND: Final = re.compile(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
+"""A bound is infinite before anything is measured."""
+_TOLD: Final = re.compile(
+    r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
+)
+_OF_VALUES: Final = re.compile(
+    r"\b(?:loss(?:es)?|grad\w{0,10}|logits?|outputs?|activations?|weights?|batch|values?|rewards?"
+    r"|params?|parameters?)\b",
+    re.IGNORECASE,
+)
+_HARMLESS: Final = re.compile(
+    r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
+    r"|(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
+    r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
+    r"|enabled?|disabled?)\b",
+    re.IGNORECASE,
+)
+_SUBJECT: Final = (
+    r"(?:all|everything|(?:the )?(?:whole |entire )?(?:model |main )?"
+    r"(?:train(?:ing)?(?: (?:pipeline|run|job|process|loop|script))?"
+    r"|fine-?tuning|pre-?training|pipeline|experiment|job|run|script|program|optimi[sz]ation))"
+)
+_VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
+_DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
+_END: Final = r"(?:[\s.!,;:)✅🎉🎊✨=*#-]|$)"
+_CLOSING: Final = re.compile(
+    rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
+    rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
+    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|best|final|saved|weights|model|total|results|at"
+    r"|on|with|\d{4}-))",
+    re.IGNORECASE,
+)
+_SAVED: Final = re.compile(
+    r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)?|stored|in)\b.{0,80}?"
+    r"(?<![A-Za-z])final(?![A-Za-z])|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
+    re.IGNORECASE,
+)
+_STEPPED: Final = re.compile(
+    rf"^[\W_]{{0,40}}{_SUBJECT} (?:is |was )?{_VERB} after \d[\d,]* (?:steps|epochs|iterations)",
+    re.IGNORECASE,
+)
+_NOT_THE_END: Final = re.compile(
+    r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
+    r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
+    re.IGNORECASE,
+)
+
+
+class _Line(NamedTuple):
+    """A line behind the last record of its source, without its prefix."""
+
+    source: int
+    number: int
+    text: str
+    level: str | None
+    is_marked: bool
+    """It bears the mark of glog's or c10's logger for an error."""
+
+
+def behind_records(observed: Observed) -> Iterator[Shape]:
+    """Find what the last lines of the sources with records say of the end, and of values."""
+    known = {
+        (finding.source, number)
+        for finding, _ in observed.findings
+        if finding.role in {"harmless", "context"} and not finding.signature.startswith("healthy.")
+        for number in range(finding.line, finding.end_line + 1)
+    }
+    for source in observed.last_records:
+        lines = [one for one in _lines(observed, source) if (source, one.number) not in known]
+        yield from _cut_traceback(observed, source)
+        yield from _bad(lines)
+        yield from _end(lines)
+
+
+def _lines(observed: Observed, source: int) -> list[_Line]:
+    """Give the last lines behind the last record that are not empty."""
+    first, text = observed.tails.get(source, (1, ""))
+    rows = [
+        (number, line.rstrip("\r").rsplit("\r", 1)[-1])
+        for number, line in enumerate(text.split("\n"), first)
+        if number > observed.last_records[source] and line.strip()
+    ][-_MOST_LINES:]
+    found = []
+    for number, row in rows:
+        peeled = clean(row[:2000])
+        found.append(
+            _Line(source, number, peeled.text.strip(), peeled.level, bool(_ERROR_LINE.match(row)))
+        )
+    return found
+
+
+def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
+    """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
+    first, text = observed.tails.get(source, (1, ""))
+    text = text.rstrip()
+    if _HEADER.search(text[-_MOST_TEXT:]):
+        number = first + text.count("\n")
+        yield Shape(
+            "traceback-cut",
+            quote(cut(text[text.rindex("Traceback") :], _MOST_TEXT)),
+            source,
+            NOWHERE,
+            number,
+        )
+
+
+def _bad(lines: list[_Line]) -> Iterator[Shape]:
+    """Tell of values that are not finite, and of an error that nothing follows."""
+    for line in lines:
+        if _is_not_finite(line.text):
+            yield _shape("nan-in-closing", line)
+    if lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
+        yield _shape("trouble-at-end", lines[-1])
+
+
+def _is_not_finite(text: str) -> bool:
+    """Say whether a line gives such a figure, or tells of such values."""
+    if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
+        return True
+    return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)
+
+
+def _is_broken(match: re.Match[str]) -> bool:
+    """Say whether a named figure that is not finite is more than a bound, or an absent class."""
+    name = match["name"]
+    before = match.string[max(0, match.start() - 12) : match.end("name")]
+    is_bound = "inf" in match["value"].lower() and _BOUND.search(before) is not None
+    return bool(_FIGURES.search(name)) and not _MAY_LACK.search(name) and not is_bound
+
+
+def _end(lines: list[_Line]) -> Iterator[Shape]:
+    """Tell of the words with which a program says that it is through."""
+    for line in reversed(lines[-_LAST:]):
+        text = line.text
+        if line.level in _LOUD or _NOT_THE_END.search(text):
+            continue
+        if _CLOSING.search(text) or _SAVED.search(text) or _STEPPED.search(text):
+            yield _shape("closing-words", line)
+            return
+
+
+def _shape(name: str, line: _Line) -> Shape:
+    return Shape(name, quote(cut(line.text, _MOST_TEXT)), line.source, NOWHERE, line.number)

@@ -1,0 +1,59 @@
+"""What a run minimises, as far as the names of its curves tell, and what its loss does by design.
+
+In: the curves of one process. Out: whether its loss may rise, stand or be 0 in a sound run. Not
+here: any shape.
+
+Names are read case-blind, and a companion that is not finite itself excuses nothing.
+"""
+
+import re
+from typing import Final
+
+from postmortem.shapes.aligned import Curves
+
+_POLICY: Final = re.compile(
+    r"reward|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy|(?<!cross)(?<!cross.)entropy"
+    r"|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor",
+    re.IGNORECASE,
+)
+_ADVERSARIAL: Final = re.compile(
+    r"^(?:train[_/ ])?(?:loss|err|l)[ _/.-]?(?:d|g|dis|gen)(?:$|[ _/.-])"
+    r"|^(?:train[_/ ])?(?:d|g|dis|gen|disc)[ _/.-]?(?:loss|err)"
+    r"|discriminator|generator|(?:^|[_/])adv(?:ersarial)?(?:$|[_/])|wasserstein|critic_loss",
+    re.IGNORECASE,
+)
+_DIVERGENCE: Final = re.compile(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
+_RECONSTRUCTION: Final = re.compile(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
+_CONTRASTIVE: Final = re.compile(
+    r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
+)
+_FEWEST: Final = 3
+
+
+def is_policy(curves: Curves) -> bool:
+    """Say whether the loss is a policy's: it begins near 0 and may go anywhere."""
+    return _named(curves, _POLICY)
+
+
+def rises_by_design(curves: Curves) -> bool:
+    """Say whether the loss of a sound run may rise.
+
+    A policy's, that of two networks against each other, one with a divergence whose weight grows,
+    one against a queue that fills.
+    """
+    return (
+        is_policy(curves)
+        or _named(curves, _ADVERSARIAL)
+        or _named(curves, _CONTRASTIVE)
+        or (_named(curves, _DIVERGENCE) and _named(curves, _RECONSTRUCTION))
+    )
+
+
+def _named(curves: Curves, pattern: re.Pattern[str]) -> bool:
+    """Say whether some curves have such a name, each of them finite throughout."""
+    found = [series for name, series in curves.by_name.items() if pattern.search(name)]
+    return (
+        bool(found)
+        and max(series.points for series in found) >= _FEWEST
+        and not any(series.nonfinite for series in found)
+    )

@@ -1,0 +1,138 @@
+"""A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
+
+In: the curves of one process. Out: the shapes `collapse`, `at-chance`. Not here: the spread of
+rewards, the entropy of a policy (`shapes.policy`), losses (`shapes.course`).
+"""
+
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.course import is_young
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_SCORE: Final = re.compile(
+    r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
+    r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
+    r"|success(?:_?rate)?)(?:$|[_/ .@-])",
+    re.IGNORECASE,
+)
+_NO_SCORE: Final = re.compile(
+    r"std|best|min|loss|chosen|rejected|margin|ratio|bonus|penalty|rate/|lr|var|len|time|grad"
+    r"|(?:^|[_/])n_",
+    re.IGNORECASE,
+)
+_ACCURACY: Final = re.compile(
+    r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
+)
+_FEWEST: Final = 8
+_FEW: Final = 3
+_CLOSE: Final = 0.006
+"""Share within which a loss is the logarithm of the classes."""
+_NEAR: Final = 0.08
+"""Share within which an accuracy is one in so many."""
+_MOST_CLASSES: Final = 1000
+
+
+def lost(observed: Observed) -> Iterable[Shape]:
+    """Find a score that had risen far above its noise, and is back where it began, or below."""
+    curves = observed.curves
+    for name in curves.by_name:
+        if not _SCORE.search(name) or _NO_SCORE.search(name):
+            continue
+        points = curves.finite(name)
+        found = _fall([point.value for point in points])
+        if found is not None:
+            best, late, index = found
+            said = say(
+                "{name} {best:.4g} at best, {late:.4g} at last",
+                "{name} 最高 {best:.4g}，最后 {late:.4g}",
+                name=name,
+                best=best,
+                late=late,
+            )
+            return [curves.shape("collapse", said, points[index].line)]
+    return []
+
+
+def _fall(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Give the best level, the last one, and where it was lost; None where it was not."""
+    if len(values) < _FEWEST:
+        return None
+    quarter = max(2, len(values) // 5)
+    levels = [statistics.median(values[index : index + 3]) for index in range(len(values) - 2)]
+    early = levels[: len(levels) - quarter] or levels[:1]
+    first, best = statistics.median(values[:2]), max(early)
+    tail = values[-quarter:]
+    late, gain = statistics.median(tail), best - first
+    noise = statistics.median(
+        abs(other - one) for one, other in itertools.pairwise(values[: early.index(best) + 2])
+    )
+    is_gain = gain > max(4 * noise, 0.1 * abs(best), 1e-9)
+    if not is_gain or late > first + 0.2 * gain or max(tail) > first + 0.5 * gain:
+        return None
+    limit = first + 0.5 * gain
+    index = next(
+        index for index in range(early.index(best) + 1, len(values)) if values[index] < limit
+    )
+    return best, late, index
+
+
+def guessing(observed: Observed) -> Iterable[Shape]:
+    """Find an accuracy of one in so many classes beside a loss that is their logarithm."""
+    curves = observed.curves
+    accuracies = [
+        points
+        for name in curves.by_name
+        if _ACCURACY.search(name)
+        and not _NO_SCORE.search(name)
+        and len(points := curves.finite(name)) >= _FEW
+    ]
+    for name in (names.LOSS, names.EVAL_LOSS):
+        points = curves.finite(name)
+        if len(points) < _FEW or is_young(curves, points):
+            continue
+        level = _late(points)
+        for accuracy in accuracies:
+            classes = _classes(_late(accuracy))
+            if classes and _stays(points, math.log(classes)):
+                said = say(
+                    "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
+                    "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
+                    name=name,
+                    level=level,
+                    classes=classes,
+                    accuracy=_late(accuracy),
+                )
+                return [curves.shape("at-chance", said, points[len(points) // 2].line)]
+    return []
+
+
+def _late(points: Sequence[Point]) -> float:
+    """Give the level of the later half."""
+    return statistics.median(point.value for point in points[len(points) // 2 :])
+
+
+def _classes(accuracy: float) -> int:
+    """Give the number of classes of which an accuracy, also in per cent, is the share of one."""
+    for share in (accuracy, accuracy / 100):
+        if 1 / (2 * _MOST_CLASSES) < share < 0.6:
+            classes = round(1 / share)
+            if 2 <= classes <= _MOST_CLASSES and abs(share * classes - 1) < _NEAR:
+                return classes
+    return 0
+
+
+def _stays(points: Sequence[Point], level: float) -> bool:
+    """Say whether the later half, three records at least, stays at a level."""
+    late = points[-max(_FEW, len(points) // 2) :]
+    return all(abs(point.value - level) < 2 * _CLOSE * level for point in late) and (
+        abs(statistics.median(point.value for point in late) - level) < _CLOSE * level
+    )

@@ -1,0 +1,133 @@
+"""Figures beside the loss that no sound run prints: not finite, absurd, exactly 0, or gone.
+
+In: the curves of one process. Out: the shapes `nan-metric`, `metric-absurd`, `zero-gradient`,
+`loss-vanishes`. Not here: the training loss and the gradients' own ways (`shapes.nonfinite`,
+`shapes.gradients`), parts of a loss (`shapes.nonfinite_beside`), scores (`shapes.scores`).
+"""
+
+import bisect
+import math
+import re
+import statistics
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point, Series
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
+_MAY_LACK: Final = re.compile(
+    r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
+    r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
+    r"|norm$|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
+    re.IGNORECASE,
+)
+"""Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
+_BOUNDED: Final = re.compile(
+    r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
+)
+_TIMES: Final = 1e6
+"""Times its early level beyond which such a figure is absurd."""
+_LARGE: Final = 1e6
+_FEWEST: Final = 3
+_SOME: Final = 6
+_MOSTLY: Final = 0.8
+_GONE: Final = 5
+"""Records without a loss that always stood beside the others before."""
+
+
+def others(observed: Observed) -> Iterable[Shape]:
+    """Find any other figure that is not finite, once it has been or for good."""
+    curves = observed.curves
+    for name, series in curves.by_name.items():
+        if series.first_nonfinite is None or name in _TOLD_ELSEWHERE or _MAY_LACK.search(name):
+            continue
+        bad = _behind_a_figure(curves, series)
+        if bad is not None:
+            said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
+            return [curves.shape("nan-metric", said, bad.line)]
+    return []
+
+
+def _behind_a_figure(curves: Curves, series: Series) -> Point | None:
+    """Give the first point that is not finite; none where only the first ones are.
+
+    The mean over episodes is not finite before one has ended.
+    """
+    points = curves.points(series.name)
+    start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
+    return first_nonfinite(points if start is None else points[start:])
+
+
+def absurd(observed: Observed) -> Iterable[Shape]:
+    """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
+    curves = observed.curves
+    for name in curves.by_name:
+        points = curves.finite(name)
+        if name in _TOLD_ELSEWHERE or len(points) < _SOME or not _BOUNDED.search(name):
+            continue
+        quarter = max(2, len(points) // 4)
+        early = statistics.median(abs(point.value) for point in points[: 2 * quarter])
+        late = statistics.median(abs(point.value) for point in points[-quarter:])
+        if late > _LARGE and late > _TIMES * early:
+            said = say(
+                "{name} {early:.3g} → {late:.3g}",
+                "{name} {early:.3g} → {late:.3g}",
+                name=name,
+                early=early,
+                late=late,
+            )
+            limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
+            line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
+            return [curves.shape("metric-absurd", said, line)]
+    return []
+
+
+def without_gradient(observed: Observed) -> Iterable[Shape]:
+    """Find gradients of exactly 0 to the end: no weight moves, whatever the rewards do.
+
+    Where the loss falls all the same the figure is wrong, not the training.
+    """
+    curves, loss = observed.curves, observed.loss
+    points = curves.points(names.GRAD_NORM)
+    half = points[len(points) // 2 :]
+    if len(points) < _FEWEST or any(point.value != 0.0 for point in half):
+        return []
+    zeros = sum(point.value == 0.0 for point in points)
+    falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
+    if zeros < _MOSTLY * len(points) or falls:
+        return []
+    said = say(
+        "grad_norm is exactly 0 at {zeros} of {count} records",
+        "{count} 条记录中有 {zeros} 条 grad_norm 恰好为 0",
+        zeros=zeros,
+        count=len(points),
+    )
+    line = next(point.line for point in points if point.value == 0.0)
+    return [curves.shape("zero-gradient", said, line)]
+
+
+def vanished(observed: Observed) -> Iterable[Shape]:
+    """Find a loss that is printed no more while what always stood beside it goes on."""
+    curves = observed.curves
+    lines = sorted({point.line for point in curves.points(names.LOSS)})
+    if len(lines) < _SOME:
+        return []
+    for name in (names.GRAD_NORM, names.LEARNING_RATE):
+        beside = sorted({point.line for point in curves.points(name)})
+        behind = len(beside) - bisect.bisect_right(beside, lines[-1])
+        before = len(beside) - behind
+        together = len(set(lines) & set(beside))
+        if behind >= _GONE and together >= 0.9 * max(len(lines), before):
+            said = say(
+                "no loss beside the last {count} records of {name}",
+                "最后 {count} 条 {name} 记录没有 loss",
+                count=behind,
+                name=name,
+            )
+            return [curves.shape("loss-vanishes", said, beside[before])]
+    return []
