@@ -13,6 +13,7 @@ from typing import NamedTuple
 from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.order_of_time import Clock, skews
+from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
 from postmortem.gathering.gathered import Gathered, Seen
@@ -43,7 +44,8 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
-    ended_by = _failures(attempt, knowledge, clock)
+    outlived = Outlived(attempt.tracebacks, attempt.seen, knowledge.by_id, gathered)
+    ended_by = _failures(_without(outlived, attempt), knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)
     ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
     first = ended_by[0] if ended_by else None
@@ -57,10 +59,10 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     return Case(
         events=tuple(
             standing.occurrences(
-                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps
+                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps, outlived
             )
         ),
-        tracebacks=_unsurvived(attempt),
+        tracebacks=_unsurvived(_without(outlived, attempt)),
         shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
@@ -70,6 +72,18 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         begins=attempt.begins,
         skews=apart,
         gathered=gathered,
+    )
+
+
+def _without(outlived: Outlived, attempt: _LastAttempt) -> _LastAttempt:
+    """Give the attempt without the tracebacks that it has outlived, and what they hold."""
+    return attempt._replace(
+        seen=[found for found in attempt.seen if not outlived.holds(found.finding)],
+        tracebacks=[
+            (traceback, before)
+            for traceback, before in attempt.tracebacks
+            if not outlived.has(traceback)
+        ],
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS, Failure
 from postmortem.case.order_of_time import Clock
+from postmortem.case.survival import Outlived
 from postmortem.case.values import Occurrence
 from postmortem.case.waiting import may_have_waited, waited
 from postmortem.gathering.gathered import Gathered, Seen
@@ -51,6 +52,8 @@ class _Situation(NamedTuple):
     is_of_an_earlier_attempt: bool
     is_behind: bool
     """It stands behind the first failure."""
+    is_outlived: bool
+    """It stands within a traceback that ended nothing."""
 
 
 class _Standing(NamedTuple):
@@ -68,6 +71,7 @@ def occurrences(
     attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
+    outlived: Outlived | None = None,
 ) -> list[Occurrence]:
     """Give every finding its standing.
 
@@ -80,6 +84,7 @@ def occurrences(
         clock: the order of events.
         dumps: sources that tell how things stand (environment dumps), not what happened when:
             nothing in them is before or behind the failure.
+        outlived: the tracebacks that ended nothing.
     """
     found = []
     for sight in seen:
@@ -95,6 +100,7 @@ def occurrences(
                 records - sight.records_before,
                 finding.line < attempt_starts.get(finding.source, 0),
                 first is not None and _is_behind(finding, first, clock),
+                outlived is not None and outlived.is_passed(finding, first),
             )
             standing = _standing(situation)
         found.append(Occurrence(finding, *standing, is_fatal))
@@ -137,6 +143,10 @@ def _was_survived(it: _Situation) -> bool:
     """Say whether the run went on behind it, and nothing had failed before it."""
     is_before = it.first is None or _place(it.finding) < _place(it.first)
     return it.is_fatal and it.records_after >= SURVIVED_RECORDS and is_before
+
+
+def _was_outlived(it: _Situation) -> bool:
+    return it.is_outlived
 
 
 def _was_caught(it: _Situation, first: Failure) -> bool:
@@ -191,6 +201,7 @@ _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = 
     (_is_harmless, _Standing(_FULL)),
     (_is_of_an_earlier_attempt, _Standing(_EARLIER_ATTEMPT, "earlier-attempt")),
     (_was_survived, _Standing(_SURVIVED, "survived")),
+    (_was_outlived, _Standing(_SURVIVED, "survived")),
 )
 _BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
     (_was_caught, _Standing(_QUOTED, "survived")),

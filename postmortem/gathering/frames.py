@@ -48,6 +48,10 @@ class Row(NamedTuple):
     end: int
     stamped: tuple[int, int] | None = None
     """The borders of the line where a logger or a container put its prefix before the text."""
+    level: str = ""
+    """The logger's level, as printed."""
+    is_own: bool = True
+    """Whether it has the label of the traceback's head, not only none that differs."""
 
 
 def is_library(file: str) -> bool:
