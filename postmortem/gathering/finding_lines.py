@@ -8,6 +8,7 @@ import functools
 from typing import Final, NamedTuple
 
 from postmortem.gathering.aftermath import is_script, level_of
+from postmortem.gathering.frames import raised
 from postmortem.gathering.gathered import FIRST, LAST, Seen
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
@@ -67,6 +68,7 @@ class FindingLines:
         """Take what the signature of this index finds on a line."""
         rule, cleaned = self._rules[index], view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
+        text = _last_statement(view) or text
         match = next(iter(self._searches.search(rule, text)), None)
         if match is None or (rule.role in _EVENTS and is_script(cleaned.text)):
             return
@@ -102,6 +104,15 @@ class FindingLines:
         context = view.around(_AROUND, self._break)
         self._contexts += len(context[1])
         return context
+
+
+def _last_statement(view: View) -> str | None:
+    """Give what a statement raises that is the last line of all: the exception is cut off."""
+    text = view.cleaned.text.lstrip()
+    if not text.startswith("raise ") or view.data[view.end :].strip():
+        return None
+    told = raised(text)
+    return f"{told[0]}: {told[1]}" if told else None
 
 
 def _seen(

@@ -8,6 +8,7 @@ where no frame follows. Not here: what a single line of it is (`gathering.frames
 exception means.
 """
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
@@ -22,7 +23,9 @@ from postmortem.gathering.frames import (
     is_exception_line,
     is_exception_name,
     plain_frames,
+    raised,
 )
+from postmortem.gathering.notebook_frames import cell_frames, class_of
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
@@ -55,14 +58,30 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     """
     head = view.cleaned
     rows = _rows(view)
-    frames, last = (
-        boxed_frames(rows)
-        if "─" in head.text or "╭" in head.text
-        else plain_frames(rows, _indent(head.text))
-    )
+    if (name := class_of(head.text)) is not None:
+        frames, last = cell_frames(rows, name)
+        if frames and last is None:
+            return _cut_off(_joined(view, source, base, frames, None, rows), name)
+    elif "─" in head.text or "╭" in head.text:
+        frames, last = boxed_frames(rows)
+    else:
+        frames, last = plain_frames(rows, _indent(head.text))
     if not frames and (last is None or exception_in(last.text) is None):
         return None
-    return _joined(view, source, base, frames, last, rows)
+    return _cut_off(_joined(view, source, base, frames, last, rows))
+
+
+def _cut_off(found: Traceback, name: str = "") -> Traceback:
+    """Take what an exception is from what else tells it, where its own line is missing.
+
+    From the head that names its class, and from the statement that raised it.
+    """
+    if found.exception or not found.frames:
+        return found
+    told = raised(found.frames[-1].code)
+    if told is None:
+        return dataclasses.replace(found, exception=name)
+    return dataclasses.replace(found, exception=name or told[0], message=told[1])
 
 
 def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
