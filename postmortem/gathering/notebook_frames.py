@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.gathering.frames import Row, is_library
+from postmortem.gathering.frames import Row, is_exception_name, is_library
 from postmortem.model.findings import Frame
 from postmortem.model.numerals import whole_number
 
 _HEAD: Final = re.compile(
-    r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Za-z_]\w*) +Traceback \(most recent call last\)"
+    r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Za-z_]\w*)(?P<space> +)Traceback"
+    r" \(most recent call last\)"
 )
 _FRAME: Final = re.compile(
     r"(?:File )?(?P<file>(?:[A-Za-z]:\\|[~./<]|Cell |Input )[^\n]{0,300}?|[\w/.-]{1,300}\.\w{2,4})"
@@ -34,7 +35,9 @@ _MOST_CODE: Final = 300
 def class_of(text: str) -> str | None:
     """Give the class that the head of such a traceback names; None for any other line."""
     match = _HEAD.match(text.strip())
-    return match["name"] if match else None
+    if match is None or not (len(match["space"]) > 1 or is_exception_name(match["name"])):
+        return None
+    return match["name"]
 
 
 def shows_source(text: str) -> bool:
