@@ -55,7 +55,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     outcome = (
         outcomes.how_it_ended(gathered, attempt.seen, ended_by, known) if is_over else "unknown"
     )
-    dumps = _dumps(gathered)
+    dumps = _dumps(gathered) | _of_schedulers(gathered)
     return Case(
         events=tuple(
             standing.occurrences(
@@ -130,6 +130,13 @@ def _dumps(gathered: Gathered) -> frozenset[int]:
     )
 
 
+def _of_schedulers(gathered: Gathered) -> frozenset[int]:
+    """Name the sources in which a scheduler or a kernel keeps its record of the job."""
+    return frozenset(
+        index for index, source in enumerate(gathered.sources) if source.kind == "scheduler"
+    )
+
+
 def _needed(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
     return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
@@ -140,7 +147,8 @@ def _failures(
 ) -> list[failures.Failure]:
     """List what could have ended the run: what the logs tell of, else what a dump does."""
     gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
-    in_logs = [found for found in attempt.seen if found.finding.source not in dumps]
+    records = _of_schedulers(gathered)
+    in_logs = [found for found in attempt.seen if found.finding.source not in dumps | records]
 
     def among(seen: Sequence[Seen]) -> list[failures.Failure]:
         return order.first_to_last(

@@ -29,6 +29,8 @@ EXITS: Final = "scheduler."
 
 However near it stands.
 """
+ORIGINS: Final = ("scheduler.node-failure.", "scheduler.preempted.")
+"""A machine that was lost or taken away: what the peers say of it may be written down earlier."""
 _FULL: Final = 1.0
 _AFTER: Final = 0.55
 _LONG_AFTER: Final = 0.35
@@ -164,6 +166,11 @@ def _is_echo(it: _Situation, first: Failure) -> bool:
     return it.finding.signature.startswith(ECHOES) and not is_origin
 
 
+def _explains_the_echo(it: _Situation, first: Failure) -> bool:
+    is_echo = first.finding is not None and first.finding.signature.startswith(ECHOES)
+    return is_echo and it.is_fatal and it.finding.signature.startswith(ORIGINS)
+
+
 def _names_the_exit(it: _Situation, first: Failure) -> bool:
     is_exit = it.finding.signature.startswith(EXITS)
     return is_exit and first.traceback is not None and it.is_fatal
@@ -207,6 +214,7 @@ _BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _S
     (_was_caught, _Standing(_QUOTED, "survived")),
     (_is_not_behind, _Standing(_FULL)),
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),
+    (_explains_the_echo, _Standing(_FULL)),
     (_names_the_exit, _Standing(_AFTER, _BEHIND)),
     (_is_right_behind, _Standing(_FULL)),
     (_says_the_same, _Standing(_FULL)),
