@@ -14,6 +14,7 @@ from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
+from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
 from postmortem.gathering.gathered import Gathered, Seen
@@ -44,7 +45,8 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
-    ended_by = _failures(attempt, knowledge, clock)
+    outlived = Outlived(attempt.tracebacks, attempt.seen, knowledge.by_id, gathered)
+    ended_by = _failures(_without(outlived, attempt), knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)
     ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
     first = ended_by[0] if ended_by else None
@@ -54,14 +56,14 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     outcome = (
         outcomes.how_it_ended(gathered, attempt.seen, ended_by, known) if is_over else "unknown"
     )
-    dumps = _dumps(gathered)
+    dumps = _dumps(gathered) | _of_schedulers(gathered)
     return Case(
         events=tuple(
             standing.occurrences(
-                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps
+                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps, outlived
             )
         ),
-        tracebacks=_unsurvived(attempt),
+        tracebacks=_unsurvived(_without(outlived, attempt)),
         shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
@@ -71,6 +73,18 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         begins=attempt.begins,
         skews=apart,
         gathered=gathered,
+    )
+
+
+def _without(outlived: Outlived, attempt: _LastAttempt) -> _LastAttempt:
+    """Give the attempt without the tracebacks that it has outlived, and what they hold."""
+    return attempt._replace(
+        seen=[found for found in attempt.seen if not outlived.holds(found.finding)],
+        tracebacks=[
+            (traceback, before)
+            for traceback, before in attempt.tracebacks
+            if not outlived.has(traceback)
+        ],
     )
 
 
@@ -117,6 +131,13 @@ def _dumps(gathered: Gathered) -> frozenset[int]:
     )
 
 
+def _of_schedulers(gathered: Gathered) -> frozenset[int]:
+    """Name the sources in which a scheduler or a kernel keeps its record of the job."""
+    return frozenset(
+        index for index, source in enumerate(gathered.sources) if source.kind == "scheduler"
+    )
+
+
 def _needed(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
     return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
@@ -127,7 +148,8 @@ def _failures(
 ) -> list[failures.Failure]:
     """List what could have ended the run: what the logs tell of, else what a dump does."""
     gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
-    in_logs = [found for found in attempt.seen if found.finding.source not in dumps]
+    records = _of_schedulers(gathered)
+    in_logs = [found for found in attempt.seen if found.finding.source not in dumps | records]
 
     def among(seen: Sequence[Seen]) -> list[failures.Failure]:
         return order.first_to_last(

@@ -11,6 +11,7 @@ caught it while something else failed.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.gathering.aftermath import CAUGHT
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
@@ -18,7 +19,7 @@ from postmortem.model.lines import NOWHERE, Where
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
-QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", CAUGHT})
 CONSEQUENCE_EXCEPTIONS: Final = (
     "ChildFailedError",
     "CalledProcessError",
@@ -144,11 +145,12 @@ def _among_tracebacks(
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
-        if not _is_consequence(traceback)
+        if not is_consequence(traceback)
     ]
 
 
-def _is_consequence(traceback: Traceback) -> bool:
+def is_consequence(traceback: Traceback) -> bool:
+    """Say whether an exception only tells that another process has failed."""
     return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
 
 
@@ -172,6 +174,11 @@ def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_S
     ]
 
 
+def has_end_marker(seen: Iterable[Seen]) -> bool:
+    """Say whether a program has told that it came to its end."""
+    return any(found.finding.signature.startswith(SUCCESS) for found in seen)
+
+
 def sources_that_tell(
     seen: Iterable[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
@@ -186,5 +193,5 @@ def sources_that_tell(
         and not rules[sight.finding.signature].told_by
     }
     return found | {
-        traceback.source for traceback, _ in tracebacks if not _is_consequence(traceback)
+        traceback.source for traceback, _ in tracebacks if not is_consequence(traceback)
     }

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS, Failure
 from postmortem.case.order_of_time import Clock
+from postmortem.case.survival import Outlived
 from postmortem.case.values import Occurrence
 from postmortem.case.waiting import may_have_waited, waited
 from postmortem.gathering.gathered import Gathered, Seen
@@ -28,6 +29,8 @@ EXITS: Final = "scheduler."
 
 However near it stands.
 """
+ORIGINS: Final = ("scheduler.node-failure.", "scheduler.preempted.")
+"""A machine that was lost or taken away: what the peers say of it may be written down earlier."""
 _FULL: Final = 1.0
 _AFTER: Final = 0.55
 _LONG_AFTER: Final = 0.35
@@ -51,6 +54,8 @@ class _Situation(NamedTuple):
     is_of_an_earlier_attempt: bool
     is_behind: bool
     """It stands behind the first failure."""
+    is_outlived: bool
+    """It stands within a traceback that ended nothing."""
 
 
 class _Standing(NamedTuple):
@@ -68,6 +73,7 @@ def occurrences(
     attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
+    outlived: Outlived | None = None,
 ) -> list[Occurrence]:
     """Give every finding its standing.
 
@@ -80,6 +86,7 @@ def occurrences(
         clock: the order of events.
         dumps: sources that tell how things stand (environment dumps), not what happened when:
             nothing in them is before or behind the failure.
+        outlived: the tracebacks that ended nothing.
     """
     found = []
     for sight in seen:
@@ -95,6 +102,7 @@ def occurrences(
                 records - sight.records_before,
                 finding.line < attempt_starts.get(finding.source, 0),
                 first is not None and _is_behind(finding, first, clock),
+                outlived is not None and outlived.is_passed(finding, first),
             )
             standing = _standing(situation)
         found.append(Occurrence(finding, *standing, is_fatal))
@@ -139,6 +147,10 @@ def _was_survived(it: _Situation) -> bool:
     return it.is_fatal and it.records_after >= SURVIVED_RECORDS and is_before
 
 
+def _was_outlived(it: _Situation) -> bool:
+    return it.is_outlived
+
+
 def _was_caught(it: _Situation, first: Failure) -> bool:
     """Say whether it was logged below ERROR before something else failed."""
     is_another = _place(it.finding) != _place(first)
@@ -152,6 +164,11 @@ def _is_not_behind(it: _Situation, first: Failure) -> bool:
 def _is_echo(it: _Situation, first: Failure) -> bool:
     is_origin = first.finding is not None and first.finding.signature.startswith(ECHOES)
     return it.finding.signature.startswith(ECHOES) and not is_origin
+
+
+def _explains_the_echo(it: _Situation, first: Failure) -> bool:
+    is_echo = first.finding is not None and first.finding.signature.startswith(ECHOES)
+    return is_echo and it.is_fatal and it.finding.signature.startswith(ORIGINS)
 
 
 def _names_the_exit(it: _Situation, first: Failure) -> bool:
@@ -191,11 +208,13 @@ _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = 
     (_is_harmless, _Standing(_FULL)),
     (_is_of_an_earlier_attempt, _Standing(_EARLIER_ATTEMPT, "earlier-attempt")),
     (_was_survived, _Standing(_SURVIVED, "survived")),
+    (_was_outlived, _Standing(_SURVIVED, "survived")),
 )
 _BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
     (_was_caught, _Standing(_QUOTED, "survived")),
     (_is_not_behind, _Standing(_FULL)),
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),
+    (_explains_the_echo, _Standing(_FULL)),
     (_names_the_exit, _Standing(_AFTER, _BEHIND)),
     (_is_right_behind, _Standing(_FULL)),
     (_says_the_same, _Standing(_FULL)),

@@ -7,6 +7,8 @@ many of them are kept (`gathering.gathered`), what they mean (`inference`).
 import functools
 from typing import Final, NamedTuple
 
+from postmortem.gathering.aftermath import is_script, level_of
+from postmortem.gathering.frames import raised
 from postmortem.gathering.gathered import FIRST, LAST, Seen
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
@@ -18,6 +20,8 @@ from postmortem.model.said import cut
 from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import LONG, Sight, View
 
+_EVENTS: Final = frozenset({"cause", "consequence"})
+"""Roles of what happens in a run; the text of a script tells what would."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
 """Findings on long lines of a source whose text is kept at this length; later ones are cut more."""
@@ -64,8 +68,9 @@ class FindingLines:
         """Take what the signature of this index finds on a line."""
         rule, cleaned = self._rules[index], view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
+        text = _last_statement(view) or text
         match = next(iter(self._searches.search(rule, text)), None)
-        if match is None:
+        if match is None or (rule.role in _EVENTS and is_script(cleaned.text)):
             return
         points = self._points
         where = points.process(cleaned.where)
@@ -101,6 +106,15 @@ class FindingLines:
         return context
 
 
+def _last_statement(view: View) -> str | None:
+    """Give what a statement raises that is the last line of all: the exception is cut off."""
+    text = view.cleaned.text.lstrip()
+    if not text.startswith("raise ") or view.data[view.end :].strip():
+        return None
+    told = raised(text)
+    return f"{told[0]}: {told[1]}" if told else None
+
+
 def _seen(
     rule: Signature, text: str, match: Match, place: _FindingPlace, most: int = _MOST_TEXT
 ) -> Seen:
@@ -121,6 +135,6 @@ def _seen(
         cut(shown, most).strip(),
         captures,
         place.cleaned.time,
-        level=place.cleaned.level,
+        level=level_of(place.cleaned),
     )
     return Seen(finding, place.before, place.context)

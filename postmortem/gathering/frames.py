@@ -35,6 +35,10 @@ _LIBRARY: Final = re.compile(
     r"|[/\\]pythonapi|\.zip[/\\]"
     rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
 )
+_RAISE: Final = re.compile(
+    r"raise (?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*)\("
+    r"(?:[rfbu]{0,2}(?P<quote>['\"])(?P<message>[^\n]*)(?P=quote))?"
+)
 _MOST_FRAMES: Final = 400
 _MOST_KNOWN: Final = 512
 """Lines whose reading is known: tracebacks that are followed over the same ones read them once."""
@@ -48,6 +52,10 @@ class Row(NamedTuple):
     end: int
     stamped: tuple[int, int] | None = None
     """The borders of the line where a logger or a container put its prefix before the text."""
+    level: str = ""
+    """The logger's level, as printed."""
+    is_own: bool = True
+    """Whether it has the label of the traceback's head, not only none that differs."""
 
 
 def is_library(file: str) -> bool:
@@ -63,6 +71,12 @@ def is_exception_name(name: str) -> bool:
 def is_exception_line(text: str) -> bool:
     """Say whether a line names an exception beyond doubt."""
     return bool(_EXCEPTION.match(text)) and is_exception_name(text.partition(":")[0])
+
+
+def raised(code: str) -> tuple[str, str] | None:
+    """Give the class and the message that a statement raises, as far as they stand there."""
+    match = _RAISE.match(code.strip())
+    return (match["name"], (match["message"] or "").strip()) if match else None
 
 
 def plain_frames(rows: Iterator[Row], indent: int) -> tuple[list[Frame], Row | None]:

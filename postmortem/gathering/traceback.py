@@ -8,11 +8,13 @@ where no frame follows. Not here: what a single line of it is (`gathering.frames
 exception means.
 """
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
 
+from postmortem.gathering.aftermath import first_ordinary, told_aside
 from postmortem.gathering.frames import (
     Row,
     boxed_frames,
@@ -21,7 +23,9 @@ from postmortem.gathering.frames import (
     is_exception_line,
     is_exception_name,
     plain_frames,
+    raised,
 )
+from postmortem.gathering.notebook_frames import cell_frames, class_of
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
@@ -54,14 +58,30 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     """
     head = view.cleaned
     rows = _rows(view)
-    frames, last = (
-        boxed_frames(rows)
-        if "─" in head.text or "╭" in head.text
-        else plain_frames(rows, _indent(head.text))
-    )
+    if (name := class_of(head.text)) is not None:
+        frames, last = cell_frames(rows, name)
+        if frames and last is None:
+            return _cut_off(_joined(view, source, base, frames, None, rows), name)
+    elif "─" in head.text or "╭" in head.text:
+        frames, last = boxed_frames(rows)
+    else:
+        frames, last = plain_frames(rows, _indent(head.text))
     if not frames and (last is None or exception_in(last.text) is None):
         return None
-    return _joined(view, source, base, frames, last, rows)
+    return _cut_off(_joined(view, source, base, frames, last, rows))
+
+
+def _cut_off(found: Traceback, name: str = "") -> Traceback:
+    """Take what an exception is from what else tells it, where its own line is missing.
+
+    From the head that names its class, and from the statement that raised it.
+    """
+    if found.exception or not found.frames:
+        return found
+    told = raised(found.frames[-1].code)
+    if told is None:
+        return dataclasses.replace(found, exception=name)
+    return dataclasses.replace(found, exception=name or told[0], message=told[1])
 
 
 def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
@@ -97,9 +117,10 @@ def _joined(
 ) -> Traceback:
     head = view.cleaned
     name, message, exception = "", "", last
+    looked: list[Row] = []
     if last is not None and (match := exception_in(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception = _whole_message(message, last, rows, view.data)
+        message, exception, looked = _whole_message(message, last, rows, view.data)
     before = view.data[max(0, view.start - 300) : view.start]
     return Traceback(
         exception=name,
@@ -116,6 +137,8 @@ def _joined(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
+        aside=told_aside(view),
+        went_on=first_ordinary(itertools.chain(looked, rows)),
     )
 
 
@@ -145,6 +168,8 @@ def _rows(view: View) -> Iterator[Row]:
                 cleaned.text,
                 position,
                 (one.begin, one.close) if cleaned.time is not None or cleaned.level else None,
+                cleaned.level,
+                cleaned.where == where,
             )
 
 
@@ -176,30 +201,37 @@ def _last_frame(data: bytes, start: int, end: int) -> tuple[int, int]:
     return data.rfind(b"\r", start, end) + 1 or start, end
 
 
-def _whole_message(message: str, last: Row, rows: Iterator[Row], data: bytes) -> tuple[str, Row]:
+def _whole_message(
+    message: str, last: Row, rows: Iterator[Row], data: bytes
+) -> tuple[str, Row, list[Row]]:
     """Add the lines that continue a message.
 
     Up to a blank line, a prefix of another kind, or thirty lines.
+
+    Returns:
+        The message, its last line, and the lines that were looked at.
     """
-    end, own = last, _stamp(data, last)
+    end, own, looked = last, _stamp(data, last), list[Row]()
     for count, row in enumerate(rows):
-        text = row.text.strip()
-        if (
-            count >= 30
-            or len(message) > _MOST_TEXT
-            or not text
-            or "Traceback (most recent" in text
-            or is_exception_line(text)
-        ):
-            break
-        if not row.text.startswith((" ", "\t")) and count >= 4:
-            break
-        if (
-            _stamp(data, row) not in {"", own}
-            or _BAR.search(row.text)
-            or _OTHER_PROGRAM.match(row.text)
-        ):
+        looked.append(row)
+        if not _continues(row, count, len(message)) or _stamp(data, row) not in {"", own}:
             break
         message += "\n" + row.text
         end = row
-    return message, end
+    return message, end, looked
+
+
+def _continues(row: Row, count: int, length: int) -> bool:
+    """Say whether a line may be the next one of a message of so many lines and characters."""
+    text = row.text.strip()
+    if (
+        count >= 30
+        or length > _MOST_TEXT
+        or not text
+        or "Traceback (most recent" in text
+        or is_exception_line(text)
+    ):
+        return False
+    if not row.text.startswith((" ", "\t")) and count >= 4:
+        return False
+    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text))

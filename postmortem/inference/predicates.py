@@ -27,6 +27,10 @@ _FIELDS: Final[Mapping[str, Said]] = {
 """What the fields of the environment are called where they stand as evidence."""
 
 
+_LATE: Final = 0.35
+"""What a traceback behind the first failure counts: it tells of what followed."""
+
+
 class Hit(NamedTuple):
     """Why a predicate holds: what kind of evidence, and where it stands."""
 
@@ -177,22 +181,41 @@ def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
 
 
 def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    for traceback in case.tracebacks:
+    found = [
+        traceback
+        for traceback in case.tracebacks
         if all(
             any(_TRACEBACK[key](traceback, one) for one in _listed(condition))
             for key, condition in wanted.items()
-        ):
-            return [
-                Hit(
-                    "traceback",
-                    traceback.exception or "traceback",
-                    _exception_said(traceback),
-                    traceback.source,
-                    traceback.where,
-                    traceback.exception_line,
-                )
-            ]
-    return None
+        )
+    ]
+    if not found:
+        return None
+    best = max(found, key=lambda traceback: _timeliness(traceback, case))
+    return [
+        Hit(
+            "traceback",
+            best.exception or "traceback",
+            _exception_said(best),
+            best.source,
+            best.where,
+            best.exception_line,
+            _timeliness(best, case),
+        )
+    ]
+
+
+def _timeliness(traceback: Traceback, case: Case) -> float:
+    """Give how much a traceback counts: one behind that of the first failure, in its file, less."""
+    first = case.first
+    if first is None or traceback.chained or traceback.wrapped:
+        return 1.0
+    is_late = any(
+        other.source == first.source == traceback.source
+        and other.line <= first.line <= other.end_line < traceback.line
+        for other in case.tracebacks
+    )
+    return _LATE if is_late else 1.0
 
 
 def _exception_said(traceback: Traceback) -> Said:

@@ -5,9 +5,16 @@ A finding says nothing yet about the cause.
 In: nothing. Out: `Finding`, `Frame`, `Traceback`. Not here: judging them (`inference`).
 """
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from postmortem.model.lines import Where
+
+_OUTERMOST: Final = re.compile(
+    r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
+)
+"""Functions with which a program, a cell, a thread or a spawned process begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +80,22 @@ class Traceback:
     time: str | None = None
     level: str = ""
     """The logger's level of its first line; a traceback that was logged as a warning was caught."""
+    aside: str = ""
+    """Who tells of it, if not the run itself: `exit` for finalizers, exit handlers and the logging
+    module, which end nothing; `thread` for a thread of its own, which may end alone."""
+    went_on: int = 0
+    """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 
     def raised_in_library(self) -> bool:
         """Say whether the innermost frame is library code."""
         return bool(self.frames) and self.frames[-1].is_library
+
+    def was_caught(self) -> bool:
+        """Say whether somebody below the script itself has printed it: it ended nothing by itself.
+
+        What ends a program is printed from the script's outermost frame on.
+        """
+        return bool(self.frames) and not _OUTERMOST.fullmatch(self.frames[0].function)
 
     def own_frame(self) -> Frame | None:
         """Give the innermost frame of the user's own code, or None."""

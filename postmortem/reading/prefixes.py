@@ -23,6 +23,8 @@ _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"
 _STAMP = rf"{_DATE}[T _]{_CLOCK}"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
 # Each form: first characters that can start it, and its pattern. Order matters: narrow before
 # broad.
 _FORMS: Final = (
@@ -106,6 +108,14 @@ _FORMS: Final = (
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
     ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
+    # docker compose: "trainer-1  | text"
+    (
+        _LETTERS,
+        (
+            r"(?!(?:epoch|step|iter|layer|block|stage|fold|batch)-)[a-z][\w.-]{0,40}[-_]\d{1,3}"
+            r" {1,20}\| "
+        ),
+    ),
     # DeepSpeed over pdsh, docker compose
     ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
     # syslog and dmesg
@@ -116,6 +126,8 @@ _FORMS: Final = (
             r" (?:kernel|[\w.-]+\[\d+\]): (?:\[ *(?P<uptime2>\d{1,9}\.\d{1,9})\] )?"
         ),
     ),
+    # `ts` of moreutils, journalctl -o short without a unit: "May  3 10:00:00 text"
+    ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock10>\d\d:\d\d:\d\d) "),
     ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
     ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
     # Megatron core >= 0.7
@@ -129,7 +141,7 @@ _NCCL: Final = re.compile(
 )
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
 _BEHIND_SECONDS: Final = re.compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
-_CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 10)))
+_CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 11)))
 _GROUP: Final = re.compile(r"\(\?P<(\w+)>")
 
 
@@ -156,7 +168,9 @@ class _Forms(NamedTuple):
         return cls(re.compile("|".join(joined)), groups)
 
 
-_BY_START: Final = {start: _Forms.starting_with(start) for start in "0123[IWEFVCD(wnhgJMASON Rr>"}
+_BY_START: Final = {
+    start: _Forms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>{_LETTERS}"
+}
 _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")
 _NODES: Final = ("node", "node2", "host", "ip")

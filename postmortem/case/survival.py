@@ -1,0 +1,166 @@
+"""Which tracebacks the run has outlived: told aside, or caught by a program that went on.
+
+In: tracebacks and findings of the last attempt. Out: `Outlived`, which tells it of a traceback and
+of what is found within one. Not here: what may have ended the run (`case.failures`), records that
+follow.
+
+What a finalizer, an exit handler or the logging module prints ends nothing. A traceback with
+ordinary output of its process behind it ended nothing either, once something else did: a failure of
+its own that comes later, or the end marker. Alone it may still be the end, as standard output
+arrives behind standard error.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.case.failures import (
+    QUOTED,
+    SUCCESS,
+    SURVIVED_RECORDS,
+    Failure,
+    has_end_marker,
+    is_consequence,
+)
+from postmortem.gathering.aftermath import EXIT, THREAD
+from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.knowledge.base import Signature
+from postmortem.model.findings import Finding, Traceback
+from postmortem.model.lines import NOWHERE
+from postmortem.reading.windows import same_process
+
+_ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
+"""What fails, or ends, because something else did."""
+_OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
+
+
+_HELPERS: Final = re.compile(
+    r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
+    r"|prometheus_client|urllib3|requests|httpx|tqdm|psutil|pynvml|gpustat)[/\\]"
+)
+
+
+class Outlived:
+    """The tracebacks that ended nothing."""
+
+    def __init__(
+        self,
+        tracebacks: Iterable[tuple[Traceback, int]],
+        seen: Sequence[Seen],
+        rules: Mapping[str, Signature],
+        gathered: Gathered,
+    ) -> None:
+        """Judge each traceback by what comes after it."""
+        tracebacks = list(tracebacks)
+        told = [traceback for traceback, _ in tracebacks]
+        self._all = told
+        self._seen, self._rules = seen, rules
+        self._is_of_many = any(
+            found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
+            for found in seen
+        )
+        self._gone = {
+            (one.source, one.offset) for one in told if one.aside == EXIT or self._was_survived(one)
+        }
+
+        self._passed = {
+            (one.source, one.offset)
+            for one, before in tracebacks
+            if gathered.records_beside(one.source, one.where) - before >= SURVIVED_RECORDS
+        }
+
+    def has(self, traceback: Traceback) -> bool:
+        """Say whether the run has outlived a traceback."""
+        return (traceback.source, traceback.offset) in self._gone
+
+    def holds(self, finding: Finding) -> bool:
+        """Say whether a finding stands within a traceback that the run has outlived."""
+        return any(self.has(one) for one in self._around(finding))
+
+    def is_passed(self, finding: Finding, first: Failure | None) -> bool:
+        """Say whether it does, or records follow the traceback, and the run ended otherwise.
+
+        What a run tells aside may be all that is known of its end.
+        """
+        return any(
+            (one.source, one.offset) in self._passed
+            or (self.has(one) and self._is_explained(first))
+            for one in self._around(finding)
+            if first is None or not _holds(one, first)
+        )
+
+    def _is_explained(self, first: Failure | None) -> bool:
+        return first is not None or has_end_marker(self._seen)
+
+    def _around(self, finding: Finding) -> Iterator[Traceback]:
+        for one in self._all:
+            if one.source == finding.source and _is_within(finding, one):
+                yield one
+
+    def _was_survived(self, one: Traceback) -> bool:
+        if one.aside == THREAD and (_is_of_a_helper(one) or self._is_success_behind(one)):
+            return self._is_later(one, is_any=True) or self._is_success_behind(one)
+        if not one.went_on:
+            return False
+        is_caught = one.was_caught() or one.level in QUOTED
+        if is_caught and self._is_success_behind(one):
+            return True
+        if self._is_of_many and not is_caught and one.where[:2] == NOWHERE[:2]:
+            return False
+        return self._is_later(one, is_any=is_caught and not self._is_of_many)
+
+    def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
+        """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
+        return any(
+            other.line > max(one.end_line, one.went_on)
+            and other.source == one.source
+            and not other.aside
+            and not is_consequence(other)
+            and _said(other) != _said(one)
+            and same_process(one.where, other.where)
+            for other in self._all
+        ) or any(
+            found.finding.line > max(one.end_line, one.went_on)
+            and found.finding.source == one.source
+            and self._is_failure(found.finding, is_any=is_any)
+            and same_process(one.where, found.finding.where)
+            and not self._is_aside(found.finding)
+            for found in self._seen
+        )
+
+    def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
+        rule = self._rules[finding.signature]
+        return (
+            finding.role == "cause"
+            and rule.fatal
+            and finding.level not in QUOTED
+            and (is_any or not (rule.told_by or finding.signature.startswith(_ECHOES)))
+        )
+
+    def _is_aside(self, finding: Finding) -> bool:
+        return any(one.aside for one in self._around(finding))
+
+    def _is_success_behind(self, one: Traceback) -> bool:
+        return any(
+            found.finding.signature.startswith(SUCCESS)
+            and found.finding.source == one.source
+            and found.finding.offset > one.offset
+            for found in self._seen
+        )
+
+
+def _is_within(finding: Finding, one: Traceback) -> bool:
+    return one.line <= finding.line <= one.end_line and same_process(finding.where, one.where)
+
+
+def _holds(one: Traceback, first: Failure) -> bool:
+    return one.source == first.source and one.line <= first.line <= one.end_line
+
+
+def _is_of_a_helper(one: Traceback) -> bool:
+    """Say whether a thread that has failed only reports what the training does."""
+    return any(_HELPERS.search(frame.file) for frame in one.frames)
+
+
+def _said(one: Traceback) -> str:
+    return f"{one.exception}: {one.message}"[:160]
