@@ -28,6 +28,11 @@ LATER_SIGNATURES: Final = 0.25
 
 Agreement, counted cautiously.
 """
+TOLD_AGAIN: Final = 0.6
+"""Share of the weight of an event that already speaks for the same cause in another group.
+
+That the loss is NaN, and that nothing else is said beside it, is one event told twice.
+"""
 
 _ENDS: Final = frozenset({"signal", "exit_status"})
 """Facts that tell how a process ended."""
@@ -172,7 +177,7 @@ def _total(cause: str, evidence: list[Evidence[Said]]) -> Scored:
     events: set[str] = set()
     for item in sorted(evidence, key=lambda item: -item.weight):
         again = item.weight > 0 and item.kind in _EVENTS and item.id in events
-        groups[item.group].append(item.weight * (LATER_SIGNATURES if again else 1.0))
+        groups[item.group].append(item.weight * (TOLD_AGAIN if again else 1.0))
         events.add(item.id)
     total = PRIOR
     for weights in groups.values():

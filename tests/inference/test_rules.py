@@ -37,7 +37,7 @@ def item(kind: str, name: str, weight: float, line: int | None = None) -> Eviden
                 dataclasses.replace(item("shape", "nan-loss", 1.6, 3), group="nothing-else"),
             ],
             ["nan-loss", "nan-loss"],
-            2.0,
+            2.56,
             id="one event that speaks in two ways",
         ),
         pytest.param(
