@@ -6,14 +6,16 @@ here: any shape.
 Names are read case-blind, and a companion that is not finite itself excuses nothing.
 """
 
+import math
 import re
 from typing import Final
 
+from postmortem.facts.series import Series
 from postmortem.shapes.aligned import Curves
 
 _POLICY: Final = re.compile(
-    r"reward|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy|(?<!cross)(?<!cross.)entropy"
-    r"|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor",
+    r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
+    r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor",
     re.IGNORECASE,
 )
 _ADVERSARIAL: Final = re.compile(
@@ -55,5 +57,13 @@ def _named(curves: Curves, pattern: re.Pattern[str]) -> bool:
     return (
         bool(found)
         and max(series.points for series in found) >= _FEWEST
-        and not any(series.nonfinite for series in found)
+        and all(_is_sound(curves, series) for series in found)
     )
+
+
+def _is_sound(curves: Curves, series: Series) -> bool:
+    """Say whether a curve is finite from its first figure on: no episode has ended before."""
+    if not series.nonfinite:
+        return True
+    values = [math.isfinite(point.value) for point in curves.points(series.name)]
+    return any(values) and all(values[values.index(True) :])
