@@ -45,7 +45,8 @@ _BAR: Final = re.compile(r"\d%\|")
 _WORD: Final = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
 _PYTHON_WARNING: Final = re.compile(r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: ")
 _SAYS_CAUGHT: Final = re.compile(
-    r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b|\bfalling back (?:to|on)\b"
+    r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
+    r"|\bfalling back (?:to|on)\b"
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",
     re.IGNORECASE,
 )
@@ -54,6 +55,7 @@ _SCRIPT: Final = re.compile(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
     r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
     r"(?:[$;|&]|\bthen\b|\bdo\b|['\"]$)"
+    r"|(?:trap|echo|printf) ['\"]"
     r"|[^\n]{0,400}\|\| ?(?:echo|exit|true|die|return|printf|\{)"
 )
 
@@ -112,6 +114,7 @@ def _is_ordinary(text: str, level: str) -> bool:
         level not in _LOUD
         and text[:1] not in " \t"
         and _BAR.search(text) is None
+        and not is_script(text)
         and _WORD.search(text) is not None
         and _NOT_ORDINARY.search(text) is None
     )

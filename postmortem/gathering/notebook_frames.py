@@ -3,8 +3,8 @@
 In: the line that names the class and the cleaned lines behind it. Out: frames, and the line of the
 exception. Not here: plain and boxed tracebacks (`gathering.frames`).
 
-The head names the class: `KeyError      Traceback (most recent call last)`. A frame is a line with a
-file or a cell and the source around the line that was run, each with its number; nothing of that
+The head names the class: `KeyError      Traceback (most recent call last)`. A frame is a line with
+a file or a cell and the source around the line that was run, each with its number; nothing of that
 source is a message. The exception is the first line that begins with the class at the left border.
 """
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.errors import InputError
 from postmortem.model.said import say
-from postmortem.reading import notebook
+from postmortem.reading import notebook, repacked
 from postmortem.reading.opener import Opened
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
@@ -53,6 +53,8 @@ class Text:
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""
+            is_whole = len(head) < SNIFF
+            self._head = (is_whole and repacked.printed(self._head)) or self._head
         self._source: Readable = self.printed or source
         self.head = self._head
         """The first megabyte as UTF-8; stays readable after it was handed out."""

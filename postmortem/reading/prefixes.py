@@ -108,6 +108,8 @@ _FORMS: Final = (
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
     ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
+    # DeepSpeed over pdsh, docker compose
+    ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
     # docker compose: "trainer-1  | text"
     (
         _LETTERS,
@@ -116,8 +118,6 @@ _FORMS: Final = (
             r" {1,20}\| "
         ),
     ),
-    # DeepSpeed over pdsh, docker compose
-    ("wnhg", r"(?P<node>(?:worker|node|host|gpu)-?\d{1,5})(?:: |:$| +\| )"),
     # syslog and dmesg
     (
         "JFMASOND",

@@ -1,0 +1,117 @@
+r"""Logs that were packed once more: lists of lines, records of Docker, hard-wrapped terminals.
+
+In: the whole of a short log, in UTF-8. Out: the lines as the program printed them, or None where
+nothing was packed. Not here: notebooks (`reading.notebook`), encodings (`reading.decode`).
+
+A list of strings (`["line\n", ...]`, as JSON or as Python shows it) is given item by item, and its
+lines count the printed ones. Records (`{"log": "line\n", ...}`) and wrapped lines keep their
+numbers: behind a line that was joined stand as many empty ones.
+"""
+
+import ast
+import json
+import re
+from typing import Final
+
+from postmortem.model.visible import ANSI
+
+_STRING: Final = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+_LIST: Final = re.compile(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
+_LIST_HEAD: Final = re.compile(r"\s{0,200}\[\s{0,200}[\"']")
+_ITEM: Final = re.compile(_STRING)
+_LEAST_ITEMS: Final = 3
+_RECORD: Final = b'{"log":"'
+_NARROWEST, _WIDEST = 60, 400
+_LEAST_CUT: Final = 2
+"""Lines that a terminal must have cut within a word."""
+_LEAST_SHARE: Final = 0.5
+_RULE: Final = 2
+"""Characters of which a line that parts others is made."""
+_WITHIN: Final = re.compile(r"[\w/.,=:'\"()\[\]-]")
+_NEW: Final = re.compile(
+    r"\s*(?:File \"|Traceback \(|[\^~]+\s*$)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[rank\d|\s{4}\S"
+    r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[IWE]\d{4} "
+)
+_DIGITS: Final = re.compile(r"\d+")
+_COMPARED: Final = 12
+
+
+def printed(data: bytes) -> bytes | None:
+    """Give the lines that a program printed, if the text is a packing of them."""
+    if data.lstrip().startswith((_RECORD, b'{"log": "')):
+        return _of_records(data)
+    text = data.decode("utf-8", "replace")
+    lines = _of_list(text) if _LIST_HEAD.match(text) else _unwrapped(text)
+    return None if lines is None else "\n".join(lines).encode("utf-8", "replace")
+
+
+def _of_records(data: bytes) -> bytes | None:
+    found = []
+    for line in data.split(b"\n"):
+        try:
+            said = json.loads(line)["log"] if line.strip() else ""
+        except (ValueError, KeyError, TypeError, RecursionError):
+            said = None
+        if not isinstance(said, str):
+            return None
+        found.append(said.removesuffix("\n").replace("\n", "\r").encode("utf-8", "replace"))
+    return b"\n".join(found)
+
+
+def _of_list(text: str) -> list[str] | None:
+    items = _ITEM.findall(text) if _LIST.fullmatch(text) else []
+    if len(items) < _LEAST_ITEMS:
+        return None
+    return [line for item in items for line in _read(item).removesuffix("\n").split("\n")]
+
+
+def _read(item: str) -> str:
+    try:
+        return str(ast.literal_eval(item))
+    except (ValueError, SyntaxError):
+        return item[1:-1]
+
+
+def _unwrapped(text: str) -> list[str] | None:
+    """Join the lines that a terminal cut at its width."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if "\r" in text.replace("\r\n", "\n"):
+        return None
+    lengths = [len(ANSI.sub("", line)) for line in lines]
+    width = max(lengths)
+    if not _NARROWEST <= width <= _WIDEST:
+        return None
+    full = {number for number, length in enumerate(lengths[:-1]) if length == width}
+    cut = {number for number in full if _goes_on(lines[number], lines[number + 1])}
+    within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
+    if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
+        return None
+    return _joined(lines, cut)
+
+
+def _joined(lines: list[str], cut: set[int]) -> list[str]:
+    found: list[str] = []
+    owed = 0
+    for number, line in enumerate(lines):
+        if number - 1 in cut:
+            found[-1] += line
+            owed += 1
+        else:
+            found += [""] * owed + [line]
+            owed = 0
+    return found + [""] * owed
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Say whether the next line may be the rest of one, not another of its kind."""
+    return (
+        bool(following.strip())
+        and len(set(line.strip())) > _RULE
+        and len(set(following.strip())) > _RULE
+        and _NEW.match(following) is None
+        and _DIGITS.sub("0", line[:_COMPARED]) != _DIGITS.sub("0", following[:_COMPARED])
+    )
+
+
+def _is_within(line: str, following: str) -> bool:
+    return bool(_WITHIN.match(line[-1:]) and _WITHIN.match(following[:1]))
