@@ -8,7 +8,7 @@ first failure: what is held there is not held by this run.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Testimony
@@ -51,21 +51,36 @@ class _Holder(NamedTuple):
 def holders(observed: Observed) -> Iterable[Shape]:
     """Find cards that others hold, or say that none is held."""
     told = [one for one in observed.facts.testimonies if _is_outside(one, observed)]
-    cards = list(_cards(told))
-    processes = list(_processes(told))
-    held = [card for card in cards if card.used >= max(_LEAST, _SHARE * card.total)]
-    named = _named(observed)
-    if named is not None and any(card.number == named for card in cards):
-        held = [card for card in held if card.number == named]
-    held = [card for card in held if _is_of_others(card.told, processes, observed)]
+    cards, processes = list(_cards(told)), list(_processes(told))
+    if not cards:
+        return _by_processes(processes, observed)
+    held = _held_by_others(cards, processes, observed)
     if held:
         return [_held(max(held, key=lambda card: card.used), processes)]
-    free = [card for card in cards if card.used < _LEAST]
-    if free and len(free) == len(cards):
-        return [_empty(free)]
-    large = [process for process in processes if process.used >= _LEAST and not cards]
-    large = [process for process in large if _is_of_others(process.told, [process], observed)]
-    return [_by_process(max(large, key=lambda process: process.used))] if large else []
+    return [_empty(cards)] if all(card.used < _LEAST for card in cards) else []
+
+
+def _held_by_others(
+    cards: Sequence[_Card], processes: Sequence[_Holder], observed: Observed
+) -> list[_Card]:
+    """Give the cards that others hold; of the card that the failure names alone, if it is there."""
+    named = _named(observed)
+    is_there = any(card.number == named for card in cards)
+    return [
+        card
+        for card in cards
+        if card.used >= max(_LEAST, _SHARE * card.total)
+        and (not is_there or card.number == named)
+        and _is_of_others(card.told, processes, observed)
+    ]
+
+
+def _by_processes(processes: Iterable[_Holder], observed: Observed) -> list[Shape]:
+    """Judge a listing of processes that tells nothing of the cards."""
+    large = [
+        one for one in processes if one.used >= _LEAST and _is_of_others(one.told, [one], observed)
+    ]
+    return [_by_process(max(large, key=lambda one: one.used))] if large else []
 
 
 def _is_outside(told: Testimony, observed: Observed) -> bool:

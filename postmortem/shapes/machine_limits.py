@@ -25,7 +25,7 @@ _FULL: Final = 98
 _SPENT: Final = 0.05
 _NEARLY_FULL: Final = 95
 _UNIT: Final[Mapping[str, float]] = {"K": 1 / (1 << 20), "M": 1 / 1024, "G": 1.0, "T": 1024.0}
-_SIZE: Final = re.compile(r"([\d.]+)\s*([kKmMgGtT]?)")
+_SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)")
 _OF_NO_FILES: Final = re.compile(r"% /(?:dev|run|sys|proc|boot|snap)\b|^(?:tmpfs|devtmpfs|udev)\s")
 
 
@@ -72,9 +72,9 @@ def _spent_of_free(first: str, last: str) -> bool:
 
 
 def _spent_of_used(_: str, last: str) -> bool:
-    figures = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", last)]
+    figures = [float(one) for one in re.findall(r"[0-9]+(?:\.[0-9]+)?", last)]
     if last.rstrip().endswith("%"):
-        return figures[0] >= 100 * (1 - _SPENT)
+        return bool(figures) and figures[0] >= 100 * (1 - _SPENT)
     return len(figures) == 2 and figures[0] >= (1 - _SPENT) * figures[1] > 0
 
 
@@ -94,13 +94,16 @@ _TROUBLE: Final = frozenset({"shm-small", "disk-at-its-end", "oom-kill-counted"}
 
 
 def _files(value: str) -> str:
-    if value == "unlimited" or int(value) >= _MANY_FILES:
+    if value == "unlimited":
         return "many-open-files"
-    return "few-open-files" if int(value) <= _FEW_FILES else ""
+    files = int(value) if value.isdecimal() else _FEW_FILES + 1
+    if files >= _MANY_FILES:
+        return "many-open-files"
+    return "few-open-files" if files <= _FEW_FILES else ""
 
 
 def _processes(value: str) -> str:
-    return "few-processes" if value.isdigit() and int(value) <= _FEW_PROCESSES else ""
+    return "few-processes" if value.isdecimal() and int(value) <= _FEW_PROCESSES else ""
 
 
 def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
@@ -108,7 +111,7 @@ def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
         size = _gib_of(one)
         if size is None:
             continue
-        percent = re.search(r"(\d{1,3})% /dev/shm", one.value)
+        percent = re.search(r"([0-9]{1,3})% /dev/shm", one.value)
         used = int(percent[1]) if percent else 0
         if size <= _SMALL_SHM or used >= _NEARLY_FULL:
             yield "shm-small", one
@@ -119,28 +122,25 @@ def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
 def _gib_of(one: Testimony) -> float | None:
     """Read the size of shared memory, as each tool prints it; None for other testimonies."""
     if one.what == "shm":  # df counts in KiB where it names no unit
-        return _gib(one.value.split()[1], "K")
-    if one.what == "shm_bytes":
-        return float(one.value) / (1 << 30)
-    if one.what in {"shm_size", "shm_mount"}:
+        return _gib(" ".join(one.value.split()[1:2]), "K")
+    if one.what in {"shm_size", "shm_bytes", "shm_mount"}:
         return _gib(one.value, "")
     return None
 
 
 def _gib(text: str, unit: str) -> float | None:
     match = _SIZE.match(text)
-    if match is None or match[1].strip(".") == "":
+    if match is None:
         return None
     named = (match[2] or unit).upper()
-    value = float(match[1]) if match[1].count(".") <= 1 else 0.0
-    return value * _UNIT[named] if named else value / (1 << 30)
+    return float(match[1]) * (_UNIT[named] if named else 1 / (1 << 30))
 
 
 def _disk(row: str) -> str:
     """Judge a row of df, of room or of inodes, if files of the run may be there."""
     if _OF_NO_FILES.search(row):
         return ""
-    percent = re.search(r"(\d{1,3})% /", row)
+    percent = re.search(r"([0-9]{1,3})% /", row)
     if percent is None:
         return ""
     return "disk-at-its-end" if int(percent[1]) >= _FULL else "disk-with-room"
