@@ -46,11 +46,11 @@ class Speaker(NamedTuple):
     beats: Beats | None
 
 
-def speaking(observed: Observed) -> list[int]:
+def speaking(job: Observed) -> list[int]:
     """Name the sources in which the run itself speaks: those with records, else all logs."""
-    every = list(observed.processes)
-    here = [source for source in every if source not in observed.dumps] or every
-    return [source for source in here if source in observed.last_records] or here
+    every = list(job.processes)
+    here = [source for source in every if source not in job.dumps] or every
+    return [source for source in here if source in job.last_records] or here
 
 
 def speaker(observed: Observed, source: int) -> Speaker:
@@ -113,14 +113,14 @@ def _usual(told: Sequence[Moment]) -> float:
     return max(statistics.median(spans), statistics.fmean(spans))
 
 
-def failed_by_itself(observed: Observed) -> bool:
+def failed_by_itself(job: Observed) -> bool:
     """Say whether a process, behind the last record, tells of a failure that is its own."""
     return any(
         finding.role == "cause"
-        and finding.source not in observed.dumps
-        and finding.line > observed.last_records.get(finding.source, 0)
+        and finding.source not in job.dumps
+        and finding.line > job.last_records.get(finding.source, 0)
         and not finding.signature.startswith(_OF_OTHERS)
-        for finding, _ in observed.findings
+        for finding, _ in job.findings
     )
 
 
