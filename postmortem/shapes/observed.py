@@ -41,6 +41,8 @@ class Observed:
     """Of each source that reaches into the last attempt, the process that its name tells."""
     dumps: frozenset[int] = frozenset()
     """The sources that tell how things stand, not what happened when."""
+    ended: Mapping[int, float] = field(default_factory=dict)
+    """The line from which on a source tells how it was ended, for the detectors that ask."""
     lines: int = 0
     """Raw lines of all sources."""
     total_steps: float = math.nan

@@ -5,6 +5,7 @@ here: for how long a run has been silent (`shapes.standstill`), the lines of a w
 (`shapes.heartbeats`).
 """
 
+import dataclasses
 import itertools
 import math
 import re
@@ -85,20 +86,23 @@ def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> 
     return last.line >= record and behind <= _FEW_BEHIND
 
 
-def end_of(observed: Observed, source: int) -> float:
-    """Give the line, behind its last record, from which on a source tells how it was ended."""
-    record = observed.last_records.get(source, 0)
-    return min(
-        (
-            finding.line
-            for finding, _ in observed.findings
-            if finding.source == source
-            and finding.line > record
+def with_ends(job: Observed) -> Observed:
+    """Add the line, behind its last record, from which on each source tells how it was ended."""
+    ends: dict[int, float] = {}
+    for finding, _ in job.findings:
+        source = finding.source
+        if (
+            job.last_records.get(source, 0) < finding.line < ends.get(source, math.inf)
             and finding.role in {"cause", "consequence"}
             and finding.signature.startswith(_ENDS)
-        ),
-        default=math.inf,
-    )
+        ):
+            ends[source] = finding.line
+    return dataclasses.replace(job, ended=ends)
+
+
+def end_of(observed: Observed, source: int) -> float:
+    """Give the line from which on a source tells how it was ended; of no line infinity."""
+    return observed.ended.get(source, math.inf)
 
 
 def _usual(told: Sequence[Moment]) -> float:

@@ -29,6 +29,7 @@ from postmortem.shapes.signs_of_life import (
     names_steps,
     speaker,
     speaking,
+    with_ends,
 )
 
 _TIMES: Final = 30
@@ -68,6 +69,7 @@ class _Still(NamedTuple):
 
 def still(observed: Observed) -> Iterator[Shape]:
     """Find a job that stood still at its end, for much longer than its lines lie apart."""
+    observed = with_ends(observed)
     workers = [speaker(observed, source) for source in speaking(observed)]
     if not workers or failed_by_itself(observed) or _is_through(observed):
         return
@@ -142,18 +144,18 @@ def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> 
 
 def _by_the_clock(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
     """Find the newest clock of the job, and how long before it the last worker fell silent."""
-    latest: _Still | None = None
+    latest: Speaker | None = None
     for worker in workers:
         if worker.last is None:
             return None
-        found = _newest(observed, worker, {other.source for other in workers})
-        if found is None:
-            return None
-        if latest is None or found.seconds < latest.seconds:
-            latest = found
-    if latest is None or latest.seconds < _limit(observed, workers, latest):
+        is_later = (
+            latest is None or latest.last is None or between(latest.last.time, worker.last.time)
+        )
+        latest = worker if is_later else latest
+    if latest is None:
         return None
-    return latest
+    found = _newest(observed, latest, {other.source for other in workers})
+    return found if found and found.seconds >= _limit(observed, workers, found) else None
 
 
 def _limit(observed: Observed, workers: Iterable[Speaker], found: _Still) -> float:
@@ -214,7 +216,8 @@ def _clocks(
             least = own + 1
         else:
             least = end_of(observed, source) if source in working else 0.0
-        found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
+        if not math.isinf(least):
+            found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
     return found
 
 
