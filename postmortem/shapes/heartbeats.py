@@ -68,6 +68,8 @@ class Beats(NamedTuple):
     """Seconds from the first to the last one, as far as they tell; 0 where nothing does."""
     text: str
     """The last one."""
+    aged: float
+    """Seconds by which an age that they tell has risen."""
 
 
 class _Line(NamedTuple):
@@ -93,7 +95,8 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
     told = [time for line in run if (time := told_time(line.text)) is not None] or [""]
     first, last = told[0], told[-1]
     rounds = max(Counter(_masked(line.text, srun=srun) for line in run).values())
-    return Beats(run[0].number, rounds, first, last, _span(run, first, last), run[-1].text.strip())
+    span, text = _span(run, first, last), run[-1].text.strip()
+    return Beats(run[0].number, rounds, first, last, span, text, _aged(run))
 
 
 def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
@@ -149,9 +152,13 @@ def _timeless(line: _Line) -> str:
 def _span(run: Sequence[_Line], first: str, last: str) -> float:
     """Give the seconds that lines span, by their clocks or by the ages that they tell."""
     by_clock = between(first, last) if first and last else None
+    return max(by_clock or 0.0, _aged(run))
+
+
+def _aged(run: Sequence[_Line]) -> float:
+    """Give the seconds by which an age rises over lines."""
     ages = [age for line in run if (age := _age(line.text)) is not None]
-    by_age = ages[-1] - ages[0] if ages and ages == sorted(ages) else 0.0
-    return max(by_clock or 0.0, by_age)
+    return ages[-1] - ages[0] if ages and ages == sorted(ages) else 0.0
 
 
 def _age(text: str) -> float | None:

@@ -48,6 +48,8 @@ class Observed:
     dumps: Mapping[int, str] = field(default_factory=dict)
     """The sources that tell how the machine stands, each with its text; empty where it is too long
     to be kept."""
+    ended: Mapping[int, float] = field(default_factory=dict)
+    """The line from which on a source tells how it was ended, for the detectors that ask."""
     lines: int = 0
     """Raw lines of all sources."""
     total_steps: float = math.nan

@@ -5,6 +5,7 @@ here: for how long a run has been silent (`shapes.standstill`), the lines of a w
 (`shapes.heartbeats`).
 """
 
+import dataclasses
 import itertools
 import math
 import re
@@ -46,11 +47,11 @@ class Speaker(NamedTuple):
     beats: Beats | None
 
 
-def speaking(observed: Observed) -> list[int]:
+def speaking(job: Observed) -> list[int]:
     """Name the sources in which the run itself speaks: those with records, else all logs."""
-    every = list(observed.processes)
-    here = [source for source in every if source not in observed.snapshots] or every
-    return [source for source in here if source in observed.last_records] or here
+    every = list(job.processes)
+    here = [source for source in every if source not in job.snapshots] or every
+    return [source for source in here if source in job.last_records] or here
 
 
 def speaker(observed: Observed, source: int) -> Speaker:
@@ -85,20 +86,23 @@ def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> 
     return last.line >= record and behind <= _FEW_BEHIND
 
 
-def end_of(observed: Observed, source: int) -> float:
-    """Give the line, behind its last record, from which on a source tells how it was ended."""
-    record = observed.last_records.get(source, 0)
-    return min(
-        (
-            finding.line
-            for finding, _ in observed.findings
-            if finding.source == source
-            and finding.line > record
+def with_ends(job: Observed) -> Observed:
+    """Add the line, behind its last record, from which on each source tells how it was ended."""
+    ends: dict[int, float] = {}
+    for finding, _ in job.findings:
+        source = finding.source
+        if (
+            job.last_records.get(source, 0) < finding.line < ends.get(source, math.inf)
             and finding.role in {"cause", "consequence"}
             and finding.signature.startswith(_ENDS)
-        ),
-        default=math.inf,
-    )
+        ):
+            ends[source] = finding.line
+    return dataclasses.replace(job, ended=ends)
+
+
+def end_of(observed: Observed, source: int) -> float:
+    """Give the line from which on a source tells how it was ended; of no line infinity."""
+    return observed.ended.get(source, math.inf)
 
 
 def _usual(told: Sequence[Moment]) -> float:
@@ -113,14 +117,14 @@ def _usual(told: Sequence[Moment]) -> float:
     return max(statistics.median(spans), statistics.fmean(spans))
 
 
-def failed_by_itself(observed: Observed) -> bool:
+def failed_by_itself(job: Observed) -> bool:
     """Say whether a process, behind the last record, tells of a failure that is its own."""
     return any(
         finding.role == "cause"
-        and finding.source not in observed.snapshots
-        and finding.line > observed.last_records.get(finding.source, 0)
+        and finding.source not in job.snapshots
+        and finding.line > job.last_records.get(finding.source, 0)
         and not finding.signature.startswith(_OF_OTHERS)
-        for finding, _ in observed.findings
+        for finding, _ in job.findings
     )
 
 

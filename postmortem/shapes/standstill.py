@@ -17,15 +17,19 @@ from typing import Final, NamedTuple
 from postmortem.facts.moments import Moment, between, newest, telling_time
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
+from postmortem.shapes import ending
+from postmortem.shapes.heartbeats import beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.signs_of_life import (
     Speaker,
     end_of,
     failed_by_itself,
+    lines_before,
     names_steps,
     speaker,
     speaking,
+    with_ends,
 )
 
 _TIMES: Final = 30
@@ -65,17 +69,42 @@ class _Still(NamedTuple):
 
 def still(observed: Observed) -> Iterator[Shape]:
     """Find a job that stood still at its end, for much longer than its lines lie apart."""
+    observed = with_ends(observed)
     workers = [speaker(observed, source) for source in speaking(observed)]
-    if not workers or failed_by_itself(observed):
+    if not workers or failed_by_itself(observed) or _is_through(observed):
         return
-    found = _watched(observed, workers) or _by_the_clock(observed, workers)
+    found = (
+        _watched(observed, workers)
+        or _by_the_clock(observed, workers)
+        or _watched_elsewhere(observed, workers)
+    )
     if found is not None:
+        is_known = found.worker.last is not None
+        source = found.worker.source if is_known else found.source
         line = found.worker.last.line if found.worker.last is not None else found.line
         began = any(observed.records.values()) or any(
             names_steps(text) for _, text in observed.tails.values()
         )
         name = "stood-still" if began else "stood-still-at-start"
-        yield Shape(name, _said(found), found.worker.source, NOWHERE, line)
+        yield Shape(name, _said(found), source, NOWHERE, line)
+
+
+def _is_through(observed: Observed) -> bool:
+    """Say whether the run has made its last step, or says that it is through."""
+    return any(ending.last_step(observed)) or any(
+        finding.signature.startswith(ending.SUCCESS) for finding, _ in observed.findings
+    )
+
+
+def _watched_elsewhere(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+    """Find a watcher with a file of its own that tells how long a run without clocks is silent."""
+    if any(worker.last is not None for worker in workers):
+        return None
+    for source in set(observed.processes) - {worker.source for worker in workers}:
+        watch = beats(lines_before(math.inf, observed.tails[source]))
+        if watch is not None and watch.aged >= _LEAST_UNKNOWN:
+            return _Still(watch.aged, workers[0]._replace(beats=watch), source, watch.line)
+    return None
 
 
 def _watched(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
@@ -115,18 +144,18 @@ def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> 
 
 def _by_the_clock(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
     """Find the newest clock of the job, and how long before it the last worker fell silent."""
-    latest: _Still | None = None
+    latest: Speaker | None = None
     for worker in workers:
         if worker.last is None:
             return None
-        found = _newest(observed, worker, {other.source for other in workers})
-        if found is None:
-            return None
-        if latest is None or found.seconds < latest.seconds:
-            latest = found
-    if latest is None or latest.seconds < _limit(observed, workers, latest):
+        is_later = (
+            latest is None or latest.last is None or between(latest.last.time, worker.last.time)
+        )
+        latest = worker if is_later else latest
+    if latest is None:
         return None
-    return latest
+    found = _newest(observed, latest, {other.source for other in workers})
+    return found if found and found.seconds >= _limit(observed, workers, found) else None
 
 
 def _limit(observed: Observed, workers: Iterable[Speaker], found: _Still) -> float:
@@ -187,13 +216,14 @@ def _clocks(
             least = own + 1
         else:
             least = end_of(observed, source) if source in working else 0.0
-        found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
+        if not math.isinf(least):
+            found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
     return found
 
 
 def _said(found: _Still) -> Said:
     watch, usual = found.worker.beats, found.worker.usual
-    if watch is not None and found.source == found.worker.source:
+    if watch is not None and (found.source == found.worker.source or found.worker.last is None):
         return say(
             "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
             "{seconds:.0f} 秒内有 {count} 行类似 {text}，而训练本身没有任何输出",

@@ -13,7 +13,7 @@ from postmortem.model.said import cut, quote
 from postmortem.shapes.heartbeats import beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.signs_of_life import end_of, lines_before, names_steps, speaking
+from postmortem.shapes.signs_of_life import end_of, lines_before, names_steps, speaking, with_ends
 
 _LAST: Final = 3
 """Lines at the end of a log that may be the last of their process."""
@@ -35,6 +35,7 @@ def waiting_at_start(observed: Observed) -> Iterator[Shape]:
     """
     if any(observed.records.values()):
         return
+    observed = with_ends(observed)
     for source in speaking(observed):
         own = lines_before(end_of(observed, source), observed.tails[source])
         text = observed.tails[source][1]

@@ -40,6 +40,8 @@ _STILL: Final = (
     "same-step",
     "stood-still-at-start",
 )
+_TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
+"""What tells only how a run was ended that had stood still."""
 _RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
@@ -114,14 +116,23 @@ def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
 
 def _shown(case: Case, area: str) -> Shape | None:
     """Give the shape whose place is the first failure rather than what ended the run."""
-    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
-    missed = case.shapes.get("peer-named")
-    if still is not None and area == "hang":
-        return still if missed is None else still._replace(where=missed.where)
     first, bad = case.first, _first_bad(case)
+    if area == "hang" and (still := _last_sign(case)) is not None:
+        return still
     if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
         return bad
-    return missed if first is None and case.outcome == "failed" else None
+    return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
+
+
+def _last_sign(case: Case) -> Shape | None:
+    """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
+    told = case.first.finding if case.first is not None else None
+    is_told_late = told is not None and told.signature.startswith(_TOLD_LATE)
+    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
+    if still is None or not (case.first is None or is_told_late):
+        return None
+    missed = case.shapes.get("peer-named")
+    return still if missed is None else still._replace(where=missed.where)
 
 
 def _first_bad(case: Case) -> Shape | None:
