@@ -12,6 +12,7 @@ from postmortem.knowledge.base import Signature
 
 LAST_OF_ALL: Final = "code.user-exception"
 """Whatever else is known of an exception says more than that one was raised."""
+UNTOLD: Final = "unknown."
 
 
 def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen]:
@@ -43,8 +44,10 @@ def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen
 
 
 def _explains(found: Seen, rule: Signature) -> bool:
-    is_of_weight = found.finding.role in {"consequence", "harmless"}
-    return is_of_weight and not rule.broad and not _is_any_exception(rule)
+    is_known = found.finding.role == "harmless" or (
+        found.finding.role == "consequence" and not _usual_cause(rule).startswith(UNTOLD)
+    )
+    return is_known and not rule.broad and not _is_any_exception(rule)
 
 
 def _names_the_end(found: Seen, rule: Signature) -> bool:
@@ -54,9 +57,11 @@ def _names_the_end(found: Seen, rule: Signature) -> bool:
 
 def _is_any_exception(rule: Signature) -> bool:
     """Say whether a rule takes an exception for the user's own, and nothing better."""
-    return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="") == (
-        LAST_OF_ALL
-    )
+    return _usual_cause(rule) == LAST_OF_ALL
+
+
+def _usual_cause(rule: Signature) -> str:
+    return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="")
 
 
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
