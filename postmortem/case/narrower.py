@@ -12,34 +12,56 @@ from postmortem.knowledge.base import Signature
 
 LAST_OF_ALL: Final = "code.user-exception"
 """Whatever else is known of an exception says more than that one was raised."""
+UNTOLD: Final = "unknown."
 
 
 def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen]:
     """Leave out the findings of broad signatures where another one names what ended the run.
 
-    Where they count, what says no more of their line than that an exception was raised is left out.
+    On a line that a narrower rule explains they count nowhere. Where they count, what says no more
+    of their line than that an exception was raised is left out.
     """
     ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
     if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
-    told = {_line(found) for found in ordered if _is_broad_cause(found, rules)}
-    return [
+    explained = {
+        (found.finding.source, line)
+        for found in ordered
+        if _explains(found, rules[found.finding.signature])
+        for line in range(found.finding.line, found.finding.end_line + 1)
+    }
+    left = [
         found
         for found in ordered
+        if not rules[found.finding.signature].broad or _line(found) not in explained
+    ]
+    told = {_line(found) for found in left if _is_broad_cause(found, rules)}
+    return [
+        found
+        for found in left
         if _line(found) not in told or not _is_any_exception(rules[found.finding.signature])
     ]
 
 
+def _explains(found: Seen, rule: Signature) -> bool:
+    is_known = found.finding.role == "harmless" or (
+        found.finding.role == "consequence" and not _usual_cause(rule).startswith(UNTOLD)
+    )
+    return is_known and not rule.broad and not _is_any_exception(rule)
+
+
 def _names_the_end(found: Seen, rule: Signature) -> bool:
-    is_cause = found.finding.role == "cause" and rule.fatal
+    is_cause = found.finding.role == "cause" and rule.fatal and not rule.told_by
     return is_cause and not rule.broad and not _is_any_exception(rule)
 
 
 def _is_any_exception(rule: Signature) -> bool:
     """Say whether a rule takes an exception for the user's own, and nothing better."""
-    return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="") == (
-        LAST_OF_ALL
-    )
+    return _usual_cause(rule) == LAST_OF_ALL
+
+
+def _usual_cause(rule: Signature) -> str:
+    return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="")
 
 
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}

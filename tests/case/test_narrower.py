@@ -48,3 +48,16 @@ def test_words_say_nothing_beside_a_narrower_rule(patterns: Path) -> None:
         found = causes(postmortem.analyze(text.encode(), patterns=[patterns]))
         assert found[0] == "memory.cuda-oom"
         assert "data.decode" not in found
+
+
+def test_words_step_back_on_a_line_that_a_narrower_rule_explains() -> None:
+    """A consequence or a harmless line is not told anew by its words."""
+    text = "slurmstepd: error: couldn't chdir to `/a': No such file or directory: going to /tmp\n"
+    found = {event.signature for event in postmortem.analyze(text.encode()).analysis.signatures}
+    assert not any(".words" in name for name in found)
+
+
+def test_words_stand_before_the_bare_fact_that_an_exception_was_raised() -> None:
+    """An exception whose line says what is the matter is not called the user's own."""
+    text = "ValueError: invalid checkpoint header, the file step_400.msgpack is truncated\n"
+    assert causes(postmortem.analyze(text.encode()))[0] == "checkpoint.corrupt"

@@ -8,7 +8,7 @@ import pytest
 
 from postmortem import resources
 from postmortem.errors import PatternError
-from postmortem.knowledge.base import _typed, load
+from postmortem.knowledge.base import BESIDE, Rule, _typed, load
 from postmortem.knowledge.causes import CauseRule
 from postmortem.knowledge.compile import compile_folders, for_a_run
 
@@ -102,3 +102,13 @@ def test_a_users_rule_that_cannot_be_used_says_how_to_mend_it(
     assert what in caught.value.what
     assert "mine.yaml" in str(caught.value.where)
     assert "condition" in caught.value.mend
+
+
+def test_words_beside_a_match_may_stand_on_either_side_within_reach() -> None:
+    """Each of them must be there, near the match or in it, in whatever order."""
+    raw = {"beside": [r"\bgpu\b", "(?i)failed"]}
+    rule = Rule("an.example", (b"memory",), "memory", raw)
+    for text in ("gpu memory: Failed", "FAILED for want of memory on gpu 3"):
+        assert rule.search(text) is not None, text
+    for text in ("gpu memory", "memory failed", f"gpu failed {'.' * BESIDE} memory"):
+        assert rule.search(text) is None, text
