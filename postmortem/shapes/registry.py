@@ -42,9 +42,9 @@ from postmortem.shapes import (
     speed,
     stacks,
     standstill,
-    waiting_places,
     torch_build,
     vitals,
+    waiting_places,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
