@@ -4,7 +4,8 @@ In: gathered findings, the signatures. Out: those that count, in the order of th
 much each counts (`case.standing`).
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from postmortem.gathering.gathered import Seen
@@ -13,6 +14,8 @@ from postmortem.knowledge.base import Signature
 LAST_OF_ALL: Final = "code.user-exception"
 """Whatever else is known of an exception says more than that one was raised."""
 UNTOLD: Final = "unknown."
+_OF_A_COMMAND: Final = re.compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
+"""A line of a script or of the command that somebody gave, which no program prints."""
 
 
 def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen]:
@@ -24,16 +27,11 @@ def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen
     ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
     if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
-    explained = {
-        (found.finding.source, line)
-        for found in ordered
-        if _explains(found, rules[found.finding.signature])
-        for line in range(found.finding.line, found.finding.end_line + 1)
-    }
+    explained = _lines_explained(ordered, rules)
     left = [
         found
         for found in ordered
-        if not rules[found.finding.signature].broad or _line(found) not in explained
+        if not rules[found.finding.signature].broad or _counts(found, explained)
     ]
     told = {_line(found) for found in left if _is_broad_cause(found, rules)}
     return [
@@ -41,6 +39,20 @@ def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen
         for found in left
         if _line(found) not in told or not _is_any_exception(rules[found.finding.signature])
     ]
+
+
+def _counts(found: Seen, explained: Container[tuple[int, int]]) -> bool:
+    """Say whether words stand where a program speaks, and nothing else explains the line."""
+    return _line(found) not in explained and not _OF_A_COMMAND.search(found.finding.text)
+
+
+def _lines_explained(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> set[tuple[int, int]]:
+    return {
+        (found.finding.source, line)
+        for found in seen
+        if _explains(found, rules[found.finding.signature])
+        for line in range(found.finding.line, found.finding.end_line + 1)
+    }
 
 
 def _explains(found: Seen, rule: Signature) -> bool:

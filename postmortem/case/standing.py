@@ -84,27 +84,23 @@ def occurrences(
         gathered: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
-        dumps: sources that tell how things stand (environment dumps), not what happened when:
-            nothing in them is before or behind the failure.
+        dumps: sources that tell how things stand: nothing in them is before or behind the failure.
         outlived: the tracebacks that ended nothing.
     """
+
     found = []
     for sight in seen:
-        finding = sight.finding
-        is_fatal = rules[finding.signature].fatal
+        finding, is_fatal = sight.finding, rules[sight.finding.signature].fatal
         standing = _Standing(_FULL)
         if finding.source not in dumps:
-            records = gathered.records_beside(finding.source, finding.where)
-            situation = _Situation(
-                finding,
-                is_fatal and finding.role == "cause",
-                first,
-                records - sight.records_before,
-                finding.line < attempt_starts.get(finding.source, 0),
-                first is not None and _is_behind(finding, first, clock),
-                outlived is not None and outlived.is_passed(finding, first),
+            is_behind = first is not None and _is_behind(finding, first, clock)
+            is_passed = outlived is not None and outlived.is_passed(finding, first)
+            is_earlier = finding.line < attempt_starts.get(finding.source, 0)
+            after = gathered.records_beside(finding.source, finding.where) - sight.records_before
+            is_cause = is_fatal and finding.role == "cause"
+            standing = _standing(
+                _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)
             )
-            standing = _standing(situation)
         found.append(Occurrence(finding, *standing, is_fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
 

@@ -1,8 +1,8 @@
 """Records that are printed over several lines, a name and a value on each.
 
-In: the view of a line with a metric word. Out: `Block`: the same record written on one line, so
-that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here: what
-the names mean (`formats.losses`, `formats.beside`), tables with a heading (`formats.grids`).
+In: the view of a line with a metric word. Out: `FigureBlock`: the same record written on one line,
+so that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here:
+what the names mean (`formats.losses`, `formats.beside`), tables with a heading (`formats.grids`).
 
 A box of stable-baselines3, a printed pandas Series, an indented JSON object and the `> name: value`
 lines of speech toolkits are all the same: neighbouring lines that hold one name and one figure
@@ -64,7 +64,7 @@ _GAP: Final = 3
 """Lines without any figure between a record and its heading."""
 
 
-class Block(NamedTuple):
+class FigureBlock(NamedTuple):
     """A record of several lines."""
 
     text: str
@@ -75,14 +75,14 @@ class Block(NamedTuple):
     """Where it ends in the data of the view."""
 
 
-class Entry(NamedTuple):
+class FigureEntry(NamedTuple):
     """A name and its figure as printed."""
 
     name: str
     value: str
 
 
-def entry(text: str) -> Entry | None:
+def entry(text: str) -> FigureEntry | None:
     """Read a line that holds one name and one figure; None if it is no such line."""
     found = _ENTRY.match(text) if len(text) <= _LONGEST else None
     if found is None:
@@ -90,10 +90,10 @@ def entry(text: str) -> Entry | None:
     name = "_".join(found["name"].split())
     if "/" in name:  # Composer puts the loop before the name
         name = name.removeprefix("Train_")
-    return Entry(name, found["value"].rstrip(","))
+    return FigureEntry(name, found["value"].rstrip(","))
 
 
-def block(view: View, back_to: int) -> Block | None:
+def block(view: View, back_to: int) -> FigureBlock | None:
     """Read the record that a line is part of.
 
     Args:
@@ -111,7 +111,7 @@ def block(view: View, back_to: int) -> Block | None:
     if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
         return None
     losses = (one.name for one in entries if "loss" in one.name.lower())
-    return Block(_joined(heading, entries), " ".join(["block", *losses]), end)
+    return FigureBlock(_joined(heading, entries), " ".join(["block", *losses]), end)
 
 
 class _Upwards:
@@ -119,7 +119,7 @@ class _Upwards:
 
     def __init__(self, seen: str) -> None:
         """Begin above a line that holds a figure of this name."""
-        self.entries: list[Entry] = []
+        self.entries: list[FigureEntry] = []
         self.heading = self._group = ""
         self._seen, self._gap = {seen}, 0
 
@@ -141,7 +141,7 @@ class _Upwards:
             return False
         return self._gap <= _GAP
 
-    def _takes_entry(self, one: Entry) -> bool:
+    def _takes_entry(self, one: FigureEntry) -> bool:
         if self._gap or one.name in self._seen:
             return False
         self.entries.insert(0, one)
@@ -149,7 +149,7 @@ class _Upwards:
         return True
 
 
-def _above(view: View, low: int) -> tuple[list[Entry], str]:
+def _above(view: View, low: int) -> tuple[list[FigureEntry], str]:
     """Give the entries above a line, in order, and the heading above them."""
     own, end = entry(view.cleaned.text), view.start - 1
     upwards = _Upwards(own.name if own else "")
@@ -164,9 +164,9 @@ def _above(view: View, low: int) -> tuple[list[Entry], str]:
     return upwards.entries, upwards.heading
 
 
-def _behind(view: View, seen: set[str]) -> tuple[list[Entry], int]:
+def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
     """Give the entries of a line and of those behind it, and where the last of them ends."""
-    found, start, end, data = list[Entry](), view.start, view.end, view.data
+    found, start, end, data = list[FigureEntry](), view.start, view.end, view.data
     limit = min(len(data), view.start + _MOST_BYTES)
     for _ in range(_MOST_LINES):
         close = data.find(b"\n", start, limit)
@@ -215,7 +215,7 @@ def _is_group(text: str) -> bool:
     return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and names_split(text)
 
 
-def _joined(heading: str, entries: Sequence[Entry]) -> str:
+def _joined(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
     own = _own_step(entries)
     rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
@@ -227,7 +227,7 @@ def _joined(heading: str, entries: Sequence[Entry]) -> str:
     return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
 
 
-def _own_step(entries: Sequence[Entry]) -> Entry | None:
+def _own_step(entries: Sequence[FigureEntry]) -> FigureEntry | None:
     """Give the entry that tells the step of its record."""
     named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
     return next((named[name] for name in _STEPS if name in named), None)
