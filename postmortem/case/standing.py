@@ -87,7 +87,6 @@ def occurrences(
         dumps: sources that tell how things stand: nothing in them is before or behind the failure.
         outlived: the tracebacks that ended nothing.
     """
-
     found = []
     for sight in seen:
         finding, is_fatal = sight.finding, rules[sight.finding.signature].fatal

@@ -72,7 +72,7 @@ class Beats(NamedTuple):
     """Seconds by which an age that they tell has risen."""
 
 
-class _Line(NamedTuple):
+class _Beat(NamedTuple):
     number: int
     text: str
 
@@ -85,7 +85,7 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
         srun: the file carries task numbers of `srun --label`.
     """
     own = [
-        _Line(number, drawn[:_MOST_TEXT])
+        _Beat(number, drawn[:_MOST_TEXT])
         for number, text in lines
         if (drawn := text.rstrip("\r").rsplit("\r", 1)[-1]).strip()
     ]
@@ -99,7 +99,7 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
     return Beats(run[0].number, rounds, first, last, span, text, _aged(run))
 
 
-def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
+def _final_run(lines: Sequence[_Beat], *, srun: bool) -> list[_Beat]:
     """Give the last lines of a few kinds each of which comes again and again."""
     kinds = [_masked(line.text, srun=srun) for line in lines]
     seen: Counter[str] = Counter()
@@ -107,7 +107,7 @@ def _final_run(lines: Sequence[_Line], *, srun: bool) -> list[_Line]:
         if kind not in seen and len(seen) >= _MOST_TEMPLATES:
             break
         seen[kind] += 1
-    groups: dict[str, list[_Line]] = {}
+    groups: dict[str, list[_Beat]] = {}
     for line, kind in zip(lines, kinds, strict=True):
         groups.setdefault(kind, []).append(line)
     resting = {kind for kind, count in seen.items() if count >= FEWEST and not _works(groups[kind])}
@@ -129,7 +129,7 @@ def _without_time(text: str, *, srun: bool) -> str:
     return " ".join(peeled.split())
 
 
-def _works(group: Sequence[_Line]) -> bool:
+def _works(group: Sequence[_Beat]) -> bool:
     """Say whether a count of work goes forward in lines of one kind, or a figure of none's."""
     texts = [_timeless(line) for line in group]
     if len(set(texts)) == 1:
@@ -138,24 +138,24 @@ def _works(group: Sequence[_Line]) -> bool:
     return len(work) > 1 or _WATCHES.search(texts[0]) is None
 
 
-def _tells_time(group: Sequence[_Line]) -> bool:
+def _tells_time(group: Sequence[_Beat]) -> bool:
     """Say whether lines of one kind show that time goes by, or that somebody watches or waits."""
     return (
         len({line.text for line in group}) > 1 or _WATCHES.search(_timeless(group[0])) is not None
     )
 
 
-def _timeless(line: _Line) -> str:
+def _timeless(line: _Beat) -> str:
     return _TURN.sub("#", _without_time(line.text, srun=False))
 
 
-def _span(run: Sequence[_Line], first: str, last: str) -> float:
+def _span(run: Sequence[_Beat], first: str, last: str) -> float:
     """Give the seconds that lines span, by their clocks or by the ages that they tell."""
     by_clock = between(first, last) if first and last else None
     return max(by_clock or 0.0, _aged(run))
 
 
-def _aged(run: Sequence[_Line]) -> float:
+def _aged(run: Sequence[_Beat]) -> float:
     """Give the seconds by which an age rises over lines."""
     ages = [age for line in run if (age := _age(line.text)) is not None]
     return ages[-1] - ages[0] if ages and ages == sorted(ages) else 0.0
