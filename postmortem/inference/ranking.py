@@ -55,6 +55,7 @@ def in_order(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> 
     scores = {cause.id: cause for cause in scored}
     _add_fallbacks(scores, case)
     _hold_back(scores, case)
+    _give_way(scores)
     for winner, loser in knowledge.precedence:
         _prefer(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda cause: (-cause.score, cause.id))[:_MOST_CAUSES]
@@ -161,6 +162,24 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
             scores[cause] = Scored(cause, score, scored.evidence)
 
 
+def _give_way(scores: dict[str, Scored]) -> None:
+    """Put an exception that a library raised behind what its frames or its class point to.
+
+    That somebody's code is at fault is the last of all answers, unless a frame of it raised.
+    """
+    last = scores.get(USER_EXCEPTION)
+    if last is None or max(item.weight for item in last.evidence) > _RAISED_IN_LIBRARY:
+        return
+    better = [
+        cause.score
+        for cause in scores.values()
+        if cause.id != USER_EXCEPTION
+        and any(item.kind == "traceback" and item.weight > 0 for item in cause.evidence)
+    ]
+    if better and last.score > max(better):
+        scores[USER_EXCEPTION] = Scored(last.id, max(better) - 0.1, last.evidence)
+
+
 def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
     """Put the narrower cause first if it is supported nearly as well."""
     narrow, broad = scores.get(winner), scores.get(loser)
@@ -168,5 +187,7 @@ def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
         return
     if max(item.weight for item in narrow.evidence) < WEIGHTS["moderate"] * 0.7:
         return
+    if all(item.kind == "traceback" for item in narrow.evidence):
+        return  # Frames alone tell where, not what.
     scores[winner] = Scored(winner, broad.score + 0.3, narrow.evidence)
     scores[loser] = Scored(loser, narrow.score, broad.evidence)
