@@ -41,7 +41,7 @@ class _LastAttempt(NamedTuple):
 
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    seen = narrowest(gathered.seen(), knowledge.by_id)
+    seen = narrowest(gathered.seen(), knowledge.by_id, _dumps(gathered))
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)

@@ -18,11 +18,14 @@ _OF_A_COMMAND: Final = re.compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$"
 """A line of a script or of the command that somebody gave, which no program prints."""
 
 
-def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen]:
+def narrowest(
+    seen: Iterable[Seen], rules: Mapping[str, Signature], dumps: Container[int] = ()
+) -> list[Seen]:
     """Leave out the findings of broad signatures where another one names what ended the run.
 
-    On a line that a narrower rule explains they count nowhere. Where they count, what says no more
-    of their line than that an exception was raised is left out.
+    On a line that a narrower rule explains they count nowhere, nor in `dumps`: sources that tell
+    how things stand, not what happened. Where they count, what says no more of their line than that
+    an exception was raised is left out.
     """
     ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
     if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
@@ -31,7 +34,8 @@ def narrowest(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> list[Seen
     left = [
         found
         for found in ordered
-        if not rules[found.finding.signature].broad or _counts(found, explained)
+        if not rules[found.finding.signature].broad
+        or (found.finding.source not in dumps and _counts(found, explained))
     ]
     told = {_line(found) for found in left if _is_broad_cause(found, rules)}
     return [

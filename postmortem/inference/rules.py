@@ -28,18 +28,11 @@ LATER_SIGNATURES: Final = 0.25
 
 Agreement, counted cautiously.
 """
-TOLD_AGAIN: Final = 0.6
-"""Share of the weight of an event that already speaks for the same cause in another group.
-
-That the loss is NaN, and that nothing else is said beside it, is one event told twice.
-"""
 
 _ENDS: Final = frozenset({"signal", "exit_status"})
 """Facts that tell how a process ended."""
 
 
-_EVENTS: Final = frozenset({"signature", "shape"})
-"""Kinds of evidence of which one id is one event, whatever follows from it."""
 _Items = defaultdict[str, list[Evidence[Said]]]
 """Evidence by cause."""
 
@@ -171,14 +164,10 @@ def _told_once(evidence: list[Evidence[Said]]) -> list[Evidence[Said]]:
 
 
 def _total(cause: str, evidence: list[Evidence[Said]]) -> Scored:
-    """Add up: of a group the weightiest, of an event the weightiest, and a share of the others."""
     evidence = _told_once(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
-    events: set[str] = set()
-    for item in sorted(evidence, key=lambda item: -item.weight):
-        again = item.weight > 0 and item.kind in _EVENTS and item.id in events
-        groups[item.group].append(item.weight * (TOLD_AGAIN if again else 1.0))
-        events.add(item.id)
+    for item in evidence:
+        groups[item.group].append(item.weight)
     total = PRIOR
     for weights in groups.values():
         positive = sorted((weight for weight in weights if weight > 0), reverse=True)

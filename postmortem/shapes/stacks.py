@@ -83,7 +83,7 @@ def dumped(observed: Observed) -> Iterable[Shape]:
 
 
 def _stacks(observed: Observed, source: int) -> Iterator[_Stack]:
-    """Read the main thread of each process at the end of a source.
+    """Read the main thread of each process at the end of a source, behind its last record.
 
     It is the one that py-spy calls so; faulthandler prints it last.
     """
@@ -92,7 +92,7 @@ def _stacks(observed: Observed, source: int) -> Iterator[_Stack]:
         return
     for threads in _threads(first, text, observed.processes.get(source, NOWHERE), source).values():
         main = threads.get(_MAIN) or next(iter(threads.values()))
-        if main.frames:
+        if main.frames and main.line > observed.last_records.get(source, 0):
             yield main
 
 

@@ -45,7 +45,7 @@ def judged(tmp_path: Path, text: str) -> postmortem.Report:
             "failed",
             id="with more lines of its message",
         ),
-        pytest.param("Error: could not open file", UNKNOWN, "failed", id="an error line"),
+        pytest.param("Error: could not go on", UNKNOWN, "failed", id="an error line"),
         pytest.param("error: exiting with status 1", UNKNOWN, "failed", id="another error line"),
         pytest.param("Fatal error, aborting", UNKNOWN, "failed", id="a fatal error"),
         pytest.param(

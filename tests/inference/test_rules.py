@@ -1,7 +1,5 @@
 """The sum of the evidence."""
 
-import dataclasses
-
 import pytest
 
 from postmortem.api import analyze
@@ -30,15 +28,6 @@ def item(kind: str, name: str, weight: float, line: int | None = None) -> Eviden
             ["b", "a"],
             3.4,
             id="of two lines",
-        ),
-        pytest.param(
-            [
-                item("shape", "nan-loss", 1.6, 3),
-                dataclasses.replace(item("shape", "nan-loss", 1.6, 3), group="nothing-else"),
-            ],
-            ["nan-loss", "nan-loss"],
-            2.56,
-            id="one event that speaks in two ways",
         ),
         pytest.param(
             [item("environment", "signal", 1.6), item("environment", "exit_status", 1.6)],
