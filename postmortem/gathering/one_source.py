@@ -125,7 +125,7 @@ class Gathering:
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
         machine, points, cursor = self._machine, self._points, self._cursor
-        tracebacks = TracebackLines(points, cursor)
+        tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
         return {
             "signature": findings.take,

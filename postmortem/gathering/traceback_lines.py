@@ -22,9 +22,9 @@ _THINNED: Final = 5 * FIRST
 class TracebackLines:
     """Takes the tracebacks of one source."""
 
-    def __init__(self, points: Points, cursor: Cursor) -> None:
+    def __init__(self, points: Points, cursor: Cursor, line_break: bytes) -> None:
         """Take where records are counted, and who knows what has been read of a traceback."""
-        self._points, self._cursor = points, cursor
+        self._points, self._cursor, self._line_break = points, cursor, line_break
 
     def take(self, _: int, view: View, base: int) -> None:
         """Take the traceback that begins on a line."""
@@ -47,6 +47,9 @@ class TracebackLines:
         result.traceback_count += 1
         if len(result.tracebacks) >= _MOST:
             del result.tracebacks[_THINNED]
+        if view.data.find(self._line_break, view.start, found.end_offset - base) < 0:
+            # Frames of one line: a notebook that is written on one.
+            found = dataclasses.replace(found, end_line=found.line, exception_line=found.line)
         where = self._points.process(found.where)
         if where != found.where:
             found = dataclasses.replace(found, where=where)
