@@ -140,7 +140,7 @@ def _blown_up(curves: Curves, line: int) -> Said | None:
         before = [abs(value) for place, value in values.items() if place < line]
         if "loss" not in name.lower() or name == names.LOSS_SCALE or len(before) < 2:
             continue
-        if math.isfinite(last) and _HUGE * max(max(before), 1.0) < last:
+        if math.isfinite(last) and _HUGE * max(*before, 1.0) < last:
             return say(
                 "{name} {last:.4g} beside it, at most {most:.4g} before",
                 "同一记录的 {name} 为 {last:.4g}，此前最高 {most:.4g}",

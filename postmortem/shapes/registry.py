@@ -37,14 +37,15 @@ from postmortem.shapes import (
     policy,
     precision,
     ranks,
+    saturation,
     scores,
     silence,
     speed,
     stacks,
     standstill,
-    waiting_places,
     torch_build,
     vitals,
+    waiting_places,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -66,6 +67,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     departure.leaving,
     course.standing,
     course.frozen,
+    saturation.at_floor,
     loss_scale.level,
     loss_scale.skipped,
     policy.rewards,
