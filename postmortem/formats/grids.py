@@ -36,7 +36,7 @@ _FIGURE: Final = re.compile(
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
 _BEFORE: Final = re.compile(r"[\s|]*")
 _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
-_COLUMN: Final = re.compile(r"[A-Za-z#@%][\w ./@%():#*-]{0,39}$")
+_COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,39}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
 _PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})

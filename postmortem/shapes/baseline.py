@@ -12,7 +12,7 @@ from postmortem import names
 from postmortem.facts.number_texts import number
 from postmortem.facts.series import Point
 from postmortem.model.said import say
-from postmortem.shapes.aligned import at
+from postmortem.shapes.aligned import Curves, at
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -22,6 +22,8 @@ is meant."""
 _LOW: Final = 0.02
 _EARLY: Final = 10
 """The last step whose loss still tells of the loaded weights."""
+_EARLY_SHARE: Final = 0.05
+"""The same as a share of the first pass over the data."""
 _SMALLEST: Final = 32
 
 
@@ -29,7 +31,9 @@ def first_loss(observed: Observed) -> Iterable[Shape]:
     """Compare the first training loss with ln(vocabulary), if that is printed."""
     vocabulary = number(observed.facts.get("setting.vocab_size") or "")
     first = next(iter(observed.curves.points(names.LOSS)), None)
-    if vocabulary is None or vocabulary < _SMALLEST or first is None or not _is_telling(first):
+    if vocabulary is None or vocabulary < _SMALLEST or first is None:
+        return []
+    if not _is_early(observed.curves, first) or not 0.0 < first.value < math.inf:
         return []
     guess = math.log(vocabulary)
     name = "first-loss-high" if first.value > _HIGH * guess else "first-loss-low"
@@ -46,6 +50,8 @@ def first_loss(observed: Observed) -> Iterable[Shape]:
     return [observed.curves.shape(name, said, first.line)]
 
 
-def _is_telling(first: Point) -> bool:
-    """Say whether a record is early enough, and its loss a positive figure."""
-    return first.step <= _EARLY and 0.0 < first.value < math.inf
+def _is_early(curves: Curves, first: Point) -> bool:
+    """Say whether a record is early enough; where no step is printed, by the share of an epoch."""
+    if not math.isnan(first.step):
+        return first.step <= _EARLY
+    return curves.by_line(names.EPOCH).get(first.line, math.inf) <= _EARLY_SHARE

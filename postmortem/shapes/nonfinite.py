@@ -20,6 +20,8 @@ from postmortem.shapes.shape import Shape
 
 _WIDE: Final = 5
 """Steps between two records beyond which a run-up may lie unseen between them."""
+_HUGE: Final = 30
+"""Times its highest level at which a part of the loss has blown up."""
 _FEW: Final = 8
 """Records below which nobody can say how much noise is usual."""
 
@@ -46,10 +48,18 @@ def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shap
         yield from _before_update(curves, points)
     yield from _in_interval(curves, points, bad)
     yield from _without_gradient(curves, points)
-    if any(math.isfinite(point.value) for point in points[bad:]):
+    if any(_follows(point, first) for point in points[bad:]):
         said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
         yield curves.shape("nan-recovers", said, first.line)
     yield from _behind(curves, points, bad)
+
+
+def _follows(point: Point, first: Point) -> bool:
+    """Say whether a record is finite and behind a bad one in the same run.
+
+    A record of a step that is none later is of another run, which the log quotes beside it.
+    """
+    return math.isfinite(point.value) and not point.step <= first.step
 
 
 def _before_update(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
@@ -109,11 +119,36 @@ def _without_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Shape
 def _behind(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
     """Tell what came before the first bad record: a run-up, or a calm curve."""
     before, value = [point.value for point in points[:bad]], points[bad].value
+    part = _blown_up(curves, points[bad].line)
     if _is_runup(before):
         line = points[max(0, bad - 3)].line
         yield curves.shape("nan-after-runup", _then(before[-5:], value), line)
+    elif len(before) >= 2 and part is not None:
+        yield curves.shape("nan-after-runup", part, points[bad].line)
     elif len(before) >= 2:
         yield curves.shape("nan-out-of-flat", _then(before[-4:], value), points[bad].line)
+
+
+def _blown_up(curves: Curves, line: int) -> Said | None:
+    """Word the part of the loss that is finite in the first bad record, and huge.
+
+    It shows the climb that the total, not finite already, hides.
+    """
+    for name in curves.by_name:
+        values = curves.by_line(name)
+        last = values.get(line, math.nan)
+        before = [abs(value) for place, value in values.items() if place < line]
+        if "loss" not in name.lower() or name == names.LOSS_SCALE or len(before) < 2:
+            continue
+        if math.isfinite(last) and _HUGE * max(*before, 1.0) < last:
+            return say(
+                "{name} {last:.4g} beside it, at most {most:.4g} before",
+                "同一记录的 {name} 为 {last:.4g}，此前最高 {most:.4g}",
+                name=name,
+                last=last,
+                most=max(before),
+            )
+    return None
 
 
 def _then(before: Sequence[float], value: float) -> Said:

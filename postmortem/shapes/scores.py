@@ -34,6 +34,8 @@ _ACCURACY: Final = re.compile(
 )
 _FEWEST: Final = 8
 _FEW: Final = 3
+_NOTHING: Final = 0.1
+"""Share of its early level below which a score is gone."""
 _CLOSE: Final = 0.006
 """Share within which a loss is the logarithm of the classes."""
 _NEAR: Final = 0.08
@@ -66,6 +68,26 @@ def _fall(values: Sequence[float]) -> tuple[float, float, int] | None:
     """Give the best level, the last one, and where it was lost; None where it was not."""
     if len(values) < _FEWEST:
         return None
+    return _fall_to_nothing(values) or _fall_from_gain(values)
+
+
+def _fall_to_nothing(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Find a score that stood well above 0 from the first record on, and is nearly 0 at last.
+
+    What it had gained before is not in the log.
+    """
+    last = max(3, len(values) // 5)
+    early, late = values[: len(values) // 3 + 1], statistics.median(values[-last:])
+    level = statistics.median(early)
+    is_gone = max(values[-last:]) <= _NOTHING * level
+    if level <= 0 or min(values) < 0 or min(early) < 0.5 * level or not is_gone:
+        return None
+    index = next(place for place, value in enumerate(values) if value < 0.5 * level)
+    return max(values), late, index
+
+
+def _fall_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Find a score that is back where it began, or below, after it had risen."""
     quarter = max(2, len(values) // 5)
     levels = [statistics.median(values[index : index + 3]) for index in range(len(values) - 2)]
     early = levels[: len(levels) - quarter] or levels[:1]

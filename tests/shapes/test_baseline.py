@@ -1,5 +1,7 @@
 """The first loss against the logarithm of the vocabulary."""
 
+import math
+
 import pytest
 
 from postmortem.facts.fact_store import FactStore
@@ -42,3 +44,21 @@ def test_the_first_loss_against_guessing(
     assert all("ln(32000) = 10.37" in shape.said.text("en") for shape in found)
     late = Observed(facts=facts, curves=loss(values[0], start=500.0))
     assert not list(baseline.first_loss(late))
+
+
+@pytest.mark.parametrize(
+    ("epoch", "is_early"),
+    [pytest.param(0.02, True, id="the first batches"), pytest.param(0.6, False, id="later")],
+)
+def test_a_share_of_the_first_epoch_stands_for_the_step(epoch: float, *, is_early: bool) -> None:
+    """A Trainer prints no step, but how much of the first pass is done."""
+    series = []
+    for name, value in (("loss", 40.0), ("epoch", epoch)):
+        one = Series(name, "test", 0, NOWHERE)
+        one.append(math.nan, value, 1)
+        one.settle()
+        series.append(one)
+    facts = FactStore()
+    facts.add("setting_vocab_size", "32000", 1, 0, 1)
+    found = list(baseline.first_loss(Observed(facts=facts, curves=Curves(series))))
+    assert bool(found) == is_early

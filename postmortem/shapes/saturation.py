@@ -1,0 +1,63 @@
+"""A loss that stands at the floor of a logarithm: the model is certain, and wrong, for ever.
+
+In: the curves of one process. Out: the shape `collapse`. Not here: a loss that freezes at any other
+value (`shapes.course`).
+
+A loss that takes the logarithm of a probability bounds it from below, by the smallest float, by a
+small constant, or cuts the logarithm itself. The mean over a batch is exactly that bound only if
+every sample is at it, which happens after the weights have exploded.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FLOORS: Final = (
+    -math.log(2.0**-126),
+    -math.log(2.0**-149),
+    *(exponent * math.log(10.0) for exponent in (6, 7, 8, 9, 10, 12, 15, 16, 20, 30)),
+    -math.log(2.0**-23),
+    -math.log(2.0**-52),
+    100.0,
+)
+"""The smallest normal and subnormal float32, the usual epsilons, the bound of torch's BCELoss."""
+_CLOSE: Final = 1e-5
+_FEWEST: Final = 2
+_DIGITS: Final = 5
+"""Digits of a printed figure below which its being a floor may be chance."""
+_SEVERAL: Final = 4
+"""Records that make up for fewer digits."""
+
+
+def at_floor(observed: Observed) -> Iterable[Shape]:
+    """Find a training loss whose last records are all the floor of a logarithm."""
+    curves = observed.curves
+    points = curves.points(names.LOSS)
+    value = points[-1].value if points else 0.0
+    count = _standing([point.value for point in points])
+    is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
+    if count < (_FEWEST if is_exact else _SEVERAL) or not _is_floor(value):
+        return []
+    said = say(
+        "loss {value:g} in the last {count} records: the logarithm of the smallest probability",
+        "最后 {count} 条记录的 loss 都是 {value:g}：即最小概率的对数",
+        value=value,
+        count=count,
+    )
+    return [curves.shape("collapse", said, points[-count].line)]
+
+
+def _standing(values: Sequence[float]) -> int:
+    """Count the records of one and the same value at the end."""
+    return next(
+        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
+    )
+
+
+def _is_floor(value: float) -> bool:
+    return any(abs(value - floor) < _CLOSE * floor for floor in _FLOORS)
