@@ -53,6 +53,7 @@ _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
     r"|\bpython[\d.]* .{0,200}\.py\b"
+    r"|(?m:^\s{0,9}(?:[\w-]{1,32}\s+)?\d{1,9}\s[^\n]{0,60}\d\d:\d\d\s+[RSDT][sl<N+]{0,4}\s)"
 )
 """What shows in a dump that the processes were there when it was taken."""
 
