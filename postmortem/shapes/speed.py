@@ -9,7 +9,7 @@ between two records tells what the steps between them took.
 
 import itertools
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +45,8 @@ class _StepPace:
     unit: str
     points: Sequence[Point]
     rates: Sequence[float]
+    slowed: float
+    """The share of the early speed that is a fall."""
 
 
 def slowing(observed: Observed) -> Iterable[Shape]:
@@ -88,30 +90,42 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
     rates = [1 / point.value if is_time else point.value for point in points]
     if all(other < one for one, other in itertools.pairwise(rates)):
         return None
-    return _StepPace(name, curves.by_name[name].unit, points, rates)
+    slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
+    return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
 
 
 def _pace_by_clock(observed: Observed) -> _StepPace | None:
-    """Read the seconds a step off the clocks of the records at the end of the log."""
+    """Read the seconds a step off the clocks of the records at both ends of the log."""
     curves = observed.curves
-    first, text = observed.tails.get(curves.source, (0, ""))
     series = max(curves.by_name, key=lambda name: len(curves.points(name)), default="")
-    lines = text.split("\n")
     clocked = [
         (point, seconds(time))
-        for point in (curves.points(series) if series else ())
-        if 0 < point.line - first < len(lines)
-        and (time := time_of(lines[point.line - first])) is not None
+        for point, line in _printed(observed, curves.points(series) if series else ())
+        if (time := time_of(line)) is not None
     ]
+    pairs = list(itertools.pairwise(clocked))
     points = [
         Point(other.step, (later - sooner) / (other.step - one.step), other.line)
-        for (one, sooner), (other, later) in itertools.pairwise(clocked)
+        for (one, sooner), (other, later) in pairs
         if other.step > one.step and later > sooner
     ]
-    gaps = [later - sooner for (_, sooner), (_, later) in itertools.pairwise(clocked)]
-    if len(points) < _FEWEST or statistics.median(gaps) < _COARSE:
+    if len(points) < _FEWEST or statistics.median(b[1] - a[1] for a, b in pairs) < _COARSE:
         return None
-    return _StepPace(names.STEP_TIME, "s", points, [1 / point.value for point in points])
+    rates = [1 / point.value for point in points]
+    return _StepPace(names.STEP_TIME, "s", points, rates, _SLOWED_FEW)
+
+
+def _printed(observed: Observed, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+    """Give the lines of records as far as they are kept."""
+    source = observed.curves.source
+    head = observed.heads.get(source, "").split("\n")
+    first, text = observed.tails.get(source, (0, ""))
+    tail = text.split("\n")
+    for point in points:
+        if point.line < len(head):
+            yield point, head[point.line - 1]
+        elif 0 < point.line - first < len(tail):
+            yield point, tail[point.line - first]
 
 
 def _break(pace: _StepPace) -> tuple[Said, int] | None:
@@ -125,14 +139,12 @@ def _break(pace: _StepPace) -> tuple[Said, int] | None:
 def _fall(pace: _StepPace, begin: int, end: int) -> tuple[Said, int] | None:
     """Find a fall from the speed between these records."""
     rates, points = pace.rates, pace.points
-    is_few = len(rates) < _MANY
     quarter = max(_FEWEST_LATE, len(rates) // 4)
     early, late = rates[begin:end], rates[-quarter:]
     usual = statistics.median(early)
     is_steady = sum(rate > _USUAL * usual for rate in early) >= _LASTING * len(early)
     stays = sum(rate < _USUAL * usual for rate in late) >= _LASTING * len(late)
-    slowed = _SLOWED_FEW if is_few else _SLOWED
-    if not (is_steady and stays and statistics.median(late) < slowed * usual):
+    if not (is_steady and stays and statistics.median(late) < pace.slowed * usual):
         return None
     start = next(index for index in range(begin, len(rates)) if rates[index] < _USUAL * usual)
     return _from_to(pace, points[begin:end], points[-quarter:]), points[start].line
