@@ -43,6 +43,7 @@ from postmortem.shapes import (
     silence,
     speed,
     stacks,
+    straggler,
     standstill,
     waiting_places,
     torch_build,
@@ -89,6 +90,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
 """They look at the curves of one process at a time."""
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ranks.uneven,
+    straggler.slower,
     out_of_memory.accounts,
     memory_phase.phase,
     device_memory.printed,
