@@ -33,7 +33,8 @@ _PID: Final = re.compile(
 )
 _PLACED: Final = re.compile(
     r"\b[Rr]ank[ =:]{0,2}(?P<rank>\d{1,5})\b[ ,;(]{1,3}"
-    r"(?:(?:on )?(?:node|host)[ =:]{1,2}(?P<node>[A-Za-z][\w.-]{0,62}\w)|(?:device|gpu)[ =:]{1,2}\d)"
+    r"(?:(?:on )?(?:node|host)[ =:]{1,2}(?P<node>[A-Za-z][\w.-]{0,62}\w)"
+    r"|(?:device|gpu)[ =:]{1,2}\d)"
 )
 """A rank with its machine or its device beside it."""
 _OWN_PID: Final = re.compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")

@@ -87,7 +87,7 @@ _MEMORY: Final = re.compile(
 )
 _TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
 _DATA_TIME: Final = re.compile(
-    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?" + _TIME
+    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:[Tt]ime|[Ww]ait(?:ing)?|[Ll]oad(?:ing)?))?" + _TIME
 )
 _WHOLE_TIME: Final = re.compile(
     r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)"

@@ -49,7 +49,7 @@ WORDS: Final = (
     b"tep=",
     *(
         f"{word} {behind}".encode()
-        for word in (" it", "iter", "tep", "pdate", "poch")
+        for word in (" it", " ep", "iter", "tep", "pdate", "poch")
         for behind in " 123456789"
     ),
     *(f"it {behind}".encode() for behind in " 123456789"),

@@ -204,7 +204,8 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
 
 
 _EMPHASIS: Final = re.compile(
-    r"\*\*(?P<text>(?:[A-Za-z][\w ./-]{0,40}[:=]\s{0,4})?[-+]?(?:\d[\d.,]{0,30}(?:[eE][-+]?\d{1,3})?|nan|inf)"
+    r"\*\*(?P<text>(?:[A-Za-z][\w ./-]{0,40}[:=]\s{0,4})?[-+]?"
+    r"(?:\d[\d.,]{0,30}(?:[eE][-+]?\d{1,3})?|nan|inf)"
     r"|[A-Za-z][\w ./-]{0,40}[:=]?(?=\*\*\s{0,4}[:=]?\s{0,4}[-+]?\d))\*\*",
     re.IGNORECASE,
 )

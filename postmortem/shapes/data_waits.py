@@ -30,7 +30,7 @@ _SEVERAL: Final = 8
 _WHOLE: Final = 1.2
 """A share beyond which the two figures are of different units."""
 _STALLS: Final = 3
-_OFTEN: Final = 4
+_OFTEN: Final = 6
 """Of so many steps at least one is a stall."""
 _LONG: Final = 5.0
 """Times the usual step that a stall takes."""
@@ -99,13 +99,12 @@ def _in_stalls(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Sh
         yield curves.shape("input-starved", said, stalls[0].line)
 
 
-def _stalled(
-    stalls: Sequence[_Step], part: float, whole: float, unit: str, count: int
-) -> Said:
+def _stalled(stalls: Sequence[_Step], part: float, whole: float, unit: str, count: int) -> Said:
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} altogether ({share:.0%}): {stalls} of {count}"
         " steps wait for long",
-        "{count} 步共 {whole:.4g}{unit}，其中取数据占 {part:.4g}（{share:.0%}）：{stalls} 步等待很久",
+        "{count} 步共 {whole:.4g}{unit}，其中取数据占 {part:.4g}（{share:.0%}）："
+        "{stalls} 步等待很久",
         part=part,
         whole=whole,
         unit=behind(unit),

@@ -7,6 +7,7 @@ A bar tells the time that has passed since its start. One that is refreshed by a
 whoever sets its figures shows by itself for how long no step was done.
 """
 
+import itertools
 import re
 import statistics
 from collections.abc import Iterator, Sequence
@@ -68,7 +69,7 @@ def _standing(draws: Sequence[_Draw]) -> tuple[_Draw, Said] | None:
     while start and draws[start - 1][:2] == last[:2]:
         start -= 1
     stood = last.passed - draws[start].passed
-    apart = [other.passed - one.passed for one, other in zip(draws[start:], draws[start + 1 :])]
+    apart = [other.passed - one.passed for one, other in itertools.pairwise(draws[start:])]
     usual = _usual(draws[:start], last)
     if (
         len(apart) + 1 < _FEWEST
@@ -96,7 +97,7 @@ def _usual(before: Sequence[_Draw], last: _Draw) -> float:
     own = [draw for draw in before if draw.total == last.total]
     paces = [
         (other.passed - one.passed) / (other.now - one.now)
-        for one, other in zip(own, own[1:])
+        for one, other in itertools.pairwise(own)
         if other.now > one.now and other.passed >= one.passed
     ]
     if paces:

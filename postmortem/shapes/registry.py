@@ -43,11 +43,11 @@ from postmortem.shapes import (
     silence,
     speed,
     stacks,
-    straggler,
     standstill,
-    waiting_places,
+    straggler,
     torch_build,
     vitals,
+    waiting_places,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
