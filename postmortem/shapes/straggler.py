@@ -131,6 +131,6 @@ def _outlier(ranks: Mapping[int, Sequence[float]]) -> tuple[int, float, float] |
     worst = max(medians, key=lambda rank: medians[rank])
     others = [value for rank, value in medians.items() if rank != worst]
     usual = statistics.median(others)
-    is_odd = usual > 0 and medians[worst] >= _SLOWER * usual and max(others) <= _ALIKE * usual
+    is_odd = usual > 0 and medians[worst] >= _SLOWER * usual and max(others) <= _ALIKE * min(others)
     is_always = min(ranks[worst]) > _ALIKE * usual
     return (worst, medians[worst], usual) if is_odd and is_always else None

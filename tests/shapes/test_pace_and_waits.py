@@ -44,7 +44,7 @@ def bar(now: int, minutes: int) -> str:
         ),
     ],
 )
-def test_a_bar_stands_by_its_own_clock(draws: list[tuple[int, int]], stands: bool) -> None:
+def test_a_bar_stands_by_its_own_clock(draws: list[tuple[int, int]], *, stands: bool) -> None:
     """It is drawn at one position, and its clock goes on."""
     text = "\r".join(bar(now, minutes) for now, minutes in draws)
     assert [shape.id for shape in frozen(observed(text))] == ["same-step"] * stands
