@@ -39,7 +39,7 @@ class _Draw(NamedTuple):
 def frozen(observed: Observed) -> Iterator[Shape]:
     """Find sources whose last bar stands at one position, short of its end, for long."""
     for source, (first, text) in observed.tails.items():
-        if source in observed.last_records and (found := _standing(_draws(text))) is not None:
+        if (found := _standing(_draws(text))) is not None:
             draw, said = found
             line = first + text.count("\n", 0, draw.start)
             yield Shape("same-step", said, source, NOWHERE, line)

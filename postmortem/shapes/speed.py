@@ -8,6 +8,7 @@ between two records tells what the steps between them took.
 """
 
 import itertools
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,13 @@ _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
+_SPEED: Final = re.compile(
+    r"^(?!eval|val|test|train_samples|train_steps).*"
+    r"(?:(?:tokens?|samples?|images?|steps?|iter(?:ation)?s?|frames?)_per_s(?:ec(?:ond)?)?(?:_|$)"
+    r"|^(?:fps|tps|wps|ups|tgs)$)",
+    re.IGNORECASE,
+)
+"""What programs call a speed that no rule has named so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ def slowing(observed: Observed) -> Iterable[Shape]:
     The first tenth of the records holds compilation, caches and warm-up.
     """
     curves = observed.curves
-    for name in (names.THROUGHPUT, names.STEP_TIME):
+    for name in (names.THROUGHPUT, names.STEP_TIME, *filter(_SPEED.search, curves.by_name)):
         pace = _pace(curves, name)
         if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
             return _shapes(curves, pace, slowed)
