@@ -87,14 +87,19 @@ def _lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
 
 def _all_on(text: str) -> Iterator[tuple[str, int, float]]:
     """Give what a line tells of all ranks."""
-    found = _RANKS.search(text) if "0:" in text or "0=" in text or "0 " in text else None
+    yield from _in_pairs(text)
+    if "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
+        values = re.findall(_NUMBER, found["all"])
+        yield from ((_plain(found["label"]), rank, float(one)) for rank, one in enumerate(values))
+
+
+def _in_pairs(text: str) -> Iterator[tuple[str, int, float]]:
+    """Give the figures of all ranks that are printed with their numbers."""
+    found = _RANKS.search(text) if "0" in text else None
     if found is not None and _is_work(found["label"]):
         pairs = [(int(one["rank"]), float(one["value"])) for one in _PAIR.finditer(found["all"])]
         if [rank for rank, _ in pairs] == list(range(len(pairs))):
             yield from ((_plain(found["label"]), rank, value) for rank, value in pairs)
-    elif "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
-        values = re.findall(_NUMBER, found["all"])
-        yield from ((_plain(found["label"]), rank, float(one)) for rank, one in enumerate(values))
 
 
 def _own(observed: Observed, source: int, text: str) -> Iterator[tuple[str, int, float]]:
