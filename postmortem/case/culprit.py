@@ -31,7 +31,12 @@ _ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "sile
 _PID: Final = re.compile(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:)(?P<pid>[1-9]\d{1,9})\b"
 )
-
+_PLACED: Final = re.compile(
+    r"\b[Rr]ank[ =:]{0,2}(?P<rank>\d{1,5})\b[ ,;(]{1,3}"
+    r"(?:(?:on )?(?:node|host)[ =:]{1,2}(?P<node>[A-Za-z][\w.-]{0,62}\w)"
+    r"|(?:device|gpu)[ =:]{1,2}\d)"
+)
+"""A rank with its machine or its device beside it."""
 _OWN_PID: Final = re.compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
 
 
@@ -60,10 +65,23 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
             return None
         where = shape.where.filled(_node_of(case, shape))
         return Meant(where, shape, _of_the_machine(case, first, where))
+    if first.where.rank is None and (named := _named_in(finding)) is not None:
+        return Meant(named.filled(first.where))
     if first.where.rank is None and not _is_of_a_process(case, first.source):
         victim = next(_victims(case, finding), None)
         return None if victim is None else Meant(victim.filled(first.where))
     return None
+
+
+def _named_in(finding: Finding) -> Where | None:
+    """Give the one rank that a line names as the place of what it tells, beside node or device."""
+    if finding.signature.startswith(_OF_NOBODY):
+        return None
+    told = {
+        Where(rank=int(match["rank"]), node=match["node"])
+        for match in _PLACED.finditer(finding.text)
+    }
+    return told.pop() if len(told) == 1 else None
 
 
 def _of_the_machine(case: Case, first: Failure, where: Where) -> Finding | None:

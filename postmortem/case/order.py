@@ -12,11 +12,11 @@ own file says stands for copies of it in a console log or in an error file.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure, may_have_ended_it
 from postmortem.case.order_of_time import Clock
-from postmortem.case.tellers import distance, is_named, root_causes
+from postmortem.case.tellers import ITSELF, distance, is_named, root_causes
 from postmortem.case.waiting import before_who_was_ended, behind_who_failed
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
@@ -27,6 +27,8 @@ from postmortem.model.said import Said
 from postmortem.reading.windows import same_process
 
 Sources = Sequence[Source[Said]]
+_OF_OTHERS: Final = ("distributed.", "unknown.", "scheduler.", "code.", "hang.")
+"""Beginnings of the ids of what a process meets when another has failed."""
 
 
 def first_to_last(
@@ -47,6 +49,7 @@ def first_to_last(
         key=lambda failure: _key(failure, rules, clock, roots, sources),
     )
     found = behind_who_failed(before_who_was_ended(found), rules, clock)
+    found = _behind_what_is_known(found, rules, clock)
     if not found:
         return []
     return [_of_its_own_file(found[0], found, sources, gathered.error_files), *found]
@@ -81,6 +84,35 @@ def _key(
         is_of_a_process and bool(unrecorded) and not is_named(failure.where, unrecorded),
         source,
         offset,
+    )
+
+
+def _behind_what_is_known(
+    failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
+) -> list[Failure]:
+    """Put a cause that one process alone shows before exceptions of others that nothing explains.
+
+    Where no clock tells which came first, they are what the others met when that one was gone.
+    """
+    first = failures[0] if failures else None
+    if first is None or first.finding is not None or clock.is_of_use:
+        return failures
+    heads: dict[int, Failure] = {}
+    for failure in sorted(failures, key=lambda one: (one.line, one.finding is None)):
+        heads.setdefault(failure.source, failure)
+    own = [head for head in heads.values() if _explains(head, rules)]
+    if len(own) != 1 or len(heads) <= len(own) + 1:
+        return failures
+    return [own[0], *(failure for failure in failures if failure is not own[0])]
+
+
+def _explains(failure: Failure, rules: Mapping[str, Signature]) -> bool:
+    """Say whether a process tells what happened to itself, in words that are known."""
+    finding = failure.finding
+    return (
+        finding is not None
+        and not finding.signature.startswith(_OF_OTHERS)
+        and distance(failure, rules) == ITSELF
     )
 
 

@@ -22,6 +22,8 @@ _PEERS: Final = "distributed."
 while a launcher's status is of the run itself."""
 _STANDS_STILL: Final = "hang.stands-still."
 _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
+_MOVING: Final = frozenset({"slow-down"})
+"""Shapes of a run whose steps still come: it is slow, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"
 _ALIASES: Final = {
     "transformers-trainer": "transformers",
@@ -61,7 +63,7 @@ def how_it_ended(
         return "completed"
     if failures or _is_ended(gathered, seen, known):
         return "failed"
-    if known.keys() & _STILL or any(_stands_still(found, gathered) for found in seen):
+    if known.keys() & _STILL or any(_stands_still(found, gathered, known) for found in seen):
         return "stalled"
     return _without_end(gathered, seen, known)
 
@@ -121,11 +123,12 @@ def _ends_it(found: Seen, gathered: Gathered) -> bool:
     return found.finding.role == "consequence" and _is_last(found, gathered)
 
 
-def _stands_still(found: Seen, gathered: Gathered) -> bool:
+def _stands_still(found: Seen, gathered: Gathered, known: Mapping[str, Shape]) -> bool:
+    """Say whether somebody says that the run stands still, and its figures do not say otherwise."""
     signature = found.finding.signature
-    return signature.startswith(_STANDS_STILL) or (
-        signature == _DUMPED and _is_last(found, gathered)
-    )
+    if signature.startswith(_STANDS_STILL):
+        return not _MOVING.intersection(known)
+    return signature == _DUMPED and _is_last(found, gathered)
 
 
 def _told_of_failure(gathered: Gathered) -> bool:

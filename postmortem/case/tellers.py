@@ -32,6 +32,12 @@ _PEER_GONE: Final = re.compile(
     r" bytes|^-- Process \d+ terminated",
 )
 
+_OF_ANOTHER: Final = re.compile(
+    r"(?:Train(?:ing|er)?|Task|Job|Worker|Child|Remote|Actor|Trial|Tune|Raylet)[A-Za-z]{0,20}"
+    r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
+)
+"""Exceptions in which a driver says that one of its processes has failed."""
+
 
 def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
     """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
@@ -39,6 +45,8 @@ def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
     if traceback is not None:
         if traceback.exception.endswith("ProcessRaisedException"):
             return _LOST
+        if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
+            return _LAUNCHER
         return _by_wording(traceback.message)
     if finding is None:
         return ITSELF

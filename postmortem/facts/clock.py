@@ -6,6 +6,7 @@ times are compared only on the same one.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -16,6 +17,12 @@ _PREFIX: Final = 200
 _NEAR_SECONDS: Final = 60.0
 _NEAR_SHARE: Final = 0.1
 _YEAR: Final = 366 * 86400.0
+
+_SHORT: Final = re.compile(
+    r"\s{0,4}\[?(?:(?P<year>2\d)[-/])?(?P<month>0\d|1[0-2])[-/](?P<day>[0-2]\d|3[01])"
+    r"[ T_-](?P<clock>[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?)(?![\d:])"
+)
+"""A stamp without a year, or with two digits of it, in front of what a logger prints."""
 
 
 class Stamp(NamedTuple):
@@ -36,8 +43,19 @@ def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
 
 def time_of(line: str) -> str | None:
     """Give the time that a raw line prints, be it behind a task number, if it can be read."""
-    time = clean(line[:_PREFIX], srun=True).time
+    cleaned = clean(line[:_PREFIX], srun=True)
+    time = cleaned.time or _short(cleaned.text)
     return None if time is None or math.isnan(seconds(time)) else time
+
+
+def _short(text: str) -> str | None:
+    """Read a stamp that no form of prefix takes off, since the line's format begins with it."""
+    found = _SHORT.match(text)
+    if found is None:
+        return None
+    year = f"20{found['year']}" if found["year"] else "-"
+    clock = found["clock"].replace(",", ".")
+    return f"{year}-{found['month']}-{found['day']}T{clock}"
 
 
 def time_at(known: Sequence[Stamp], line: int) -> str | None:

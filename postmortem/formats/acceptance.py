@@ -89,11 +89,21 @@ class Acceptance:
 
 def _is_again(waiting: Found, found: Found) -> bool:
     """Say whether a line is another one of its layout, not the same one printed twice."""
+    if found.must_rise:
+        return _has_risen(waiting, found)
     return (
         waiting.record.values != found.record.values
         or (waiting.record.step != found.record.step and found.has_step)
         or _is_bad(found)
     )
+
+
+def _has_risen(waiting: Found, found: Found) -> bool:
+    """Say whether a line stands further on in the run than another."""
+    one, other = (
+        (dict(line.record.values).get("epoch", 0.0), line.record.step) for line in (waiting, found)
+    )
+    return other[0] > one[0] or (other[0] == one[0] and other[1] > one[1])
 
 
 def _is_bad(found: Found) -> bool:

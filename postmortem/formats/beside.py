@@ -36,6 +36,9 @@ _REWARD: Final = re.compile(
     re.IGNORECASE,
 )
 _DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_BARE: Final = re.compile(
+    rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
+)
 _FEWEST_DECIMALS: Final = 3
 """Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
@@ -84,7 +87,7 @@ _MEMORY: Final = re.compile(
 )
 _TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
 _DATA_TIME: Final = re.compile(
-    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:time|wait(?:ing)?|load(?:ing)?))?" + _TIME
+    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:[Tt]ime|[Ww]ait(?:ing)?|[Ll]oad(?:ing)?))?" + _TIME
 )
 _WHOLE_TIME: Final = re.compile(
     r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)"
@@ -136,6 +139,14 @@ def figures_on(text: str) -> dict[str, float]:
     if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
         return {}
     _add_pairs(text, values, "")
+    return values
+
+
+def bare_figures_on(text: str) -> dict[str, float]:
+    """Give the figures of a line that names no loss and puts no sign before its figures."""
+    values: dict[str, float] = {}
+    if len(_BARE.findall(text)) >= _FEWEST_DECIMALS:
+        _add_pairs(text, values, "")
     return values
 
 

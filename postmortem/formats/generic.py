@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.formats.bars import Draw, draw
-from postmortem.formats.beside import add_beside, figures_on
+from postmortem.formats.beside import add_beside, bare_figures_on, figures_on
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import epoch_as_printed, named_on, position
 from postmortem.formats.records import Record
@@ -47,6 +47,13 @@ WORDS: Final = (
     b"iters: ",
     b"tep: ",
     b"tep=",
+    *(
+        f"{word} {behind}".encode()
+        for word in (" it", " ep", "iter", "tep", "pdate", "poch")
+        for behind in " 123456789"
+    ),
+    *(f"it {behind}".encode() for behind in " 123456789"),
+    b"poch[",
 )
 _NUMBER: Final = re.compile(FIGURE)
 _SPACE: Final = re.compile(r"\s*#\s*|\s+")
@@ -74,6 +81,8 @@ class Found(NamedTuple):
     """Steps of an epoch as printed."""
     is_numbered: bool = False
     """The step is a mere number in brackets."""
+    must_rise: bool = False
+    """Nothing but a counter that rises would tell that it is a record."""
 
 
 class Looked(NamedTuple):
@@ -148,17 +157,25 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
     """Read the figures of a line that names a step or an epoch, and no loss.
 
     It is to come again before it is taken for a metric line: it has no place that speaks for it.
+    One whose figures have no sign before them is to come again further on.
     """
     named = named_on(text)
-    values = figures_on(text) if named and is_of_training(text) else {}
+    if not named or not is_of_training(text):
+        return None
+    values, units = figures_on(text), dict[str, str]()
+    must_rise = not values
+    if must_rise:
+        values = bare_figures_on(text)
+        units = add_beside(text, values, "") if values else units
     if not values:
         return None
     place = position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
     return Found(
-        Record(place.step, list(values.items()), where, place.total),
+        Record(place.step, list(values.items()), where, place.total, units=units),
         "",
+        must_rise=must_rise,
         has_step=not math.isnan(place.step),
         has_place=False,
         layout=_layout(text),

@@ -18,6 +18,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "rank-slower",
+        say(
+            "one rank takes much longer over its own work than all others, record after record",
+            "某个 rank 自身的计算耗时在每条记录中都远长于其他所有 rank",
+        ),
+    ),
+    Kind(
         "rank-behind",
         say(
             "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it"

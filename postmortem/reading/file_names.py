@@ -34,6 +34,13 @@ _RANK_WORDS: Final = frozenset(
 )
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
 _NODE_LETTER: Final = re.compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
+_OF_MACHINE: Final = re.compile(
+    r"(?:^|[_.\-])(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?|nvidia-smi|ipmi|sel)"
+    r"(?=$|[_.\-])",
+    re.IGNORECASE,
+)
+"""What a log of a machine is called; the rest of its name may be the machine's."""
+_HOST: Final = re.compile(r"[A-Za-z][A-Za-z\d]{0,30}(?:[-.][A-Za-z\d]{1,30}){0,6}\Z")
 _JOB_WORDS: Final = frozenset(
     {"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"}
 )
@@ -79,7 +86,19 @@ def processes_of(paths: Sequence[str]) -> dict[str, Where]:
         stem = Path(path).name.split(".")[0]
         if found[path] == NOWHERE and _NODE_LETTER.match(stem):
             found[path] = Where(node=stem)
+        if found[path] == NOWHERE and (host := _machine(Path(path).name)):
+            found[path] = Where(node=host)
     return found
+
+
+def _machine(name: str) -> str | None:
+    """Read the host off the name of a machine's log: what is left of it beside the kind of log."""
+    stem = re.sub(r"(?:\.(?:txt|log|out|gz|xz|zst|bz2|\d))+\Z", "", name, flags=re.IGNORECASE)
+    if _OF_MACHINE.search(stem) is None:
+        return None
+    rest = _OF_MACHINE.sub("", stem).strip("_.-")
+    is_host = _HOST.match(rest) and any(one.isdigit() for one in rest)
+    return rest if is_host else None
 
 
 def _shared_folder(paths: Sequence[str]) -> str:

@@ -203,9 +203,19 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
     return Cleaned(text, _where(found), _time(found), found.get("level", ""))
 
 
+_EMPHASIS: Final = re.compile(
+    r"\*\*(?P<text>(?:[A-Za-z][\w ./-]{0,40}[:=]\s{0,4})?[-+]?"
+    r"(?:\d[\d.,]{0,30}(?:[eE][-+]?\d{1,3})?|nan|inf)"
+    r"|[A-Za-z][\w ./-]{0,40}[:=]?(?=\*\*\s{0,4}[:=]?\s{0,4}[-+]?\d))\*\*",
+    re.IGNORECASE,
+)
+"""Figures, and names before figures, in the bold type of whoever pasted the log."""
+
+
 def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
     text = text.replace("\x00", "") if "\x00" in text else text
+    text = _EMPHASIS.sub(r"\g<text>", text) if "**" in text else text
     if srun:
         text = _without_task(text, found)
     for _ in range(6):

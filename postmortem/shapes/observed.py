@@ -41,6 +41,8 @@ class Observed:
     """Raw line of the last metric record of each source that has one."""
     tails: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
+    heads: Mapping[int, str] = field(default_factory=dict)
+    """The beginning of each source, as text."""
     processes: Mapping[int, Where] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
     snapshots: frozenset[int] = frozenset()
@@ -98,6 +100,7 @@ def observe(
         first_records={source: line for source, (line, _) in gathered.first_record.items()},
         last_records={source: line for source, (line, _) in gathered.last_record.items()},
         tails=gathered.tails,
+        heads=gathered.heads,
         processes={
             source: sources[source].where if source < len(sources) else NOWHERE
             for source in gathered.tails

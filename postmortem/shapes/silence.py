@@ -3,8 +3,8 @@
 No line for long, or lines that name the same step again and again.
 
 In: the end of a source as text, the line of its last metric record. Out: the shapes `silence`,
-`same-step`. Not here: output that simply ends (nothing shows how long it has been still), time-outs
-of collectives.
+`same-step`. Not here: bars (`shapes.frozen_bar`), output that simply ends (nothing shows how long
+it has been still), time-outs of collectives.
 """
 
 import itertools

@@ -1,37 +1,48 @@
 """How long the steps of a run take: it becomes slow half way through, or waits for data.
 
-In: the curves of one process. Out: the shapes `slow-down`, `slow-fivefold`, `input-bound`,
-`input-starved`. Not here: a run that stands still (`shapes.silence`).
+In: the curves of one process. Out: the shapes `slow-down`, `slow-fivefold`. Not here: waiting for
+data (`shapes.data_waits`), a run that stands still (`shapes.silence`).
+
+A program that prints no speed, or only its mean since the start, still prints a clock: the time
+between two records tells what the steps between them took.
 """
 
 import itertools
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.clock import time_of
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
+from postmortem.reading.prefixes import seconds
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_FEWEST: Final = 20
+_FEWEST: Final = 10
+_MANY: Final = 20
+"""Records from which on a fall to half is believed; fewer must show more."""
+_SLOWED_FEW: Final = 0.34
+_COARSE: Final = 3.0
+"""Seconds between two records below which a clock of whole seconds tells no speed."""
+_FEWEST_LATE: Final = 3
 _SLOWED: Final = 0.5
 _CRAWL: Final = 0.2
 _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
-_MOSTLY: Final = 0.5
-"""Share of a step beyond which waiting for data is most of it."""
-_NEARLY_ALL: Final = 0.8
-_NOT_SHORT: Final = 0.05
-"""Seconds below which a step is a toy's, and waiting says nothing."""
-_SEVERAL: Final = 8
-_WHOLE: Final = 1.2
-"""A share beyond which the two figures are of different units."""
+_SPEED: Final = re.compile(
+    r"^(?!eval|val|test|train_samples|train_steps).*"
+    r"(?:(?:tokens?|samples?|images?|steps?|iter(?:ation)?s?|frames?)_per_s(?:ec(?:ond)?)?(?:_|$)"
+    r"|^(?:fps|tps|wps|ups|tgs)$)",
+    re.IGNORECASE,
+)
+"""What programs call a speed that no rule has named so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,8 @@ class _StepPace:
     unit: str
     points: Sequence[Point]
     rates: Sequence[float]
+    slowed: float
+    """The share of the early speed that is a fall."""
 
 
 def slowing(observed: Observed) -> Iterable[Shape]:
@@ -50,18 +63,25 @@ def slowing(observed: Observed) -> Iterable[Shape]:
     The first tenth of the records holds compilation, caches and warm-up.
     """
     curves = observed.curves
-    for name in (names.THROUGHPUT, names.STEP_TIME):
+    for name in (names.THROUGHPUT, names.STEP_TIME, *filter(_SPEED.search, curves.by_name)):
         pace = _pace(curves, name)
         if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
-            down = curves.shape("slow-down", *slowed)
-            return [down, down._replace(id="slow-fivefold")] if _crawls(pace) else [down]
-    return []
+            return _shapes(curves, pace, slowed)
+    pace = _pace_by_clock(observed)
+    slowed = _break(pace) if pace is not None else None
+    return [] if pace is None or slowed is None else _shapes(curves, pace, slowed)
+
+
+def _shapes(curves: Curves, pace: _StepPace, slowed: tuple[Said, int]) -> Iterable[Shape]:
+    down = curves.shape("slow-down", *slowed)
+    return [down, down._replace(id="slow-fivefold")] if _crawls(pace) else [down]
 
 
 def _crawls(pace: _StepPace) -> bool:
     """Say whether the last quarter has a fifth of the early speed or less."""
     rates = pace.rates
-    early, late = rates[len(rates) // 10 : len(rates) // 3], rates[-(len(rates) // 4) :]
+    early = rates[len(rates) // 10 : len(rates) // 3]
+    late = rates[-max(_FEWEST_LATE, len(rates) // 4) :]
     return statistics.median(late) < _CRAWL * statistics.median(early)
 
 
@@ -78,26 +98,71 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
     rates = [1 / point.value if is_time else point.value for point in points]
     if all(other < one for one, other in itertools.pairwise(rates)):
         return None
-    return _StepPace(name, curves.by_name[name].unit, points, rates)
+    slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
+    return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
+
+
+def _pace_by_clock(observed: Observed) -> _StepPace | None:
+    """Read the seconds a step off the clocks of the records at both ends of the log."""
+    curves = observed.curves
+    series = max(curves.by_name, key=lambda name: len(curves.points(name)), default="")
+    clocked = [
+        (point, seconds(time))
+        for point, line in _printed(observed, curves.points(series) if series else ())
+        if (time := time_of(line)) is not None
+    ]
+    pairs = list(itertools.pairwise(clocked))
+    points = [
+        Point(other.step, (later - sooner) / (other.step - one.step), other.line)
+        for (one, sooner), (other, later) in pairs
+        if other.step > one.step and later > sooner
+    ]
+    if len(points) < _FEWEST or statistics.median(b[1] - a[1] for a, b in pairs) < _COARSE:
+        return None
+    rates = [1 / point.value for point in points]
+    return _StepPace(names.STEP_TIME, "s", points, rates, _SLOWED_FEW)
+
+
+def _printed(observed: Observed, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+    """Give the lines of records as far as they are kept."""
+    source = observed.curves.source
+    head = observed.heads.get(source, "").split("\n")
+    first, text = observed.tails.get(source, (0, ""))
+    tail = text.split("\n")
+    for point in points:
+        if point.line < len(head):
+            yield point, head[point.line - 1]
+        elif 0 < point.line - first < len(tail):
+            yield point, tail[point.line - first]
 
 
 def _break(pace: _StepPace) -> tuple[Said, int] | None:
     """Find a steady speed that falls at some record and stays low."""
+    count = len(pace.rates)
+    tenth = count // 10
+    ends = {count // 3, tenth + max(_FEWEST // 2, count // 6)}
+    return next((found for end in sorted(ends) if (found := _fall(pace, tenth, end))), None)
+
+
+def _fall(pace: _StepPace, begin: int, end: int) -> tuple[Said, int] | None:
+    """Find a fall from the speed between these records."""
     rates, points = pace.rates, pace.points
-    tenth, third, quarter = len(rates) // 10, len(rates) // 3, len(rates) // 4
-    early, late = rates[tenth:third], rates[-quarter:]
+    quarter = max(_FEWEST_LATE, len(rates) // 4)
+    early, late = rates[begin:end], rates[-quarter:]
     usual = statistics.median(early)
     is_steady = sum(rate > _USUAL * usual for rate in early) >= _LASTING * len(early)
     stays = sum(rate < _USUAL * usual for rate in late) >= _LASTING * len(late)
-    if not (is_steady and stays and statistics.median(late) < _SLOWED * usual):
+    if not (is_steady and stays and statistics.median(late) < pace.slowed * usual):
         return None
-    start = next(index for index in range(tenth, len(rates)) if rates[index] < _USUAL * usual)
-    return _from_to(pace, points[tenth:third], points[-quarter:]), points[start].line
+    start = next(index for index in range(begin, len(rates)) if rates[index] < _USUAL * usual)
+    return _from_to(pace, points[begin:end], points[-quarter:]), points[start].line
 
 
 def _dwindling(pace: _StepPace) -> tuple[Said, int] | None:
     """Find a speed that becomes ever lower from part to part of the run."""
     rates, points = pace.rates, pace.points
+    if len(rates) < _MANY:
+        return None
     size = len(rates) // _PARTS
     parts = [statistics.median(rates[index * size : (index + 1) * size]) for index in range(_PARTS)]
     is_falling = all(other < one for one, other in itertools.pairwise(parts))
@@ -128,41 +193,3 @@ def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> 
 def behind(unit: str) -> str:
     """Write a unit behind a number; nothing where none is known."""
     return f" {unit}" if unit else ""
-
-
-def waiting(observed: Observed) -> Iterator[Shape]:
-    """Find steps that consist mostly of waiting for data."""
-    curves = observed.curves
-    late = _steps_with_waits(curves)
-    if not late or not _MOSTLY <= statistics.median(wait / step for step, wait, _ in late) < _WHOLE:
-        return
-    whole, part = (statistics.median(pair[index] for pair in late) for index in (0, 1))
-    unit, line = curves.by_name[names.STEP_TIME].unit, late[0][2]
-    said = say(
-        "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count}"
-        " records",
-        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
-        part=part,
-        whole=whole,
-        unit=behind(unit),
-        share=part / whole,
-        count=len(late),
-    )
-    yield curves.shape("input-bound", said, line)
-    seconds = whole / 1000 if unit == "ms" else whole
-    if part >= _NEARLY_ALL * whole and seconds >= _NOT_SHORT and len(late) >= _SEVERAL:
-        yield curves.shape("input-starved", said, line)
-
-
-def _steps_with_waits(curves: Curves) -> list[tuple[float, float, int]]:
-    """Give time, waiting time and raw line of the steps that print both, but the first.
-
-    Nothing where fewer than three do.
-    """
-    waits = curves.by_line(names.DATA_TIME)
-    pairs = [
-        (point.value, waits[point.line], point.line)
-        for point in curves.points(names.STEP_TIME)
-        if point.value > 0 and point.line in waits
-    ]
-    return pairs[1:] if len(pairs) >= 3 else []

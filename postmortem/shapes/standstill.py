@@ -48,11 +48,14 @@ _FARTHEST_ZONE: Final = 15 * _HOUR
 _MANY: Final = 5
 """Lines of a watcher, and no other, in front of the first record."""
 _VERY_MANY: Final = 10
+_WATCHED: Final = 2
+"""Workers with a watcher beside which one without any stands out."""
 _MOST_TEXT: Final = 160
 _LIVES: Final = re.compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
     r"|\bpython[\d.]* .{0,200}\.py\b"
+    r"|(?m:^\s{0,9}(?:[\w-]{1,32}\s+)?\d{1,9}\s[^\n]{0,60}\d\d:\d\d\s+[RSDT][sl<N+]{0,4}\s)"
 )
 """What shows in a dump that the processes were there when it was taken."""
 
@@ -79,6 +82,7 @@ def still(observed: Observed) -> Iterator[Shape]:
         or _watched_elsewhere(observed, workers)
     )
     if found is not None:
+        found = found._replace(worker=_at_fault(found.worker, workers))
         is_known = found.worker.last is not None
         source = found.worker.source if is_known else found.source
         line = found.worker.last.line if found.worker.last is not None else found.line
@@ -87,6 +91,13 @@ def still(observed: Observed) -> Iterator[Shape]:
         )
         name = "stood-still" if began else "stood-still-at-start"
         yield Shape(name, _said(found), source, NOWHERE, line)
+
+
+def _at_fault(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
+    """Give the one worker whose watcher does not speak while those of all others do."""
+    mute = [other for other in workers if other.beats is None and other.last is not None]
+    is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
+    return mute[0]._replace(beats=worker.beats) if is_one and worker.beats is not None else worker
 
 
 def _is_through(observed: Observed) -> bool:

@@ -1,0 +1,138 @@
+"""Steps that consist mostly of waiting for data, each of them or in stalls.
+
+In: the curves of one process. Out: the shapes `input-bound`, `input-starved`. Not here: how fast
+the steps are (`shapes.speed`).
+
+Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps
+one waits for all of them. The median of such steps tells nothing, the sum does, if the records are
+those of all steps: of records now and then, the first of each epoch alone would be a stall.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from postmortem import names
+from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.speed import behind
+
+_MOSTLY: Final = 0.5
+"""Share of a step beyond which waiting for data is most of it."""
+_NEARLY_ALL: Final = 0.8
+_NOT_SHORT: Final = 0.05
+"""Seconds below which a step is a toy's, and waiting says nothing."""
+_SEVERAL: Final = 8
+_WHOLE: Final = 1.2
+"""A share beyond which the two figures are of different units."""
+_STALLS: Final = 3
+_OFTEN: Final = 6
+"""Of so many steps at least one is a stall."""
+_LONG: Final = 5.0
+"""Times the usual step that a stall takes."""
+_WORTH: Final = 10.0
+"""Seconds of waiting altogether below which stalls say nothing."""
+
+
+class _Step(NamedTuple):
+    whole: float
+    wait: float
+    line: int
+    step: float
+
+
+def waiting(observed: Observed) -> Iterator[Shape]:
+    """Find steps that consist mostly of waiting for data."""
+    curves = observed.curves
+    steps = _steps_with_waits(curves)
+    if not steps:
+        return
+    unit = curves.by_name[names.STEP_TIME].unit
+    share = statistics.median(step.wait / step.whole for step in steps)
+    if _MOSTLY <= share < _WHOLE:
+        yield from _each(curves, steps, unit)
+    elif share < _MOSTLY:
+        yield from _in_stalls(curves, steps, unit)
+
+
+def _each(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Shape]:
+    """Tell of steps each of which waits."""
+    whole = statistics.median(step.whole for step in steps)
+    part = statistics.median(step.wait for step in steps)
+    said = say(
+        "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count}"
+        " records",
+        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
+        part=part,
+        whole=whole,
+        unit=behind(unit),
+        share=part / whole,
+        count=len(steps),
+    )
+    yield curves.shape("input-bound", said, steps[0].line)
+    is_short = _seconds(whole, unit) < _NOT_SHORT
+    if part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL:
+        yield curves.shape("input-starved", said, steps[0].line)
+
+
+def _in_stalls(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Shape]:
+    """Find stalls that take up most of the time of consecutive steps."""
+    usual = statistics.median(step.whole for step in steps)
+    stalls = [
+        step for step in steps if step.wait >= _MOSTLY * step.whole and step.whole >= _LONG * usual
+    ]
+    whole, part = sum(step.whole for step in steps), sum(step.wait for step in steps)
+    if (
+        len(stalls) < max(_STALLS, len(steps) / _OFTEN)
+        or not _MOSTLY * whole <= part < _WHOLE * whole
+        or _seconds(part, unit) < _WORTH
+        or not _is_every_step(steps)
+    ):
+        return
+    said = _stalled(stalls, part, whole, unit, len(steps))
+    yield curves.shape("input-bound", said, stalls[0].line)
+    if part >= _NEARLY_ALL * whole:
+        yield curves.shape("input-starved", said, stalls[0].line)
+
+
+def _stalled(stalls: Sequence[_Step], part: float, whole: float, unit: str, count: int) -> Said:
+    return say(
+        "data time {part:.4g} of {whole:.4g}{unit} altogether ({share:.0%}): {stalls} of {count}"
+        " steps wait for long",
+        "{count} 步共 {whole:.4g}{unit}，其中取数据占 {part:.4g}（{share:.0%}）："
+        "{stalls} 步等待很久",
+        part=part,
+        whole=whole,
+        unit=behind(unit),
+        share=part / whole,
+        stalls=len(stalls),
+        count=count,
+    )
+
+
+def _is_every_step(steps: Sequence[_Step]) -> bool:
+    """Say whether the records are those of consecutive steps."""
+    apart = [other.step - one.step for one, other in itertools.pairwise(steps)]
+    return all(map(math.isfinite, apart)) and statistics.median(apart) == 1
+
+
+def _seconds(value: float, unit: str) -> float:
+    return value / 1000 if unit == "ms" else value
+
+
+def _steps_with_waits(curves: Curves) -> list[_Step]:
+    """Give the steps that print both times, but the first.
+
+    Nothing where fewer than three do.
+    """
+    waits = curves.by_line(names.DATA_TIME)
+    found = [
+        _Step(point.value, waits[point.line], point.line, point.step)
+        for point in curves.points(names.STEP_TIME)
+        if point.value > 0 and point.line in waits
+    ]
+    return found[1:] if len(found) >= 3 else []

@@ -1,0 +1,141 @@
+"""One rank that takes much longer over its own work than the others, which wait for it.
+
+In: both ends of each source as text. Out: the shape `rank-slower`. Not here: one curve that becomes
+slower (`shapes.speed`), a rank that stops altogether (`shapes.odd_one_out`).
+
+Programs print what each rank takes in two ways: all ranks on one line, or a line a rank. What a
+rank spends in waiting for the others says the opposite and is left out.
+"""
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.model.lines import Where
+from postmortem.model.said import say
+from postmortem.reading.prefixes import clean
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST_RANKS: Final = 4
+_FEWEST_TIMES: Final = 3
+_SLOWER: Final = 1.8
+_ALIKE: Final = 1.4
+_LONGEST: Final = 2000
+_MOST_LINES: Final = 400
+_NUMBER: Final = r"\d{1,9}(?:\.\d{1,9})?"
+_RANKS: Final = re.compile(
+    rf"(?P<label>[^|\d\n]{{3,60}}?)\[?(?P<all>(?<![\d.])(?:[Rr](?:ank)?[ _]?)?0\s?[:=]\s?{_NUMBER}"
+    rf"(?:[sm,; ]{{1,4}}(?:[Rr](?:ank)?[ _]?)?\d{{1,4}}\s?[:=]\s?{_NUMBER}){{3,64}})"
+)
+_PAIR: Final = re.compile(rf"(?P<rank>\d{{1,4}})\s?[:=]\s?(?P<value>{_NUMBER})")
+_LIST: Final = re.compile(
+    rf"(?P<label>[^|\d\n]{{0,60}}\branks?\b[^|\d\n\[]{{0,30}})"
+    rf"\[(?P<all>{_NUMBER}(?:,? {_NUMBER}){{3,64}})\]"
+)
+_FIELD: Final = re.compile(
+    rf"(?P<name>[A-Za-z][A-Za-z_]{{1,30}})\s?[:=]?\s{{0,3}}(?P<value>{_NUMBER})\s?(?:s|ms|sec)\b"
+)
+_OWN_WORK: Final = re.compile(
+    r"time|sec|\bms\b|comput|step|iter|fwd|bwd|forward|backward|fw\b|bw\b|gpu|kernel|opt",
+    re.IGNORECASE,
+)
+_WAITS: Final = re.compile(
+    r"wait|comm|sync|reduce|gather|barrier|idle|data|load|eta|elapsed|total|wall", re.IGNORECASE
+)
+_RANK: Final = re.compile(r"\brank[ =:]{0,2}(?P<rank>\d{1,4})\b", re.IGNORECASE)
+
+
+def slower(observed: Observed) -> Iterator[Shape]:
+    """Find the one rank whose own work takes much longer in each of several records."""
+    by_name: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    places: dict[int, tuple[int, int]] = {}
+    for source, line, text in _lines(observed):
+        for name, rank, value in (*_all_on(text), *_own(observed, source, text)):
+            by_name[name][rank].append(value)
+            places.setdefault(rank, (source, line))
+    for name, ranks in by_name.items():
+        found = _outlier(ranks)
+        if found is not None:
+            rank, own, usual = found
+            source, line = places[rank]
+            said = say(
+                "rank {rank}: {name} {own:.4g}, the others {usual:.4g} (medians)",
+                "rank {rank}：{name} 为 {own:.4g}，其他 rank 为 {usual:.4g}（中位数）",
+                rank=rank,
+                name=name,
+                own=own,
+                usual=usual,
+            )
+            yield Shape("rank-slower", said, source, Where(rank=rank), line)
+            return
+
+
+def _lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
+    """Give the lines of both ends of each source that speak of times, each once."""
+    for source, (first, text) in observed.tails.items():
+        if source in observed.snapshots:
+            continue
+        head = observed.heads.get(source, "").split("\n")[: max(0, first - 1)]
+        for number, line in enumerate(head[:_MOST_LINES], 1):
+            yield source, number, line[:_LONGEST]
+        for number, line in enumerate(text.split("\n")[-_MOST_LINES:], first):
+            yield source, number, line[:_LONGEST]
+
+
+def _all_on(text: str) -> Iterator[tuple[str, int, float]]:
+    """Give what a line tells of all ranks."""
+    yield from _in_pairs(text)
+    if "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
+        values = re.findall(_NUMBER, found["all"])
+        yield from ((_plain(found["label"]), rank, float(one)) for rank, one in enumerate(values))
+
+
+def _in_pairs(text: str) -> Iterator[tuple[str, int, float]]:
+    """Give the figures of all ranks that are printed with their numbers."""
+    found = _RANKS.search(text) if "0" in text else None
+    if found is not None and _is_work(found["label"]):
+        pairs = [(int(one["rank"]), float(one["value"])) for one in _PAIR.finditer(found["all"])]
+        if [rank for rank, _ in pairs] == list(range(len(pairs))):
+            yield from ((_plain(found["label"]), rank, value) for rank, value in pairs)
+
+
+def _own(observed: Observed, source: int, text: str) -> Iterator[tuple[str, int, float]]:
+    """Give the times that a line tells of one rank."""
+    if "s" not in text:
+        return
+    rank = clean(text).where.rank
+    if rank is None:
+        named = _RANK.search(text)
+        rank = int(named["rank"]) if named else observed.processes.get(source, Where()).rank
+    if rank is not None:
+        for field in _FIELD.finditer(text):
+            if _is_work(field["name"]):
+                yield field["name"], rank, float(field["value"])
+
+
+def _is_work(label: str) -> bool:
+    return _OWN_WORK.search(label) is not None and _WAITS.search(label) is None
+
+
+def _plain(label: str) -> str:
+    return " ".join(label.strip(" :=-|,;[(").split())[-40:]
+
+
+def _outlier(ranks: Mapping[int, Sequence[float]]) -> tuple[int, float, float] | None:
+    """Give the one rank that takes much longer while all others are alike: rank, own, usual."""
+    medians = {
+        rank: statistics.median(values)
+        for rank, values in ranks.items()
+        if len(values) >= _FEWEST_TIMES
+    }
+    if len(medians) < _FEWEST_RANKS:
+        return None
+    worst = max(medians, key=lambda rank: medians[rank])
+    others = [value for rank, value in medians.items() if rank != worst]
+    usual = statistics.median(others)
+    is_odd = usual > 0 and medians[worst] >= _SLOWER * usual and max(others) <= _ALIKE * min(others)
+    is_always = min(ranks[worst]) > _ALIKE * usual
+    return (worst, medians[worst], usual) if is_odd and is_always else None
