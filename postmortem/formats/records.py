@@ -26,7 +26,7 @@ from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import View
 
-_VALUE: Final = rb"([+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
+_VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""

@@ -40,7 +40,7 @@ _TOLD: Final = linear(
 _SAID: Final = linear(
     r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))"
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
-    r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*)"
+    r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*|[A-Za-z]{24,512})"
 )
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
@@ -213,7 +213,7 @@ def _is_said(match: Any) -> bool:
     strength = named("_".join(named_by[-1:] if named_by[0].lower() in _ARTICLES else named_by))
     if match["s"] and strength < Named.KEY:  # behind a colon it is the value of a field
         return False
-    if strength is Named.PASSWORD:
+    if strength is Named.PASSWORD and not value.isalpha():
         return len(value) >= _SHORTEST_SAID and not value.isdigit() and not is_placeholder(value)
     shortest = _SHORTEST_TOKEN_SAID if strength is Named.PERHAPS else _SHORTEST_KEY_SAID
     return strength >= Named.PERHAPS and len(value) >= shortest and is_random(value)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from postmortem.formats.records import EPOCHS, MetricReader, Record
 from postmortem.formats.templates import PLACES, Template
+from postmortem.knowledge import attack, attack_texts
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for
 from postmortem.reading.windows import View
@@ -599,3 +600,16 @@ def test_the_clock_of_a_prefix_may_move() -> None:
         )
         is not None
     )
+
+
+def test_a_template_is_linear_on_digits() -> None:
+    """A number that never ends is read in one way only."""
+    reader = readers()["jsonlines.record"]
+    line = '{"step": 1, "loss": 0.5, "lr": 0.1}'
+    template = reader.learn(view(line))
+    assert template is not None
+    longest = attack.worst(
+        lambda text: template.pattern.match(text.encode()),
+        [attack_texts.Attack('{"step": 1, "loss": ', "1")],
+    )
+    assert not longest.is_slow, longest

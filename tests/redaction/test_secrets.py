@@ -28,6 +28,7 @@ LINES = (
     # the line as a log has it, and what of it must not be seen
     (f"token {HF}", HF),
     (f"wandb: api key {HEX}", HEX),
+    ("wandb: api key QbTzLmWrXkPcVhNyGdSfJaRqZtBwMx", "QbTzLmWrXkPcVhNyGdSfJaRqZtBwMx"),
     (f"WANDB_API_KEY={HEX[::-1]}", HEX[::-1]),
     (f"git clone https://{PAT}@github.com/x/y", PAT),
     ("using gho_" + ALPHABET, "gho_" + ALPHABET),
