@@ -5,7 +5,7 @@ much each counts (`case.standing`).
 """
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem.gathering.gathered import Seen
@@ -30,13 +30,7 @@ def narrowest(
     ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
     if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
-    explained = _lines_explained(ordered, rules)
-    left = [
-        found
-        for found in ordered
-        if not rules[found.finding.signature].broad
-        or (found.finding.source not in dumps and _counts(found, explained))
-    ]
+    left = _left(ordered, rules, dumps)
     told = {_line(found) for found in left if _is_broad_cause(found, rules)}
     return [
         found
@@ -45,9 +39,17 @@ def narrowest(
     ]
 
 
-def _counts(found: Seen, explained: Container[tuple[int, int]]) -> bool:
-    """Say whether words stand where a program speaks, and nothing else explains the line."""
-    return _line(found) not in explained and not _OF_A_COMMAND.search(found.finding.text)
+def _left(
+    seen: Sequence[Seen], rules: Mapping[str, Signature], dumps: Container[int]
+) -> list[Seen]:
+    """Leave out words where no program speaks, and where something else explains the line."""
+    explained = _lines_explained(seen, rules)
+
+    def counts(found: Seen) -> bool:
+        is_told = found.finding.source not in dumps and _line(found) not in explained
+        return is_told and not _OF_A_COMMAND.search(found.finding.text)
+
+    return [found for found in seen if not rules[found.finding.signature].broad or counts(found)]
 
 
 def _lines_explained(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> set[tuple[int, int]]:

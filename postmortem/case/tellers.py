@@ -20,8 +20,9 @@ ITSELF: Final = 0
 _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _MOST_TEXT: Final = 600
 _IN_VAIN: Final = re.compile(
-    r"Timed out waiting \d+ms for (?:recv|send|data)|wait timeout after \d+ms|waiting for clients\b"
-    r"|\d+/\d+ clients joined|The client has timed out after|(?:failed to"
+    r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
+    r"|waiting for clients\b"
+    r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
     r" pass|successfully reached) monitoredBarrier"
 )
 _PEER_GONE: Final = re.compile(

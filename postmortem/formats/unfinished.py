@@ -20,7 +20,7 @@ FRAMEWORK: Final = "keras"
 _BAR: Final = re.compile(
     r"(?:^|[\x08\s])\d+/(?:\d+|Unknown)\s+(?:\[=*[>.]*\]|━+|-)[^\n]{0,60}?\s-\s(?=[\w. ]{1,40}: )"
 )
-_PAIR: Final = re.compile(rf"(?P<key>[A-Za-z]\w*): (?P<value>{FIGURE})")
+_PAIR: Final = re.compile(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
 _NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
 _MOST: Final = 64
 

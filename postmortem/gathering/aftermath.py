@@ -38,7 +38,8 @@ _NOT_ORDINARY: Final = re.compile(
     r"|https?:|report|raise |return |except|assert|fatal|panic|\bsee\b|oom|memory|cannot|could not"
     r"|unable|invalid|not found|refused|timed? ?out|hint|\bnote\b|\bnode\b|\brank\b"
     r"|^(?:real|user|sys)\s|^(?:wandb|srun|slurm\w*|mpi\w*|make|bash|sh|pdsh|ssh)\b.{0,40}:"
-    r"|^[\W_]*$|^[#*`>|{}()\[\]-]|[?？]$|\b(?:I|my|me|we|you|your)\b|^\S+@\S+[:~]|[$#] ",
+    r"|^[\W_]*$|^[#*`>|{}()\[\]-]|[?？]$|\b(?:I|my|me|we|you|your)\b"
+    r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",
     re.IGNORECASE,
 )
 _BAR: Final = re.compile(r"\d%\|")

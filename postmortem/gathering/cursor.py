@@ -69,8 +69,9 @@ class Cursor:
         data, base, count, position = block.data, block.offset, block.data.count, block.lo
         is_more, points = self._machine.is_more_than_metric, self._points
         (view, view_base), covered = self._open, self._covered - base  # it may go on from there
-        scan = self._scan(block, view, covered)
-        for number, start in scan:
+        scan, alike = self._scan(block, view, covered), self._machine.alike
+        for found, start in scan:
+            number = alike[found]
             if start < covered:  # on the line that was looked at last
                 if start < scan.until:
                     continue

@@ -4,7 +4,7 @@ In: the knowledge base. Out: `Machine`, built once and shared by all sources. No
 lines (`gathering`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.formats import table
@@ -52,6 +52,8 @@ class Machine:
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = prefilter(self.literals)
+        self.alike = self._alike(wanted)
+        """By literal: the first of those that differ in the digit of their number alone."""
 
     def _wanted(self) -> dict[bytes, list[Wanted]]:
         """Give who wants to see the lines of each literal, in the order in which they look."""
@@ -72,6 +74,13 @@ class Machine:
             for word in words:
                 wanted.setdefault(word, []).append((kind, 0))
         return wanted
+
+    def _alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
+        first: dict[tuple[bytes, tuple[Wanted, ...]], int] = {}
+        return [
+            first.setdefault((literal.rstrip(b"123456789"), tuple(consumers)), number)
+            for number, (literal, consumers) in enumerate(wanted.items())
+        ]
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

@@ -18,7 +18,11 @@ from postmortem.model.visible import ANSI
 _STRING: Final = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 _LIST: Final = re.compile(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
 _LIST_HEAD: Final = re.compile(r"\s{0,200}\[\s{0,200}[\"']")
-_ITEM: Final = re.compile(_STRING)
+_ITEM: Final = re.compile(
+    r"\"(?:[^\"\\\n]|\\.)*(?:\"|\\?(?=\n)|\\?\Z)"
+    r"|'(?:[^'\\\n]|\\.)*(?:'|\\?(?=\n)|\\?\Z)"
+)
+"""A string; what has no end runs to that of its line, so that nothing is read again and again."""
 _LEAST_ITEMS: Final = 3
 _RECORD: Final = b'{"log":"'
 _NARROWEST, _WIDEST = 60, 400

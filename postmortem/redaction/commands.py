@@ -14,7 +14,7 @@ _WORD: Final = r"(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s'\"|;&$-][^\s
 _HANDED: Final = (
     # programs, and how the secret is handed to them
     (
-        "curl|http|https",
+        r"\w*curl|https?",
         r"(?:-u|-U|--user|--proxy-user)[ =]?(?:'(?P<a>[^':\n]*:[^'\n]+)'"
         r"|\"(?P<b>[^\":\n]*:[^\"\n]+)\"|(?P<c>[^\s'\":-][^\s'\":]*:[^\s'\"]+))",
     ),

@@ -24,7 +24,8 @@ _HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
 _ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
 _NOT_FINITE: Final = re.compile(
-    r"(?P<name>[A-Za-z][\w/.@-]{0,60})[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
+    r"(?<![\w/.@-])(?P<name>[A-Za-z][\w/.@-]{0,60})"
+    r"[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
     r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
     re.IGNORECASE,
 )
@@ -46,7 +47,7 @@ _OF_VALUES: Final = re.compile(
 )
 _HARMLESS: Final = re.compile(
     r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
-    r"|(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
+    r"|(?<![A-Za-z])(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
     r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
     r"|enabled?|disabled?)\b",
     re.IGNORECASE,

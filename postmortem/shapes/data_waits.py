@@ -38,7 +38,7 @@ _WORTH: Final = 10.0
 """Seconds of waiting altogether below which stalls say nothing."""
 
 
-class _Step(NamedTuple):
+class _Wait(NamedTuple):
     whole: float
     wait: float
     line: int
@@ -59,7 +59,7 @@ def waiting(observed: Observed) -> Iterator[Shape]:
         yield from _in_stalls(curves, steps, unit)
 
 
-def _each(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Shape]:
+def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
     """Tell of steps each of which waits."""
     whole = statistics.median(step.whole for step in steps)
     part = statistics.median(step.wait for step in steps)
@@ -79,7 +79,7 @@ def _each(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Shape]:
         yield curves.shape("input-starved", said, steps[0].line)
 
 
-def _in_stalls(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Shape]:
+def _in_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
     """Find stalls that take up most of the time of consecutive steps."""
     usual = statistics.median(step.whole for step in steps)
     stalls = [
@@ -99,7 +99,7 @@ def _in_stalls(curves: Curves, steps: Sequence[_Step], unit: str) -> Iterator[Sh
         yield curves.shape("input-starved", said, stalls[0].line)
 
 
-def _stalled(stalls: Sequence[_Step], part: float, whole: float, unit: str, count: int) -> Said:
+def _stalled(stalls: Sequence[_Wait], part: float, whole: float, unit: str, count: int) -> Said:
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} altogether ({share:.0%}): {stalls} of {count}"
         " steps wait for long",
@@ -114,7 +114,7 @@ def _stalled(stalls: Sequence[_Step], part: float, whole: float, unit: str, coun
     )
 
 
-def _is_every_step(steps: Sequence[_Step]) -> bool:
+def _is_every_step(steps: Sequence[_Wait]) -> bool:
     """Say whether the records are those of consecutive steps."""
     apart = [other.step - one.step for one, other in itertools.pairwise(steps)]
     return all(map(math.isfinite, apart)) and statistics.median(apart) == 1
@@ -124,14 +124,14 @@ def _seconds(value: float, unit: str) -> float:
     return value / 1000 if unit == "ms" else value
 
 
-def _steps_with_waits(curves: Curves) -> list[_Step]:
+def _steps_with_waits(curves: Curves) -> list[_Wait]:
     """Give the steps that print both times, but the first.
 
     Nothing where fewer than three do.
     """
     waits = curves.by_line(names.DATA_TIME)
     found = [
-        _Step(point.value, waits[point.line], point.line, point.step)
+        _Wait(point.value, waits[point.line], point.line, point.step)
         for point in curves.points(names.STEP_TIME)
         if point.value > 0 and point.line in waits
     ]

@@ -29,7 +29,7 @@ _LEAST: Final = 600.0
 _TIMES: Final = 30
 
 
-class _Draw(NamedTuple):
+class _Bar(NamedTuple):
     now: int
     total: int
     passed: float
@@ -45,10 +45,10 @@ def frozen(observed: Observed) -> Iterator[Shape]:
             yield Shape("same-step", said, source, NOWHERE, line)
 
 
-def _draws(text: str) -> list[_Draw]:
+def _draws(text: str) -> list[_Bar]:
     """Read the bars on a text, in order."""
     return [
-        _Draw(int(found["now"]), int(found["total"]), _seconds(found), found.start())
+        _Bar(int(found["now"]), int(found["total"]), _seconds(found), found.start())
         for found in _DRAW.finditer(text)
     ]
 
@@ -60,7 +60,7 @@ def _seconds(found: re.Match[str]) -> float:
     return 86_400.0 * days + 3600.0 * hours + 60.0 * minutes + rest
 
 
-def _standing(draws: Sequence[_Draw]) -> tuple[_Draw, Said] | None:
+def _standing(draws: Sequence[_Bar]) -> tuple[_Bar, Said] | None:
     """Find the last position of the last bar, if it is drawn there for long and nowhere else."""
     if not draws:
         return None
@@ -92,7 +92,7 @@ def _standing(draws: Sequence[_Draw]) -> tuple[_Draw, Said] | None:
     return draws[start], said
 
 
-def _usual(before: Sequence[_Draw], last: _Draw) -> float:
+def _usual(before: Sequence[_Bar], last: _Bar) -> float:
     """Give the seconds a step: of the draws before, else the mean since the bar's start."""
     own = [draw for draw in before if draw.total == last.total]
     paces = [

@@ -22,9 +22,12 @@ _SHARE: Final = 0.25
 _LEAST: Final = 1.5 * _MIB
 """What others hold counts from such a share of the card on, and so many MiB."""
 _INDEX: Final = re.compile(r"\s*(\d{1,2})\b")
-_USE: Final = re.compile(r"(\d{1,7})\s*(?:MiB)?\s*/\s*(\d{1,7})\s*M")
-_QUERY: Final = re.compile(r"Total\s+: (\d+) MiB[\s\S]*Used\s+: (\d+) MiB")
-_PROCESS: Final = re.compile(r"(\d{1,2})\s+(?:N/A\s+N/A\s+)?(\d+)\s+\S+\s+(.*\S)\s+(\d+)MiB$")
+_USE: Final = re.compile(r"(?<!\d)(\d{1,7})\s{0,8}(?:MiB)?\s{0,8}/\s{0,8}(\d{1,7})\s{0,8}M")
+_QUERY: Final = re.compile(r"Total\s{1,60}: (\d{1,9}) MiB[\s\S]{0,300}?Used\s{1,60}: (\d{1,9}) MiB")
+_PROCESS: Final = re.compile(
+    r"(\d{1,2})\s{1,12}(?:N/A\s{1,8}N/A\s{1,8})?(\d{1,9})\s{1,12}\S{1,12}\s{1,12}(\S.{0,200}?)\s{1,60}"
+    r"(\d{1,9})MiB$"
+)
 _FIGURE: Final = re.compile(r"(\d{1,7}) MiB$")
 _NAMED: Final = re.compile(r"\bGPU (\d{1,2})\b")
 

@@ -31,7 +31,7 @@ _AGE: Final = re.compile(
 _SPAN: Final = re.compile(r"(?<![\d:])(?:(?P<h>\d{1,4}):)?(?P<m>[0-5]?\d):(?P<s>[0-5]\d)(?![\d:])")
 _DATE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[-/]\d\d[-/]\d\d(?!\d)")
 _WAVERS: Final = re.compile(
-    r"(?<![\w.])[-+]?\d[\d.,]*\s?(?:%|(?:[kmgt]i?)?b\b|w\b|°?c\b|mhz\b|/\s?\d[\d.,]*\s?[kmgt]?i?b\b)",
+    r"(?<![\w.])[-+]?\d[\d.,]{0,12}\s?(?:%|(?:[kmgt]i?)?b\b|w\b|°?c\b|mhz\b|/\s?\d[\d.,]{0,12}\s?[kmgt]?i?b\b)",
     re.IGNORECASE,
 )
 _TURN: Final = re.compile(

@@ -101,10 +101,8 @@ def _fall_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
     if not is_gain or late > first + 0.2 * gain or max(tail) > first + 0.5 * gain:
         return None
     limit = first + 0.5 * gain
-    index = next(
-        index for index in range(early.index(best) + 1, len(values)) if values[index] < limit
-    )
-    return best, late, index
+    lost = (index for index in range(early.index(best) + 1, len(values)) if values[index] < limit)
+    return best, late, next(lost, len(values) - 1)
 
 
 def guessing(observed: Observed) -> Iterable[Shape]:

@@ -27,12 +27,13 @@ _LONGEST: Final = 2000
 _MOST_LINES: Final = 400
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,9})?"
 _RANKS: Final = re.compile(
-    rf"(?P<label>[^|\d\n]{{3,60}}?)\[?(?P<all>(?<![\d.])(?:[Rr](?:ank)?[ _]?)?0\s?[:=]\s?{_NUMBER}"
+    rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{3,200}}?)\[?"
+    rf"(?P<all>(?<![\d.])(?:[Rr](?:ank)?[ _]?)?0\s?[:=]\s?{_NUMBER}"
     rf"(?:[sm,; ]{{1,4}}(?:[Rr](?:ank)?[ _]?)?\d{{1,4}}\s?[:=]\s?{_NUMBER}){{3,64}})"
 )
 _PAIR: Final = re.compile(rf"(?P<rank>\d{{1,4}})\s?[:=]\s?(?P<value>{_NUMBER})")
 _LIST: Final = re.compile(
-    rf"(?P<label>[^|\d\n]{{0,60}}\branks?\b[^|\d\n\[]{{0,30}})"
+    rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{0,200}}?\branks?\b[^|\d\n\[]{{0,30}})"
     rf"\[(?P<all>{_NUMBER}(?:,? {_NUMBER}){{3,64}})\]"
 )
 _FIELD: Final = re.compile(

@@ -15,9 +15,9 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _TAG: Final = re.compile(
-    r"([A-Za-z][\w-]*?)(?:==|\s+|-)(\d[\w.]*)(?:\+|%2B)(?:cu(\d{2,4}))?(?:torch|pt)(\d[\d.]*)"
+    r"(?<![\w-])([A-Za-z][\w-]{0,60}?)(?:==|\s{1,40}|-)(\d[\w.]{0,40})(?:\+|%2B)(?:cu(\d{2,4}))?(?:torch|pt)(\d[\d.]{0,20})"
 )
-_RELEASE: Final = re.compile(r"(\d+)\.(\d+)")
+_RELEASE: Final = re.compile(r"(?<!\d)(\d{1,6})\.(\d{1,6})")
 
 
 def builds(observed: Observed) -> Iterable[Shape]:

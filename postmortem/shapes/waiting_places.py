@@ -20,8 +20,9 @@ _LAST: Final = 3
 _MOST_TEXT: Final = 160
 _WAITS: Final = re.compile(
     r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
-    r"|join|form)\w* (?:the )?(?:\w+ )?(?:process group|rendezvous|communicator|distributed)"
-    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w+ (?:the )?(?:\w+ )?lock\b"
+    r"|join|form)\w{0,12} (?:the )?(?:\w{1,24} )?"
+    r"(?:process group|rendezvous|communicator|distributed)"
+    r"|\brendezvous\b|\bconnecting to\b|\bbarrier\b|acquir\w{1,8} (?:the )?(?:\w{1,24} )?lock\b"
     r"|Building extension module|Loading extension module|Lock file exists|\bpending\b",
     re.IGNORECASE,
 )
