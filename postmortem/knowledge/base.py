@@ -18,7 +18,7 @@ from postmortem import resources
 from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
-from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
 from postmortem.model.said import Said, both, quote
 
 _FORM: Final = "named conditions"
@@ -48,7 +48,7 @@ class Rule:
         """
         if not self._compiled:
             try:
-                self._compiled.append(compiled(self.match))
+                self._compiled.append(self._small(self.match))
             except ValueError as error:
                 raise PatternError(
                     f"{self.id}: not a valid regex: {error}",
@@ -77,8 +77,12 @@ class Rule:
         return () if self._is_another(text, budget) else self.pattern().finditer(text, budget)
 
     def _is_another(self, text: str, budget: Budget | None) -> bool:
-        unless = self.raw.get("unless")
-        return bool(unless) and compiled(unless).search(text, budget) is not None
+        unless: str | None = self.raw.get("unless") or None
+        return unless is not None and self._small(unless).search(text, budget) is not None
+
+    def _small(self, pattern: str) -> Pattern:
+        """Compile a pattern, of words in little room."""
+        return compiled(pattern, LITTLE) if self.raw.get("broad") else compiled(pattern)
 
     def _is_in_company(self, found: Match, budget: Budget | None) -> bool:
         """Say whether each of `beside` stands near a match, on either side of it or within it."""
@@ -86,7 +90,7 @@ class Rule:
         if not words:
             return True
         near = found.string[max(0, found.start() - BESIDE) : found.end() + BESIDE]
-        return all(compiled(word).search(near, budget) is not None for word in words)
+        return all(self._small(word).search(near, budget) is not None for word in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,14 @@ A_JOB: Final = 10.0
 """Seconds for all searches that are no ordinary ones: of one source, of all sources of a job."""
 _ORDINARY: Final = 0.002
 """Seconds that a search may take without touching the budget: no honest line needs more."""
-_MEMORY: Final = 1 << 20
+_MEMORY: Final = 1 << 19
 """Bytes that re2 may take for one pattern.
 
 A hostile text fills them, and there are more than a thousand patterns.
 """
+
+LITTLE: Final = 1 << 17
+"""The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
 _T = TypeVar("_T")
 
@@ -108,8 +111,12 @@ class Pattern(Protocol):
 
 
 @functools.lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Pattern:
+def compiled(pattern: str, room: int = _MEMORY) -> Pattern:
     """Compile a pattern for re2, or for `regex` where re2 cannot hold to its meaning.
+
+    Args:
+        pattern: in the syntax of `regex`.
+        room: bytes that re2 may take for it.
 
     Raises:
         ValueError: it is no valid pattern.
@@ -119,7 +126,7 @@ def compiled(pattern: str) -> Pattern:
     options = re2.Options()
     options.encoding, options.max_mem, options.log_errors = (
         re2.Options.Encoding.LATIN1,
-        _MEMORY,
+        room,
         False,
     )
     try:
