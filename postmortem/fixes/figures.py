@@ -89,6 +89,8 @@ def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
         found["accumulation_double"] = f"{int(accumulation or 1) * (1 if batch == 1 else 2)}"
     if accumulation:
         found["accumulation"] = f"{accumulation:g}"
+    if length := number(values.get("max_seq_length", "")):
+        found["max_seq_length_half"] = f"{max(1, int(length) // 2)}"
     return found
 
 
