@@ -13,7 +13,7 @@ from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD, FactStore
 from postmortem.gathering.gathered import Gathered, Seen
-from postmortem.knowledge.stacks import Stacks
+from postmortem.knowledge.stack_rules import StackRules
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
@@ -28,7 +28,7 @@ _MOVING: Final = frozenset({"slow-down"})
 _DUMPED: Final = "hang.faulthandler"
 
 
-def frameworks(gathered: Gathered, stacks: Stacks) -> dict[str, str | None]:
+def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
     """Name the stacks that were recognised, with versions.
 
     Those that stand on others come first, then the most talkative.
@@ -45,7 +45,7 @@ def frameworks(gathered: Gathered, stacks: Stacks) -> dict[str, str | None]:
     return {name: _version(name, facts, stacks) for name in sorted(counts, key=order)}
 
 
-def _version(name: str, facts: FactStore, stacks: Stacks) -> str | None:
+def _version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
     packages = [*stacks.get(name).packages, name]
     keys = [f"framework.{name}", *(f"package.{package}" for package in packages)]
     return next((value for key in keys if (value := facts.get(key))), None)

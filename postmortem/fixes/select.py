@@ -11,7 +11,7 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
 from postmortem.fixes.figures import fill, own_figures
-from postmortem.fixes.speakers import Speakers, speakers
+from postmortem.fixes.speakers import Speakers, speaking_for
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
@@ -41,7 +41,7 @@ def fixes_for(
     coming back. `extra` holds what the caller knows besides the case: see `own_figures`.
     """
     values = own_figures(case, extra)
-    voice = speakers(case, knowledge.stacks)
+    voice = speaking_for(case, knowledge.stacks)
     entries = [
         entry
         for entry in knowledge.fixes
