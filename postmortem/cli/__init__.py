@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "compare": "Show what differs between a good run and a bad one.",
     "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
+    "explain": "Tell what the rules know of a cause, a message, a condition or a fix.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
     "schema": "Print the JSON Schema of the report.",

@@ -51,6 +51,14 @@ def check_sources(*paths: str) -> None:
         )
 
 
+LANGUAGE: Final = click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="Language of the report.",
+)
 _FORM_OPTIONS: Final = (
     click.option(
         "--format",
@@ -64,14 +72,7 @@ _FORM_OPTIONS: Final = (
         type=OUTPUT,
         help="Write the report to a file; its suffix tells the format.",
     ),
-    click.option(
-        "--lang",
-        "language",
-        type=click.Choice(LANGUAGES),
-        default="en",
-        show_default=True,
-        help="Language of the report.",
-    ),
+    LANGUAGE,
     click.option(
         "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
     ),

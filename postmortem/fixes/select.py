@@ -10,11 +10,11 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
-from postmortem.fixes.figures import fill, own_figures
+from postmortem.fixes.figures import own_figures
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
-from postmortem.knowledge.snippets import Snippet, code
+from postmortem.knowledge.snippets import Snippet, code, fill
 from postmortem.model.answer import Fix
 from postmortem.model.said import Said, both
 
