@@ -1,9 +1,9 @@
 """Writes docs/causes.md and docs/causes.zh.md: all causes, with the accuracy on the samples.
 
-    python tools/reference.py
+    python tools/cause_pages.py
 
 In: the rules, and `sample_logs/` with its labels. Out: the two pages. Not here: the whole page of a
-cause (`postmortem explain ID`). tests/contracts/test_reference.py holds that no cause is missing.
+cause (`postmortem explain ID`). tests/contracts/test_cause_pages.py holds that no cause is missing.
 """
 
 import collections
@@ -26,8 +26,8 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "title": "All causes",
         "intro": (
-            "Written by `python tools/reference.py`; do not edit. `postmortem explain ID` tells all"
-            " that the rules know of one: messages, evidence, fixes. Right: of the recorded samples"
+            "Written by `python tools/cause_pages.py`; do not edit. `postmortem explain ID` tells"
+            " all that the rules know of one: messages, evidence, fixes. Right: of the recorded samples"
             " with this label, those whose verdict is it or as good. The samples were recorded for"
             " this project and helped to write its rules: on logs of strangers less is right."
         ),
@@ -40,10 +40,10 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "zh": {
         "title": "全部原因",
         "intro": (
-            "由 `python tools/reference.py` 生成，请勿手工修改。`postmortem explain ID --lang zh`"
-            " 给出规则对某个原因的全部知识：日志信息、证据、处理办法。正确：在带有该标签的样本中，判定结果"
-            "与标签一致或同样可接受的个数。样本为本项目录制，编写规则时也参考过它们；在陌生日志上准确率会"
-            "低一些。"
+            "由 `python tools/cause_pages.py` 生成，请勿手工修改。`postmortem explain ID --lang zh`"
+            " 给出规则对某个原因的全部知识：日志信息、证据、处理办法。"
+            "正确：在带有该标签的样本中，判定结果与标签一致或同样可接受的个数。"
+            "样本为本项目录制，编写规则时也参考过它们；在陌生日志上准确率会低一些。"
         ),
         "head": "| id | 原因 | 正确 |",
         "all": "全部样本：{count} 个中 {right} 个正确（{share:.1%}）。",
