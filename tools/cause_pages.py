@@ -27,7 +27,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "title": "All causes",
         "intro": (
             "Written by `python tools/cause_pages.py`; do not edit. `postmortem explain ID` tells"
-            " all that the rules know of one: messages, evidence, fixes. Right: of the recorded samples"
+            " all that the rules know of one. Right: of the recorded samples"
             " with this label, those whose verdict is it or as good. The samples were recorded for"
             " this project and helped to write its rules: on logs of strangers less is right."
         ),

@@ -12,10 +12,10 @@ from postmortem.knowledge.base import compiled_rules
 from postmortem.knowledge.schema import SignatureEntry
 from postmortem.knowledge.skeleton import draft
 from postmortem.report.manual.articles import article
-from postmortem.report.manual.entries import KINDS, entries
+from postmortem.report.manual.entries import KINDS, everything
 
 RULES = compiled_rules()
-EVERYTHING = list(entries(RULES))
+EVERYTHING = list(everything(RULES))
 PLACE = re.compile(r"\$\{\w+(?:\|[^}]*)?\}")
 LINES = [
     "foo.LinkTrainingError: lane 3 of /dev/foo0 lost lock after 12.5 ms (code 0x1f), id 'ab-1'",

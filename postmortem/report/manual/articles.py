@@ -1,6 +1,6 @@
 """The page of one id, in Markdown.
 
-In: an `Entry`, the rules, a language. Out: Markdown. Not here: looking it up
+In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it up
 (`report.manual.entries`), how a terminal shows it (`cli`).
 """
 
@@ -8,27 +8,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from postmortem.knowledge.snippets import code, fill, snippet
-from postmortem.report.manual.entries import Entry, Rules
+from postmortem.report.manual.entries import Explained, Rules
 from postmortem.report.manual.headings import HEADINGS, LEVELS, WORDS, names
 
 _LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
 
 
-def article(entry: Entry, rules: Rules, language: str) -> str:
+def article(entry: Explained, rules: Rules, language: str) -> str:
     """Write the page of an id."""
-    page = _Page(rules, language)
+    page = _Sheet(rules, language)
     return "\n".join([*page.head(entry), *_BODIES[entry.kind](page, entry), ""])
 
 
 def contents(rules: Rules, language: str) -> str:
     """List all causes."""
-    page = _Page(rules, language)
+    page = _Sheet(rules, language)
     causes = rules["taxonomy"]["causes"].items()
     lines = (f"- `{name}`: {page.text(told['title'])}" for name, told in causes)
     return "\n".join([f"# {page.word('causes')}", "", *lines, ""])
 
 
-class _Page:
+class _Sheet:
     """What is written in one language, with the rules at hand."""
 
     def __init__(self, rules: Rules, language: str) -> None:
@@ -54,7 +54,7 @@ class _Page:
         """Put something in brackets behind a text, if there is anything."""
         return self.joined("aside", text=text, aside=aside) if aside else text
 
-    def head(self, entry: Entry) -> Iterator[str]:
+    def head(self, entry: Explained) -> Iterator[str]:
         """Write the title."""
         title = entry.raw.get("title") or entry.raw.get("meaning") or entry.raw.get("symptom")
         yield from (f"# {self.text(title)}", "", f"`{entry.id}` · {self.word(entry.kind)}", "")
@@ -76,7 +76,7 @@ class _Page:
         return ", ".join([*wanted, *unwanted])
 
 
-def _cause(page: _Page, entry: Entry) -> Iterator[str]:
+def _cause(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (page.text(raw["definition"]), "")
     if raw.get("explanation"):
@@ -97,7 +97,7 @@ def _cause(page: _Page, entry: Entry) -> Iterator[str]:
     yield from page.section("advisories", _advisories(page, entry.id))
 
 
-def _suggesting(page: _Page, cause: str) -> Iterator[str]:
+def _suggesting(page: _Sheet, cause: str) -> Iterator[str]:
     """List the signatures that speak for a cause, the strongest first."""
     found = [
         (_LEVEL_ORDER[one["suggests"][cause]], one["id"], one)
@@ -109,13 +109,13 @@ def _suggesting(page: _Page, cause: str) -> Iterator[str]:
         yield f"- {page.labelled(page.level(one['suggests'][cause]), told)}"
 
 
-def _items(page: _Page, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for item in items:
         told = page.aside(page.text(item["text"]), page.asked(item))
         yield f"- {page.labelled(page.level(item['level']), told)}"
 
 
-def _precedence(page: _Page, cause: str) -> Iterator[str]:
+def _precedence(page: _Sheet, cause: str) -> Iterator[str]:
     for one in page.rules["taxonomy"]["precedence"]:
         if one["winner"] == cause:
             yield f"- {page.word('before')} `{one['loser']}`"
@@ -123,14 +123,14 @@ def _precedence(page: _Page, cause: str) -> Iterator[str]:
             yield f"- {page.word('behind')} `{one['winner']}`"
 
 
-def _needs(page: _Page, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _needs(page: _Sheet, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for one in needs:
         yield f"- {page.labelled(page.text(one['what']), page.text(one['why']))}"
         if one.get("command"):
             yield from ("", "  ```bash", f"  {one['command']}", "  ```", "")
 
 
-def _fixes(page: _Page, cause: str) -> Iterator[str]:
+def _fixes(page: _Sheet, cause: str) -> Iterator[str]:
     """List the fixes of a cause in the order in which a report would show them."""
     found = [one for one in page.rules["fixes"] if cause in one["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
@@ -142,14 +142,14 @@ def _fixes(page: _Page, cause: str) -> Iterator[str]:
         yield f"- {page.labelled(page.word(one['kind']), told)}"
 
 
-def _advisories(page: _Page, cause: str) -> Iterator[str]:
+def _advisories(page: _Sheet, cause: str) -> Iterator[str]:
     for one in page.rules["advisories"]:
         if cause in one["causes"]:
             told = page.aside(page.text(one["symptom"]), f"`{one['id']}`")
             yield f"- {page.labelled(' '.join((one['package'], one['range'])), told)}"
 
 
-def _signature(page: _Page, entry: Entry) -> Iterator[str]:
+def _signature(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (page.word(f"role {raw['role']}"), "")
     suggested = raw.get("suggests") or {}
@@ -170,14 +170,14 @@ def _signature(page: _Page, entry: Entry) -> Iterator[str]:
     yield from page.section("used", _users(page, entry.id))
 
 
-def _condition(page: _Page, entry: Entry) -> Iterator[str]:
+def _condition(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section(
         "holds", _code("yaml", _yaml(entry.raw["holds"])) if "holds" in entry.raw else []
     )
     yield from page.section("used", _users(page, entry.id))
 
 
-def _fix(page: _Page, entry: Entry) -> Iterator[str]:
+def _fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (
         page.text(raw["why"]),
@@ -195,7 +195,7 @@ def _fix(page: _Page, entry: Entry) -> Iterator[str]:
     yield from page.section("references", _references(raw))
 
 
-def _advisory(page: _Page, entry: Entry) -> Iterator[str]:
+def _advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (f"{raw['package']} {raw['range']}", "")
     asked = page.asked(raw)
@@ -211,7 +211,7 @@ def _advisory(page: _Page, entry: Entry) -> Iterator[str]:
     yield from page.section("references", _references(raw))
 
 
-def _users(page: _Page, name: str) -> Iterator[str]:
+def _users(page: _Sheet, name: str) -> Iterator[str]:
     """List the causes, fixes, advisories and conditions that name a condition or signature."""
     for kind in ("causes", "fixes", "advisories"):
         for one in page.rules[kind]:
@@ -220,7 +220,7 @@ def _users(page: _Page, name: str) -> Iterator[str]:
                 yield f"- `{one['id']}`"
 
 
-def _title(page: _Page, cause: str) -> str:
+def _title(page: _Sheet, cause: str) -> str:
     known = page.rules["taxonomy"]["causes"].get(cause)
     return page.text(known["title"]) if known else cause
 
@@ -239,7 +239,7 @@ def _yaml(value: Any) -> str:
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
-_BODIES: Final[Mapping[str, Callable[[_Page, Entry], Iterator[str]]]] = {
+_BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
     "cause": _cause,
     "signature": _signature,
     "condition": _condition,

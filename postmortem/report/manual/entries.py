@@ -1,6 +1,7 @@
 """Look an id up among all rules: causes, signatures, conditions, shapes, fixes, advisories.
 
-In: compiled rules, an id. Out: `Entry`. Not here: what its page says (`report.manual.articles`).
+In: compiled rules, an id. Out: `Explained`. Not here: what its page says
+(`report.manual.articles`).
 """
 
 import difflib
@@ -22,7 +23,7 @@ _PLURALS: Final[Mapping[str, str]] = {
 _NEAR: Final = 5
 
 
-class Entry(NamedTuple):
+class Explained(NamedTuple):
     """A rule with its kind; of a cause, what the taxonomy says is among its keys."""
 
     kind: str
@@ -31,35 +32,35 @@ class Entry(NamedTuple):
     raw: Mapping[str, Any]
 
 
-def entries(rules: Rules) -> Iterator[Entry]:
+def everything(rules: Rules) -> Iterator[Explained]:
     """Yield all that can be explained."""
     causes = {one["id"]: one for one in rules["causes"]}
     for name, told in rules["taxonomy"]["causes"].items():
-        yield Entry("cause", name, {**causes.get(name, {}), **told})
+        yield Explained("cause", name, {**causes.get(name, {}), **told})
     for kind, plural in _PLURALS.items():
         for one in rules[plural]:
-            yield Entry(kind, one["id"], one)
+            yield Explained(kind, one["id"], one)
     for shape in CATALOGUE.values():
         meaning = {"en": shape.meaning.en, "zh": shape.meaning.zh}
-        yield Entry("shape", shape.id, {"meaning": meaning})
+        yield Explained("shape", shape.id, {"meaning": meaning})
 
 
-def look_up(rules: Rules, name: str) -> Entry:
+def look_up(rules: Rules, name: str) -> Explained:
     """Find what has an id; a cause before all else.
 
     Raises:
         UsageError: nothing has it; ids that look like it are told.
     """
-    everything = list(entries(rules))
-    found = next((one for one in everything if one.id == name), None)
+    all_of_it = list(everything(rules))
+    found = next((one for one in all_of_it if one.id == name), None)
     if found is None:
-        raise UsageError(f"nothing has the id {name!r}", "", _hint(everything, name))
+        raise UsageError(f"nothing has the id {name!r}", "", _hint(all_of_it, name))
     return found
 
 
-def _hint(everything: Sequence[Entry], name: str) -> str:
+def _hint(all_of_it: Sequence[Explained], name: str) -> str:
     """Say which ids were meant, or where they are listed."""
-    ids = [one.id for one in everything]
+    ids = [one.id for one in all_of_it]
     within = [one for one in ids if name.lower() in one][:_NEAR] if len(name) > 2 else []
     near = within or difflib.get_close_matches(name.lower(), ids, _NEAR, 0.6)
     return f"did you mean {', '.join(near)}?" if near else "see: postmortem patterns list"
