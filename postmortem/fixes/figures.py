@@ -14,7 +14,6 @@ from postmortem.fixes.distributions import names_of
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
 
-_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
 
@@ -24,15 +23,6 @@ _NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _RATE: Final = "learning_rate"
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace `${name|default}` by the user's value, else the default, else `<name>`."""
-
-    def replacement(match: re.Match[str]) -> str:
-        return values.get(match[1]) or (match[2] if match[2] is not None else f"<{match[1]}>")
-
-    return _PLACEHOLDER.sub(replacement, template)
 
 
 def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str, str]:

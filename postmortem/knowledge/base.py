@@ -184,10 +184,19 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
 
 @functools.lru_cache(maxsize=4)
 def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
+    return _typed(compiled_rules(extra))
+
+
+def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
+    """Give the rules as their files hold them, those of the user's own folders included.
+
+    Raises:
+        PatternError: a file is no valid YAML.
+    """
     built_in = resources.compiled()
     if built_in is not None and not extra:
-        return _typed(json.loads(built_in.read_text(encoding="utf-8")))
-    return _typed(_cached((resources.folder("patterns"), *extra)))
+        return dict(json.loads(built_in.read_text(encoding="utf-8")))
+    return _cached((resources.folder("patterns"), *extra))
 
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from postmortem.fixes.figures import fill, own_figures
+from postmortem.fixes.figures import own_figures
+from postmortem.knowledge.snippets import fill
 from tests.fixes.runs import case
 
 
