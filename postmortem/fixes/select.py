@@ -10,12 +10,8 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
-<<<<<<< HEAD
-from postmortem.fixes.figures import fill, own_figures
-from postmortem.fixes.speakers import Speakers, speaking_for
-=======
 from postmortem.fixes.figures import own_figures
->>>>>>> w-cli
+from postmortem.fixes.speakers import Speakers, speaking_for
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
