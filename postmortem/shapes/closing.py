@@ -59,7 +59,6 @@ _SUBJECT: Final = (
 )
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
-_END: Final = r"(?:[\s.!,;:)✅🎉🎊✨=*#-]|$)"
 _CLOSING: Final = re.compile(
     rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
