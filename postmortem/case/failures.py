@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.gathering.aftermath import CAUGHT
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
@@ -126,8 +126,7 @@ def _among_findings(
     return [
         _Suspect(
             of_finding(found.finding),
-            gathered.records_beside(found.finding.source, found.finding.where)
-            - found.records_before,
+            records_behind(gathered, found.finding, found.records_before),
             found.finding.level in QUOTED,
         )
         for found in seen
@@ -141,7 +140,7 @@ def _among_tracebacks(
     return [
         _Suspect(
             of_traceback(traceback),
-            gathered.records_beside(traceback.source, traceback.where) - before,
+            records_behind(gathered, traceback, before),
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks

@@ -12,6 +12,7 @@ from typing import Final
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.case.values import Case
+from postmortem.gathering.gathered import records_behind
 from postmortem.inference.rules import WEIGHTS, Scored
 from postmortem.model.answer import Evidence
 from postmortem.model.said import Said, cut, say
@@ -84,7 +85,7 @@ def _survived(case: Case) -> Evidence[Said] | None:
                 finding.end_line,
             )
     for traceback, before in case.gathered.tracebacks:
-        after = case.gathered.records_beside(traceback.source, traceback.where) - before
+        after = records_behind(case.gathered, traceback, before)
         is_own = traceback.line >= case.begins.get(traceback.source, 0)
         if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
             return Evidence(
