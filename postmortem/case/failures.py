@@ -16,6 +16,7 @@ from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.shapes.ending import SUCCESS
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
@@ -29,7 +30,6 @@ CONSEQUENCE_EXCEPTIONS: Final = (
     "KeyboardInterrupt",
     "SystemExit",
 )
-SUCCESS: Final = "healthy."
 _MOST_SAID: Final = 160
 
 
@@ -171,6 +171,13 @@ def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_S
         and suspect.records_after < BUFFERED_RECORDS
         and ends.get(suspect.failure.source, -1) < suspect.failure.offset
     ]
+
+
+def led_by(first: Failure | None, failures: list[Failure]) -> list[Failure]:
+    """Put one of some failures before the others, if there is one to be put there."""
+    if first is None:
+        return failures
+    return [first, *(failure for failure in failures if failure is not first)]
 
 
 def has_end_marker(seen: Iterable[Seen]) -> bool:

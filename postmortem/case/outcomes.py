@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
+from postmortem.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})

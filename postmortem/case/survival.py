@@ -16,7 +16,6 @@ from typing import Final
 
 from postmortem.case.failures import (
     QUOTED,
-    SUCCESS,
     SURVIVED_RECORDS,
     Failure,
     has_end_marker,
@@ -28,6 +27,7 @@ from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.windows import same_process
+from postmortem.shapes.ending import SUCCESS
 
 _ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
 """What fails, or ends, because something else did."""
