@@ -67,7 +67,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
-        frameworks=outcomes.frameworks(gathered),
+        frameworks=outcomes.frameworks(gathered, knowledge.stacks),
         outcome=outcome,
         first=first,
         begins=attempt.begins,

@@ -11,8 +11,9 @@ from typing import Final
 from postmortem import names
 from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
-from postmortem.facts.fact_store import TOLD
+from postmortem.facts.fact_store import TOLD, FactStore
 from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.knowledge.stack_rules import StackRules
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
@@ -25,25 +26,29 @@ _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "
 _MOVING: Final = frozenset({"slow-down"})
 """Shapes of a run whose steps still come: it is slow, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"
-_ALIASES: Final = {
-    "transformers-trainer": "transformers",
-    "pytorch": "torch",
-    "lightning": "pytorch-lightning",
-}
-"""Packages that tell the version of a framework of another name."""
 
 
-def frameworks(gathered: Gathered) -> dict[str, str | None]:
-    """Name the frameworks whose output was recognised, the most talkative first, with versions."""
+def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
+    """Name the stacks that were recognised, with versions.
+
+    Those that stand on others come first, then the most talkative.
+    """
     facts = gathered.facts
     counts = dict(facts.framework_lines)
     for key in facts.facts:
         if key.startswith("framework."):
             counts.setdefault(key.removeprefix("framework."), 1)
-    return {
-        name: facts.get(f"framework.{name}") or facts.get(f"package.{_ALIASES.get(name, name)}")
-        for name in sorted(counts, key=lambda name: (-counts[name], name))
-    }
+
+    def order(name: str) -> tuple[int, int, str]:
+        return -len(stacks.below(name)), -counts[name], name
+
+    return {name: _version(name, facts, stacks) for name in sorted(counts, key=order)}
+
+
+def _version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
+    packages = [*stacks.get(name).packages, name]
+    keys = [f"framework.{name}", *(f"package.{package}" for package in packages)]
+    return next((value for key in keys if (value := facts.get(key))), None)
 
 
 def how_it_ended(

@@ -14,6 +14,7 @@ from postmortem.errors import PatternError, PostmortemError
 from postmortem.gathering import frequency, proof
 from postmortem.inference import rehearsal
 from postmortem.knowledge import check as checking
+from postmortem.knowledge import idioms
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.schema import json_schema
@@ -47,6 +48,8 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     if not faults:
         compiled = compile_folders(checked)
         faults = list(_proved(compiled, attacks=attacks))
+        whole = compile_folders([built_in, *folders]) if folders else compiled
+        faults += [*proof.faults_of_stacks(whole), *idioms.faults(whole)]
     for fault in faults:
         show(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}") + "\n")
     if faults:

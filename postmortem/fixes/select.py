@@ -11,6 +11,7 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
 from postmortem.fixes.figures import fill, own_figures
+from postmortem.fixes.speakers import Speakers, speaking_for
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
@@ -20,26 +21,9 @@ from postmortem.model.said import Said, both
 
 _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4
+_NO_CODE: Final = Snippet("", "", {})
 _INDISPENSABLE: Final = 5
 """A check of a lower order stands first even where the cause is proved: it decides how to mend."""
-_PREFERENCE: Final = (
-    "xtuner",
-    "llamafactory",
-    "transformers-trainer",
-    "trl",
-    "lightning",
-    "megatron",
-    "mmengine",
-    "mmcv",
-    "fairseq",
-    "detectron2",
-    "axolotl",
-    "deepspeed",
-    "accelerate",
-    "peft",
-    "pytorch",
-    "any",
-)
 
 
 def fixes_for(
@@ -57,14 +41,16 @@ def fixes_for(
     coming back. `extra` holds what the caller knows besides the case: see `own_figures`.
     """
     values = own_figures(case, extra)
+    voice = speaking_for(case, knowledge.stacks)
     entries = [
         entry
         for entry in knowledge.fixes
         if cause in entry.causes
+        and _may_be_said(entry, voice)
         and _is_possible(entry, case, extra or {})
         and holds(entry.asked, case) is not None
     ]
-    return tuple(_fix(entry, case, values) for entry in _in_order(entries, is_proved=is_proved))
+    return tuple(_fix(entry, voice, values) for entry in _in_order(entries, is_proved=is_proved))
 
 
 def _in_order(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:
@@ -116,8 +102,14 @@ def _setting(case: Case, name: str) -> str:
     return "" if setting is None or setting.value is None else str(setting.value)
 
 
-def _fix(entry: FixRule, case: Case, values: Mapping[str, str]) -> Fix[Said]:
-    snippet = _snippet(entry, case)
+def _may_be_said(entry: FixRule, voice: Speakers) -> bool:
+    """Say whether a fix is meant for the stacks of the job, and speaks of no other platform."""
+    is_mine = not entry.stacks or bool(entry.stacks & voice.stacks)
+    return is_mine and voice.may_say(f"{entry.title['en']} {entry.why['en']}")
+
+
+def _fix(entry: FixRule, voice: Speakers, values: Mapping[str, str]) -> Fix[Said]:
+    snippet = _snippet(entry, voice)
 
     def filled(text: str) -> str:
         return fill(text, values)
@@ -134,12 +126,10 @@ def _fix(entry: FixRule, case: Case, values: Mapping[str, str]) -> Fix[Said]:
     )
 
 
-def _snippet(entry: FixRule, case: Case) -> Snippet:
-    """Take the snippet for the user's framework: of several frameworks the preferred one's."""
-    mine = (
-        name
-        for name in _PREFERENCE
-        if name in entry.snippets and (name == "any" or name in case.frameworks)
-    )
-    name = next(mine, next(iter(entry.snippets), None))
-    return entry.snippets[name] if name else Snippet("", "", {})
+def _snippet(entry: FixRule, voice: Speakers) -> Snippet:
+    """Take the snippet of the first who speaks for the job and has one for its platform.
+
+    Where none has, the plain sentence stands alone: no code of another stack.
+    """
+    found = (entry.snippets[key] for key in voice.keys if key in entry.snippets)
+    return next((one for one in found if voice.may_say(one.code)), _NO_CODE)

@@ -21,13 +21,19 @@ class FactLines:
     def __init__(self, rules: list[Format], points: Points, searches: Searches) -> None:
         """Take the rules, where frameworks are counted, and who searches."""
         self._rules, self._points, self._searches = rules, points, searches
+        self._seen: dict[int, int] = {}
+        """Matches of the rules of which some are enough, by index."""
 
     def take(self, index: int, view: View, _: int) -> None:
         """Take what the rule of this index finds on a line."""
         rule = self._rules[index]
+        if rule.enough and self._seen.get(index, 0) >= rule.enough:
+            return
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
         for match in self._searches.search(rule, text):
             self._put(rule, match, view)
+            if rule.enough:
+                self._seen[index] = self._seen.get(index, 0) + 1
             if rule.framework:
                 self._points.recognise(rule.framework)
 

@@ -4,11 +4,12 @@ In: rules as plain mappings. Out: a `PatternError` for every example that misbeh
 Not here: the shape of a rule (`knowledge.check`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.base import Rule
+from postmortem.knowledge.stack_rules import sighting
 from postmortem.reading.prefixes import clean
 
 
@@ -60,3 +61,25 @@ def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
                     rule.get("file", ""),
                     "make `match` or `anchors` narrower",
                 )
+
+
+def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[PatternError]:
+    """Yield a fault for each stack that is not recognised where it should be, or where not.
+
+    `rules` are compiled; a stack is recognised by its own literals, or by a format that names it.
+    """
+    for stack in rules["stacks"]:
+        own = [rule for rule in rules["formats"] if rule.get("framework") == stack["id"]]
+        seen = sighting(stack)
+        if seen is not None:
+            own.append(seen)
+        for kind, is_wanted in (("fires", True), ("silent", False)):
+            for example in stack["examples"][kind]:
+                found = next((r["id"] for r in own if captures(r, example["text"]) is not None), "")
+                if bool(found) != is_wanted:
+                    yield PatternError(
+                        f"the stack {stack['id']} is {'' if found else 'not '}recognised"
+                        f" {f'by {found} ' if found else ''}in: {example['text'][:160]!r}",
+                        stack.get("file", ""),
+                        "correct `paths`, `packages`, `imports`, or the rule in formats/",
+                    )

@@ -9,8 +9,8 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +19,10 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
+from postmortem.knowledge.stack_rules import StackRule, StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
-_FORM: Final = "named conditions"
+_FORM: Final = "stacks"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 BESIDE: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -119,6 +120,8 @@ class Format(Rule):
 
     kind: str = "facts"
     framework: str = ""
+    enough: int = 0
+    """Matches in a source after which more of them say nothing new; 0: all count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class KnowledgeBase:
     precedence: tuple[tuple[str, str], ...]
     """(winner, loser)"""
     fixes: tuple[FixRule, ...]
+    stacks: StackRules
     advisories: tuple[Advisory, ...]
     gpus: tuple[Mapping[str, Any], ...]
 
@@ -219,21 +223,35 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
     causes = {entry["id"]: cause_rule(entry, conditions) for entry in value["causes"]}
     taxonomy = value["taxonomy"]
     signatures = tuple(_signature(entry) for entry in value["signatures"])
+    stacks = [stack(entry) for entry in value["stacks"]]
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
         signatures=signatures,
         by_id={rule.id: rule for rule in signatures},
-        formats=tuple(_format(entry) for entry in value["formats"]),
+        formats=tuple(_formats(value)),
         causes={
             cause: causes.get(cause) or CauseRule(cause, {})
             for cause in {**taxonomy["causes"], **causes}
         },
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
-        fixes=tuple(fix_rule(entry, conditions) for entry in value["fixes"]),
+        fixes=tuple(_with_stacks(fix_rule(entry, conditions), stacks) for entry in value["fixes"]),
+        stacks=StackRules(stacks),
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
     )
+
+
+def _with_stacks(fix: FixRule, stacks: Iterable[StackRule]) -> FixRule:
+    """Give a fix the snippets that the files of stacks hold for it."""
+    own = {one.id: one.snippets[fix.id] for one in stacks if fix.id in one.snippets}
+    return replace(fix, snippets={**fix.snippets, **own}) if own else fix
+
+
+def _formats(value: Mapping[str, Any]) -> Iterator[Format]:
+    """Yield the rules of `formats`, and those that recognise stacks by their files."""
+    yield from map(_format, value["formats"])
+    yield from (_format(rule) for one in value["stacks"] if (rule := sighting(one)) is not None)
 
 
 def _format(entry: Mapping[str, Any]) -> Format:
@@ -244,6 +262,7 @@ def _format(entry: Mapping[str, Any]) -> Format:
         entry,
         kind=entry["kind"],
         framework=entry.get("framework", ""),
+        enough=entry.get("enough", 0),
     )
 
 

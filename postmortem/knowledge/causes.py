@@ -76,8 +76,10 @@ class FixRule:
     needs: str | None
     """good-checkpoint | gpu | several-samples-per-step"""
     snippets: Mapping[str, Snippet]
-    """By framework; `any` is the fallback."""
+    """By stack; `any` names none."""
     references: tuple[str, ...]
+    stacks: frozenset[str] = frozenset()
+    """The only stacks for which it is meant; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry.get("needs"),
         {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
+        frozenset(entry.get("stacks") or ()),
     )
 
 

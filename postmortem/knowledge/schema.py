@@ -17,6 +17,7 @@ Level = Literal["decisive", "strong", "moderate", "weak"]
 RuleId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$")]
 CauseId = Annotated[str, Field(pattern=r"^[a-z]+\.[a-z0-9-]+$")]
 Anchor = Annotated[str, Field(min_length=2, max_length=120)]
+StackId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*([_-][a-z0-9]+)*$", max_length=40)]
 ConditionId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=50)]
 Names = list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9.-]*(\.\*)?$")]]
 
@@ -194,8 +195,29 @@ class FixEntry(AskingEntry):
     why: TextEntry
     needs: Literal["good-checkpoint", "gpu", "several-samples-per-step"] | None = None
     safety: Literal["safe", "changes-results", "costly"]
+    stacks: list[StackId] = []
     snippets: dict[str, SnippetEntry] = {}
     references: list[str] = []
+
+
+class StackEntry(Strict):
+    """`stacks/<id>.yaml`."""
+
+    id: StackId
+    title: Annotated[str, Field(min_length=2)]
+    kind: Literal["trainer", "backend", "system"] = "trainer"
+    packages: list[str] = []
+    imports: list[str] | None = None
+    paths: list[Anchor] = []
+    over: list[StackId] = []
+    takes: list[StackId] = []
+    beside: list[StackId] = []
+    loop: bool = False
+    model: bool | None = None
+    words: list[Annotated[str, Field(min_length=3)]] = []
+    snippets: dict[RuleId, SnippetEntry] = {}
+    references: list[str] = []
+    examples: ExamplesEntry
 
 
 class AdvisoryEntry(AskingEntry):
@@ -271,6 +293,7 @@ MODELS: Final[dict[str, type[Strict]]] = {
     "conditions": ConditionEntry,
     "causes": CauseEntry,
     "fixes": FixEntry,
+    "stacks": StackEntry,
     "advisories": AdvisoryEntry,
     "formats": FormatEntry,
 }
