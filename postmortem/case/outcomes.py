@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
+from postmortem.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD, FactStore
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.stack_rules import StackRules
+from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
@@ -147,7 +148,4 @@ def _told_of_failure(gathered: Gathered) -> bool:
 
 
 def _is_last(found: Seen, gathered: Gathered) -> bool:
-    return (
-        gathered.records_beside(found.finding.source, found.finding.where) - found.records_before
-        < SURVIVED_RECORDS
-    )
+    return records_behind(gathered, found.finding, found.records_before) < SURVIVED_RECORDS

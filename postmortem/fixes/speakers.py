@@ -6,6 +6,7 @@ looked for, and which words would be those of another platform. Not here: choosi
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -36,6 +37,9 @@ class Speakers:
     foreign: "re.Pattern[str] | None"
     """Words of platforms on which the job is known not to run."""
 
+    defaults: Mapping[str, str]
+    """Settings that are in force where nothing else is printed."""
+
     def may_say(self, text: str) -> bool:
         """Say whether a text holds no word of another platform."""
         return self.foreign is None or self.foreign.search(text) is None
@@ -46,20 +50,31 @@ def speaking_for(case: Case, stacks: StackRules) -> Speakers:
 
     Where none was, the one that is installed; where that cannot be told, plain PyTorch.
     """
-    present = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]
-    if not set(present) - {PLAIN}:
-        present += _installed(case, stacks)
-    tops = [name for name in present if not any(name in stacks.below(one) for one in present)]
-    taken = [key for name in tops for key in stacks.taken(name)]
-    beside = [
-        one
-        for key in taken
-        for one in stacks.get(key).beside
-        if one in present or one in case.environment.packages
-    ]
+    present = _present(case, stacks)
+    tops = _uppermost(present, stacks)
+    taken = [stacks.get(key) for name in tops for key in stacks.taken(name)]
+    known = {*present, *case.environment.packages}
+    beside = [one for stack in taken for one in stack.beside if one in known]
     mine = _platforms(case, stacks)
-    keys = tuple(dict.fromkeys([*taken, *beside, *mine, *_plain(tops, stacks), ANY]))
-    return Speakers(keys, frozenset([*keys, *present]), _foreign(mine, tops, stacks))
+    own = [stack.id for stack in taken]
+    keys = tuple(dict.fromkeys([*own, *beside, *mine, *_plain(tops, stacks), ANY]))
+    return Speakers(
+        keys,
+        frozenset([*keys, *present]),
+        _foreign(mine, tops, stacks),
+        dict(ChainMap(*(dict(stack.defaults) for stack in taken))),
+    )
+
+
+def _present(case: Case, stacks: StackRules) -> list[str]:
+    """Name the stacks that were recognised, or the one that is installed."""
+    seen = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]
+    return seen if set(seen) - {PLAIN} else seen + _installed(case, stacks)
+
+
+def _uppermost(names: Sequence[str], stacks: StackRules) -> list[str]:
+    """Name those of several stacks on which no other of them stands."""
+    return [name for name in names if not any(name in stacks.below(one) for one in names)]
 
 
 def _plain(tops: Sequence[str], stacks: StackRules) -> list[str]:
@@ -78,7 +93,7 @@ def _installed(case: Case, stacks: StackRules) -> list[str]:
         for stack in stacks
         if stack.kind == TRAINER and any(name in packages for name in stack.packages)
     ]
-    tops = [name for name in installed if not any(name in stacks.below(one) for one in installed)]
+    tops = _uppermost(installed, stacks)
     return tops if len(tops) == 1 else []
 
 

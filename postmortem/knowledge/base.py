@@ -49,7 +49,7 @@ class Rule:
         """
         if not self._compiled:
             try:
-                self._compiled.append(self._small(self.match))
+                self._compiled.append(self._in_its_room(self.match))
             except ValueError as error:
                 raise PatternError(
                     f"{self.id}: not a valid regex: {error}",
@@ -79,9 +79,9 @@ class Rule:
 
     def _is_another(self, text: str, budget: Budget | None) -> bool:
         unless: str | None = self.raw.get("unless") or None
-        return unless is not None and self._small(unless).search(text, budget) is not None
+        return unless is not None and self._in_its_room(unless).search(text, budget) is not None
 
-    def _small(self, pattern: str) -> Pattern:
+    def _in_its_room(self, pattern: str) -> Pattern:
         """Compile a pattern, of words in little room."""
         return compiled(pattern, LITTLE) if self.raw.get("broad") else compiled(pattern)
 
@@ -91,7 +91,7 @@ class Rule:
         if not words:
             return True
         near = found.string[max(0, found.start() - BESIDE) : found.end() + BESIDE]
-        return all(self._small(word).search(near, budget) is not None for word in words)
+        return all(self._in_its_room(word).search(near, budget) is not None for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +184,19 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
 
 @functools.lru_cache(maxsize=4)
 def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
+    return _typed(compiled_rules(extra))
+
+
+def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
+    """Give the rules as their files hold them, those of the user's own folders included.
+
+    Raises:
+        PatternError: a file is no valid YAML.
+    """
     built_in = resources.compiled()
     if built_in is not None and not extra:
-        return _typed(json.loads(built_in.read_text(encoding="utf-8")))
-    return _typed(_cached((resources.folder("patterns"), *extra)))
+        return dict(json.loads(built_in.read_text(encoding="utf-8")))
+    return _cached((resources.folder("patterns"), *extra))
 
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:

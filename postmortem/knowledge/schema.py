@@ -214,6 +214,7 @@ class StackEntry(Strict):
     beside: list[StackId] = []
     loop: bool = False
     model: bool | None = None
+    defaults: dict[str, float | str | bool] = {}
     words: list[Annotated[str, Field(min_length=3)]] = []
     snippets: dict[RuleId, SnippetEntry] = {}
     references: list[str] = []

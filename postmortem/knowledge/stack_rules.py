@@ -44,6 +44,8 @@ class StackRule:
     """Whether the user writes the training loop."""
     has_model: bool = True
     """Whether the user's own code holds the model, as a PyTorch module, and the data."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Settings that are in force where nothing else is printed, under their common names."""
     words: tuple[str, ...] = ()
     """Words that only its users type."""
     snippets: Mapping[str, Snippet] = field(default_factory=dict)
@@ -96,6 +98,7 @@ def stack(entry: Mapping[str, Any]) -> StackRule:
         tuple(entry.get("beside") or ()),
         bool(entry.get("loop", False)),
         bool(entry.get("model", entry.get("loop", False))),
+        {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
         tuple(entry.get("words") or ()),
         {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
     )
