@@ -20,6 +20,7 @@ _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 No quote, space or sign that a shell or Python would act on, and no leading dash.
 """
 _NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
+_COUNT: Final = re.compile(r"[0-9]{1,12}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _RATE: Final = "learning_rate"
@@ -41,7 +42,8 @@ def own_figures(
     values = {**settings, **given}
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
-    values |= _rates_and_batches(values) | _software(case.environment) | names_of(given)
+    values |= _halves(settings) | _rates_and_batches(values)
+    values |= _software(case.environment) | names_of(given)
     return {name: value for name, value in values.items() if _may_stand(name, value)}
 
 
@@ -59,6 +61,15 @@ def _may_stand(name: str, value: str) -> bool:
     is_step = name in _PATHS and value.isdigit()
     form = _NAME if name in _WITH_SPACES else _WORD
     return not is_step and form.fullmatch(value) is not None and safe(value) == value
+
+
+def _halves(settings: Mapping[str, str]) -> dict[str, str]:
+    """Give half of each setting that is a whole number above 1, as `<name>_half`."""
+    return {
+        f"{name}_half": f"{int(value) // 2}"
+        for name, value in settings.items()
+        if _COUNT.fullmatch(value) and int(value) > 1
+    }
 
 
 def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
