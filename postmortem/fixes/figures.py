@@ -4,6 +4,7 @@ In: the case, what the caller knows besides. Out: values under the names that fi
 which they stand. Not here: which fixes there are (`fixes.select`).
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -49,7 +50,8 @@ def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str,
     values = settings | given
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
-    values |= _rates_and_batches(values) | _software(case.environment) | names_of(given)
+    values |= _halves(settings) | _rates_and_batches(values)
+    values |= _software(case.environment) | names_of(given)
     return {name: value for name, value in values.items() if _may_stand(name, value)}
 
 
@@ -59,6 +61,16 @@ def _set(case: Case) -> dict[str, str]:
         name: str(setting.value)
         for name, setting in case.settings.items()
         if setting.value not in (None, "")
+    }
+
+
+def _halves(settings: Mapping[str, str]) -> dict[str, str]:
+    """Halve every setting that is a number: of whole numbers the whole half, at least 1."""
+    figures = {name: number(value) for name, value in settings.items()}
+    return {
+        f"{name}_half": f"{max(1, int(figure) // 2)}" if figure.is_integer() else f"{figure / 2:g}"
+        for name, figure in figures.items()
+        if figure is not None and math.isfinite(figure) and figure > 0
     }
 
 
