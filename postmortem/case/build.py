@@ -7,7 +7,7 @@ told beside them (`story`).
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from postmortem.case import attempts, failures, order, outcomes, standing
@@ -17,7 +17,7 @@ from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, of_kind, records_behind
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
 from postmortem.reading.prefixes import carries_srun_labels
@@ -41,29 +41,30 @@ class _LastAttempt(NamedTuple):
 
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    seen = narrowest(gathered.seen(), knowledge.by_id, _dumps(gathered))
+    about = of_kind(gathered, "environment", "scheduler")
+    seen = narrowest(gathered.seen(), knowledge.by_id, of_kind(gathered, "environment"))
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
     outlived = Outlived(attempt.tracebacks, attempt.seen, knowledge.by_id, gathered)
-    ended_by = _failures(_without(outlived, attempt), knowledge, clock)
+    left = _without(outlived, attempt)
+    ended_by = _failures(left, about, knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)
     ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
     first = ended_by[0] if ended_by else None
-    observed = observe(gathered, attempt.seen, gathered.sources, attempt.begins)
+    observed = observe(gathered, attempt.seen, attempt.begins)
     known = registry.found(observed)
     is_over = spoken is None or spoken.is_end
     outcome = (
         outcomes.how_it_ended(gathered, attempt.seen, ended_by, known) if is_over else "unknown"
     )
-    dumps = _dumps(gathered) | _of_schedulers(gathered)
     return Case(
         events=tuple(
             standing.occurrences(
-                seen, knowledge.by_id, first, gathered, attempt.begins, clock, dumps, outlived
+                seen, knowledge.by_id, first, gathered, attempt.begins, clock, about, outlived
             )
         ),
-        tracebacks=_unsurvived(_without(outlived, attempt)),
+        tracebacks=_unsurvived(left),
         shapes=registry.with_outcome(observed, known, outcome),
         environment=env.environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
@@ -93,8 +94,7 @@ def _unsurvived(attempt: _LastAttempt) -> tuple[Traceback, ...]:
     return tuple(
         traceback
         for traceback, before in attempt.tracebacks
-        if attempt.gathered.records_beside(traceback.source, traceback.where) - before
-        < failures.BUFFERED_RECORDS
+        if records_behind(attempt.gathered, traceback, before) < failures.BUFFERED_RECORDS
     )
 
 
@@ -124,32 +124,17 @@ def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _LastAttempt:
     )
 
 
-def _dumps(gathered: Gathered) -> frozenset[int]:
-    """Name the sources that tell how things stand, not what happened when."""
-    return frozenset(
-        index for index, source in enumerate(gathered.sources) if source.kind == "environment"
-    )
-
-
-def _of_schedulers(gathered: Gathered) -> frozenset[int]:
-    """Name the sources in which a scheduler or a kernel keeps its record of the job."""
-    return frozenset(
-        index for index, source in enumerate(gathered.sources) if source.kind == "scheduler"
-    )
-
-
 def _needed(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
     return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
 
 
 def _failures(
-    attempt: _LastAttempt, knowledge: KnowledgeBase, clock: Clock
+    attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
-    """List what could have ended the run: what the logs tell of, else what a dump does."""
-    gathered, dumps = attempt.gathered, _dumps(attempt.gathered)
-    records = _of_schedulers(gathered)
-    in_logs = [found for found in attempt.seen if found.finding.source not in dumps | records]
+    """List what could have ended the run: what the logs tell of, else what files about it do."""
+    gathered = attempt.gathered
+    in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
     def among(seen: Sequence[Seen]) -> list[failures.Failure]:
         return order.first_to_last(

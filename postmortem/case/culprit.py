@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
 from postmortem.case.values import Case, Occurrence
+from postmortem.gathering.gathered import process_of
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.shape import Shape
@@ -111,7 +112,7 @@ def _node_of(case: Case, shape: Shape) -> Where:
 
 def _is_of_a_process(case: Case, source: int) -> bool:
     """Say whether a file's name, or a record in it, tells that a process of the run wrote it."""
-    is_named = source < len(case.sources) and case.sources[source].where.rank is not None
+    is_named = process_of(case.gathered, source).rank is not None
     return is_named or bool(case.gathered.records.get(source))
 
 
@@ -140,15 +141,13 @@ def _victims(case: Case, finding: Finding) -> Iterator[Where]:
 def _with_number(case: Case, numbers: Container[str]) -> Iterator[Where]:
     """Yield the processes whose files begin with one of the numbers."""
     for source, head in case.gathered.heads.items():
-        own = case.sources[source].where if source < len(case.sources) else NOWHERE
+        own = process_of(case.gathered, source)
         if own != NOWHERE and any(match["pid"] in numbers for match in _OWN_PID.finditer(head)):
             yield own
 
 
 def _process_of(case: Case, event: Occurrence) -> Iterator[Where]:
     """Give the process of a line, by its label or by the file that it stands in."""
-    source = event.finding.source
-    own = case.sources[source].where if source < len(case.sources) else NOWHERE
-    where = event.finding.where.filled(own)
+    where = event.finding.where.filled(process_of(case.gathered, event.finding.source))
     if where != NOWHERE:
         yield where

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.gathering.aftermath import CAUGHT
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.shapes.ending import SUCCESS
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
@@ -29,7 +30,6 @@ CONSEQUENCE_EXCEPTIONS: Final = (
     "KeyboardInterrupt",
     "SystemExit",
 )
-SUCCESS: Final = "healthy."
 _MOST_SAID: Final = 160
 
 
@@ -126,8 +126,7 @@ def _among_findings(
     return [
         _Suspect(
             of_finding(found.finding),
-            gathered.records_beside(found.finding.source, found.finding.where)
-            - found.records_before,
+            records_behind(gathered, found.finding, found.records_before),
             found.finding.level in QUOTED,
         )
         for found in seen
@@ -141,7 +140,7 @@ def _among_tracebacks(
     return [
         _Suspect(
             of_traceback(traceback),
-            gathered.records_beside(traceback.source, traceback.where) - before,
+            records_behind(gathered, traceback, before),
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
@@ -172,6 +171,13 @@ def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_S
         and suspect.records_after < BUFFERED_RECORDS
         and ends.get(suspect.failure.source, -1) < suspect.failure.offset
     ]
+
+
+def led_by(first: Failure | None, failures: list[Failure]) -> list[Failure]:
+    """Put one of some failures before the others, if there is one to be put there."""
+    if first is None:
+        return failures
+    return [first, *(failure for failure in failures if failure is not first)]
 
 
 def has_end_marker(seen: Iterable[Seen]) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.model.findings import Traceback
+from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import Cleaned, clean
 
 _MOST_LINES: Final = 5
@@ -78,16 +79,16 @@ def final_error(
     """
     first, text = tail
     lines = [
-        (number, line.rstrip("\r"))
+        (number, last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
         if number > last_record and line.strip()
     ][-_MOST_LINES:]
     found: list[LastWords] = []
     for number, line in lines:
-        if _MOVES.search(line.rsplit("\r", 1)[-1]):
+        if _MOVES.search(line):
             found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
-            found += _read(clean(line.rsplit("\r", 1)[-1][:_MOST_TEXT], srun=srun), source, number)
+            found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number)
     return next((words for words in found if words.said.exception), next(iter(found), None))
 
 

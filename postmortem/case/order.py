@@ -14,7 +14,7 @@ own file says stands for copies of it in a console log or in an error file.
 from collections.abc import Container, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.case.failures import Failure, may_have_ended_it
+from postmortem.case.failures import Failure, led_by, may_have_ended_it
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import ITSELF, distance, is_named, root_causes
 from postmortem.case.waiting import before_who_was_ended, behind_who_failed
@@ -103,7 +103,7 @@ def _behind_what_is_known(
     own = [head for head in heads.values() if _explains(head, rules)]
     if len(own) != 1 or len(heads) <= len(own) + 1:
         return failures
-    return [own[0], *(failure for failure in failures if failure is not own[0])]
+    return led_by(own[0], failures)
 
 
 def _explains(failure: Failure, rules: Mapping[str, Signature]) -> bool:

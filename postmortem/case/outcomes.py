@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.case.failures import SUCCESS, SURVIVED_RECORDS, Failure
+from postmortem.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD, FactStore
-from postmortem.gathering.gathered import Gathered, Seen
-from postmortem.knowledge.stacks import Stacks
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.knowledge.stack_rules import StackRules
+from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
@@ -28,7 +29,7 @@ _MOVING: Final = frozenset({"slow-down"})
 _DUMPED: Final = "hang.faulthandler"
 
 
-def frameworks(gathered: Gathered, stacks: Stacks) -> dict[str, str | None]:
+def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
     """Name the stacks that were recognised, with versions.
 
     Those that stand on others come first, then the most talkative.
@@ -45,7 +46,7 @@ def frameworks(gathered: Gathered, stacks: Stacks) -> dict[str, str | None]:
     return {name: _version(name, facts, stacks) for name in sorted(counts, key=order)}
 
 
-def _version(name: str, facts: FactStore, stacks: Stacks) -> str | None:
+def _version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
     packages = [*stacks.get(name).packages, name]
     keys = [f"framework.{name}", *(f"package.{package}" for package in packages)]
     return next((value for key in keys if (value := facts.get(key))), None)
@@ -147,7 +148,4 @@ def _told_of_failure(gathered: Gathered) -> bool:
 
 
 def _is_last(found: Seen, gathered: Gathered) -> bool:
-    return (
-        gathered.records_beside(found.finding.source, found.finding.where) - found.records_before
-        < SURVIVED_RECORDS
-    )
+    return records_behind(gathered, found.finding, found.records_before) < SURVIVED_RECORDS

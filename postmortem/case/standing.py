@@ -14,7 +14,7 @@ from postmortem.case.order_of_time import Clock
 from postmortem.case.survival import Outlived
 from postmortem.case.values import Occurrence
 from postmortem.case.waiting import may_have_waited, waited
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 
@@ -95,7 +95,7 @@ def occurrences(
             is_behind = first is not None and _is_behind(finding, first, clock)
             is_passed = outlived is not None and outlived.is_passed(finding, first)
             is_earlier = finding.line < attempt_starts.get(finding.source, 0)
-            after = gathered.records_beside(finding.source, finding.where) - sight.records_before
+            after = records_behind(gathered, finding, sight.records_before)
             is_cause = is_fatal and finding.role == "cause"
             standing = _standing(
                 _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)

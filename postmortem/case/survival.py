@@ -16,24 +16,22 @@ from typing import Final
 
 from postmortem.case.failures import (
     QUOTED,
-    SUCCESS,
     SURVIVED_RECORDS,
     Failure,
     has_end_marker,
     is_consequence,
 )
 from postmortem.gathering.aftermath import EXIT, THREAD
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.windows import same_process
+from postmortem.shapes.ending import SUCCESS
 
 _ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
 """What fails, or ends, because something else did."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
-
-
 _HELPERS: Final = re.compile(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
     r"|prometheus_client|urllib3|requests|httpx|tqdm|psutil|pynvml|gpustat)[/\\]"
@@ -62,11 +60,10 @@ class Outlived:
         self._gone = {
             (one.source, one.offset) for one in told if one.aside == EXIT or self._was_survived(one)
         }
-
         self._passed = {
             (one.source, one.offset)
             for one, before in tracebacks
-            if gathered.records_beside(one.source, one.where) - before >= SURVIVED_RECORDS
+            if records_behind(gathered, one, before) >= SURVIVED_RECORDS
         }
 
     def has(self, traceback: Traceback) -> bool:

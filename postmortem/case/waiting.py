@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.case.failures import Failure
+from postmortem.case.failures import Failure, led_by
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import ITSELF, distance
 from postmortem.knowledge.base import Signature
@@ -65,9 +65,7 @@ def behind_who_failed(
         ),
         None,
     )
-    if own is None:
-        return failures
-    return [own, *(failure for failure in failures if failure is not own)]
+    return led_by(own, failures)
 
 
 def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
@@ -89,9 +87,7 @@ def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
         ),
         None,
     )
-    if watchdog is None:
-        return failures
-    return [watchdog, *(failure for failure in failures if failure is not watchdog)]
+    return led_by(watchdog, failures)
 
 
 def _failed_by_itself(failure: Failure, rules: Mapping[str, Signature]) -> bool:

@@ -8,13 +8,15 @@ Not here: anything that could be wanted from Python.
 
 import importlib
 import os
+import shlex
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from postmortem.cli.say import tell
+from postmortem.cli.say import show, tell
 from postmortem.errors import PostmortemError
 from postmortem.host.streams import hold_places, settle, why
 
@@ -25,6 +27,7 @@ COMMANDS: Final = {
     "compare": "Show what differs between a good run and a bad one.",
     "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
+    "explain": "Tell what the rules know of a cause, a message, a condition or a fix.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
     "schema": "Print the JSON Schema of the report.",
@@ -47,6 +50,20 @@ class _Lazy(click.Group):
             return None
         command: click.Command = importlib.import_module(f"postmortem.cli.{name}_command").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; who gives a file in its place is told how a log is analysed.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        first = args[0]
+        if first not in COMMANDS and not first.startswith("-") and Path(first).exists():
+            again = shlex.join(["postmortem", "analyze", *args])
+            raise click.UsageError(f"{first!r} is a file, not a command; to analyse it: {again}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the overview without importing any command."""
@@ -83,8 +100,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
+    result: Any = None
     try:
-        result: Any = cli.main(args=arguments, standalone_mode=False, obj=held)
+        result = cli.main(args=arguments, standalone_mode=False, obj=held)
     except (PostmortemError, click.Abort) as error:
         return _refused(str(error) or "interrupted")
     except (
@@ -92,6 +110,8 @@ def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
         SystemExit,
     ) as done:  # the latter is click's answer to a reader of a manual page who has seen enough
         return done.exit_code if isinstance(done, click.exceptions.Exit) else 0
+    except click.exceptions.NoArgsIsHelpError as asked:
+        show(asked.format_message() + "\n")
     except click.ClickException as error:
         return _refused(error.format_message() + _hint(error))
     except OSError as error:

@@ -68,4 +68,7 @@ def command(
     )
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
+    if exit_code and not any(source.lines for source in report.diagnosis.sources):
+        tell("there is nothing to judge: all files are empty; pass the file that holds the output")
+        return 2
     return 1 if exit_code and report.is_alarming else 0

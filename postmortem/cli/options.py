@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from postmortem.cli.say import tell
 from postmortem.errors import UsageError
 from postmortem.names import LANGUAGES
 from postmortem.reading.sources import STDIN
@@ -50,6 +51,14 @@ def check_sources(*paths: str) -> None:
         )
 
 
+LANGUAGE: Final = click.option(
+    "--lang",
+    "language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    help="Language of the report.",
+)
 _FORM_OPTIONS: Final = (
     click.option(
         "--format",
@@ -63,14 +72,7 @@ _FORM_OPTIONS: Final = (
         type=OUTPUT,
         help="Write the report to a file; its suffix tells the format.",
     ),
-    click.option(
-        "--lang",
-        "language",
-        type=click.Choice(LANGUAGES),
-        default="en",
-        show_default=True,
-        help="Language of the report.",
-    ),
+    LANGUAGE,
     click.option(
         "--open", "open_", is_flag=True, help="Write the HTML page and open it in the browser."
     ),
@@ -85,12 +87,25 @@ _FORM_OPTIONS: Final = (
         help="Replace secrets, host and user names (default: in every format but terminal).",
     ),
 )
+
+
+def _with_rules(
+    _context: click.Context, _option: click.Parameter, folders: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    """Warn of a folder without any rule: most likely another one was meant."""
+    for folder in folders:
+        if folder.is_dir() and next(folder.rglob("*.yaml"), None) is None:
+            tell(f"no rule lies in {folder}: a rule is a .yaml file, see patterns/README.md")
+    return folders
+
+
 PATTERNS: Final = click.option(
     "--patterns",
     "patterns",
     multiple=True,
     type=FOLDER,
     envvar="POSTMORTEM_PATTERNS",
+    callback=_with_rules,
     help="A further folder of rules.",
 )
 

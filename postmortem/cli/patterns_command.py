@@ -8,9 +8,10 @@ from typing import Any
 import click
 
 from postmortem import resources
-from postmortem.cli.options import FOLDER
+from postmortem.cli.drafting import line_to_draft
+from postmortem.cli.options import LANGUAGE, PATTERNS, SOURCE
 from postmortem.cli.say import show, tell
-from postmortem.errors import PatternError, PostmortemError
+from postmortem.errors import PatternError, PostmortemError, UsageError
 from postmortem.gathering import frequency, proof
 from postmortem.inference import rehearsal
 from postmortem.knowledge import check as checking
@@ -18,6 +19,7 @@ from postmortem.knowledge import idioms
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.schema import json_schema
+from postmortem.knowledge.skeleton import draft
 from postmortem.model.visible import safe
 
 
@@ -97,8 +99,8 @@ def schema(folder: Path) -> None:
 
 
 @command.command("list")
-@click.option("--patterns", "patterns", multiple=True, type=FOLDER, envvar="POSTMORTEM_PATTERNS")
-@click.option("--lang", "language", type=click.Choice(("en", "zh")), default="en")
+@PATTERNS
+@LANGUAGE
 def list_(patterns: tuple[Path, ...], language: str) -> None:
     """List all signatures: id, role, the causes they suggest, title."""
     show(
@@ -111,3 +113,19 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
             for rule in load(patterns).signatures
         )
     )
+
+
+@command.command("draft")
+@click.argument("log", type=SOURCE)
+@click.option("--line", "number", type=click.IntRange(min=1), help="The line, as sed -n counts.")
+@click.option("--cause", help="The cause that it shows, an id of the taxonomy.")
+@PATTERNS
+def draft_(log: str, number: int | None, cause: str | None, patterns: tuple[Path, ...]) -> None:
+    """Draft a signature for a line that no rule knows.
+
+    Without --line for what failed first, or the last line. Fill in what says TODO, put it into
+    signatures/<area>/ of a folder of your own, and check that: postmortem patterns check FOLDER.
+    """
+    if cause is not None and cause not in load(patterns).titles:
+        raise UsageError(f"no cause has the id {cause!r}", "--cause", "see: postmortem explain")
+    show(draft(line_to_draft(log, number, patterns), cause))

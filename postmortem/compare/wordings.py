@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem.model.comparison import Wording
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.visible import ANSI
+from postmortem.model.visible import ANSI, last_draw
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
@@ -56,9 +56,7 @@ def _lines(path: str) -> Iterator[str]:
         mark, rest = (b"\r" if text.breaks_by_return else b"\n"), b""
         for block in blocks(text):
             *whole, rest = (rest + block.data[block.lo : block.hi]).split(mark)
-            yield from (
-                line.decode("utf-8", "replace").rstrip("\r").split("\r")[-1] for line in whole
-            )
+            yield from (last_draw(line.decode("utf-8", "replace")) for line in whole)
         if rest:
             yield rest.decode("utf-8", "replace").split("\r")[-1]
     finally:

@@ -62,6 +62,8 @@ class FactStore:
         self.facts: dict[str, Fact] = {}
         self.cards = Cards()
         self.framework_lines: dict[str, int] = {}
+        self.tellers: set[int] = set()
+        """Sources that state anything."""
         self.checkpoints: list[Fact] = []
         self.testimonies: list[Testimony] = []
         self.phases: dict[int, list[Testimony]] = {}
@@ -80,6 +82,7 @@ class FactStore:
         value = value.strip().strip("'\"`,;")
         if not value or len(self.facts) > _MOST:
             return
+        self.tellers.add(source)
         kind, _, rest = name.partition("_")
         fact = Fact(cut(value, 400), strength, source, line, time)
         if kind == "gpu":
@@ -133,6 +136,7 @@ class FactStore:
         for key, fact in other.facts.items():
             self._put(key, fact)
         self.cards.merge(other.cards)
+        self.tellers |= other.tellers
         for name, lines in other.framework_lines.items():
             self.framework_lines[name] = self.framework_lines.get(name, 0) + lines
         self.checkpoints += other.checkpoints

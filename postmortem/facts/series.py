@@ -25,7 +25,6 @@ _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
 _BESIDE: Final = 8
 _LEAST, _FEWEST = 20, 16
-NO_STEP: Final = math.nan
 
 
 class Point(NamedTuple):

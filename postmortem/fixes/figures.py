@@ -15,7 +15,6 @@ from postmortem.fixes.distributions import names_of
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
 
-_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
 
@@ -27,27 +26,20 @@ _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _RATE: Final = "learning_rate"
 
 
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace `${name|default}` by the user's value, else the default, else `<name>`."""
-
-    def replacement(match: re.Match[str]) -> str:
-        return values.get(match[1]) or (match[2] if match[2] is not None else f"<{match[1]}>")
-
-    return _PLACEHOLDER.sub(replacement, template)
-
-
-def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def own_figures(
+    case: Case, settings: Mapping[str, str], extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Collect the user's own figures and names under the names that snippets use.
 
-    `extra`, all optional: `last_checkpoint` and `good_checkpoint` (the last one saved, the last one
-    from before the first bad value), `log` (the log's path), `learning_rate` (as printed; a setting
-    of that name is stronger), `checkpoint_before_first_bad` (yes, no, unknown) and `capture_<name>`
-    (what the strongest signature captured). A value that could do harm in a command is left out:
-    the default stands.
+    `settings`: those that are in force, printed or by default. `extra`, all optional:
+    `last_checkpoint` and `good_checkpoint` (the last one saved, the last one from before the first
+    bad value), `log` (the log's path), `learning_rate` (as printed; a setting of that name is
+    stronger), `checkpoint_before_first_bad` (yes, no, unknown) and `capture_<name>` (what the
+    strongest signature captured). A value that could do harm in a command is left out: the default
+    stands.
     """
     given = {name: value for name, value in (extra or {}).items() if value}
-    settings = _set(case)
-    values = settings | given
+    values = {**settings, **given}
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
     values |= _halves(settings) | _rates_and_batches(values)
@@ -55,7 +47,7 @@ def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str,
     return {name: value for name, value in values.items() if _may_stand(name, value)}
 
 
-def _set(case: Case) -> dict[str, str]:
+def set_in(case: Case) -> dict[str, str]:
     """Give the settings that have a value."""
     return {
         name: str(setting.value)

@@ -10,12 +10,13 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
-from postmortem.fixes.figures import fill, own_figures
-from postmortem.fixes.speakers import Speakers, speakers
+from postmortem.fixes.figures import own_figures, set_in
+from postmortem.fixes.in_force import is_in_force
+from postmortem.fixes.speakers import Speakers, speaking_for
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
-from postmortem.knowledge.snippets import Snippet, code
+from postmortem.knowledge.snippets import Snippet, code, fill
 from postmortem.model.answer import Fix
 from postmortem.model.said import Said, both
 
@@ -40,8 +41,9 @@ def fixes_for(
     no check stands in their way. Then the other checks, the other changes, and what keeps it from
     coming back. `extra` holds what the caller knows besides the case: see `own_figures`.
     """
-    values = own_figures(case, extra)
-    voice = speakers(case, knowledge.stacks)
+    voice = speaking_for(case, knowledge.stacks)
+    settings = dict(voice.defaults) | set_in(case)
+    values = own_figures(case, settings, extra)
     entries = [
         entry
         for entry in knowledge.fixes
@@ -50,7 +52,9 @@ def fixes_for(
         and _is_possible(entry, case, extra or {})
         and holds(entry.asked, case) is not None
     ]
-    return tuple(_fix(entry, voice, values) for entry in _in_order(entries, is_proved=is_proved))
+    told = {entry.id: _fix(entry, voice, values) for entry in entries}
+    left = [entry for entry in entries if not is_in_force(told[entry.id].snippet.en, settings)]
+    return tuple(told[entry.id] for entry in _in_order(left, is_proved=is_proved))
 
 
 def _in_order(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:

@@ -6,16 +6,18 @@ looked for, and which words would be those of another platform. Not here: choosi
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.knowledge.stacks import ANY, PLAIN, TRAINER, Stacks, spoken
+from postmortem.knowledge.stack_rules import ANY, MODEL, PLAIN, TRAINER, StackRules, spoken
 
 BACKEND: Final = "backend"
 SYSTEM: Final = "system"
 _CUDA: Final = "cuda"
+_TORCH: Final = r"\btorch(?:run)?\b"
 _SYSTEMS: Final[Mapping[str, str]] = {
     "windows": "windows",
     "macos": "macos",
@@ -35,34 +37,55 @@ class Speakers:
     foreign: "re.Pattern[str] | None"
     """Words of platforms on which the job is known not to run."""
 
+    defaults: Mapping[str, str]
+    """Settings that are in force where nothing else is printed."""
+
     def may_say(self, text: str) -> bool:
         """Say whether a text holds no word of another platform."""
         return self.foreign is None or self.foreign.search(text) is None
 
 
-def speakers(case: Case, stacks: Stacks) -> Speakers:
+def speaking_for(case: Case, stacks: StackRules) -> Speakers:
     """Find who speaks for a job: the uppermost stacks that were recognised.
 
     Where none was, the one that is installed; where that cannot be told, plain PyTorch.
     """
-    present = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]
-    if not set(present) - {PLAIN}:
-        present += _installed(case, stacks)
-    tops = [name for name in present if not any(name in stacks.below(one) for one in present)]
-    taken = [key for name in tops for key in stacks.taken(name)]
-    beside = [
-        one
-        for key in taken
-        for one in stacks.get(key).beside
-        if one in present or one in case.environment.packages
-    ]
+    present = _present(case, stacks)
+    tops = _uppermost(present, stacks)
+    taken = [stacks.get(key) for name in tops for key in stacks.taken(name)]
+    known = {*present, *case.environment.packages}
+    beside = [one for stack in taken for one in stack.beside if one in known]
     mine = _platforms(case, stacks)
-    loop = [PLAIN] if not tops or any(stacks.get(name).has_loop for name in tops) else []
-    keys = tuple(dict.fromkeys([*taken, *beside, *mine, *loop, ANY]))
-    return Speakers(keys, frozenset([*keys, *present]), _foreign(mine, stacks))
+    own = [stack.id for stack in taken]
+    keys = tuple(dict.fromkeys([*own, *beside, *mine, *_plain(tops, stacks), ANY]))
+    return Speakers(
+        keys,
+        frozenset([*keys, *present]),
+        _foreign(mine, tops, stacks),
+        dict(ChainMap(*(dict(stack.defaults) for stack in taken))),
+    )
 
 
-def _installed(case: Case, stacks: Stacks) -> list[str]:
+def _present(case: Case, stacks: StackRules) -> list[str]:
+    """Name the stacks that were recognised, or the one that is installed."""
+    seen = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]
+    return seen if set(seen) - {PLAIN} else seen + _installed(case, stacks)
+
+
+def _uppermost(names: Sequence[str], stacks: StackRules) -> list[str]:
+    """Name those of several stacks on which no other of them stands."""
+    return [name for name in names if not any(name in stacks.below(one) for one in names)]
+
+
+def _plain(tops: Sequence[str], stacks: StackRules) -> list[str]:
+    """Name the kinds of plain PyTorch that the user writes; all where no stack is known."""
+    uppermost = [stacks.get(name) for name in tops]
+    loop = [PLAIN] if not tops or any(one.has_loop for one in uppermost) else []
+    model = [MODEL] if not tops or any(one.has_model for one in uppermost) else []
+    return loop + model
+
+
+def _installed(case: Case, stacks: StackRules) -> list[str]:
     """Name the one stack that is installed and stands on the others, where there is but one."""
     packages = case.environment.packages
     installed = [
@@ -70,11 +93,11 @@ def _installed(case: Case, stacks: Stacks) -> list[str]:
         for stack in stacks
         if stack.kind == TRAINER and any(name in packages for name in stack.packages)
     ]
-    tops = [name for name in installed if not any(name in stacks.below(one) for one in installed)]
+    tops = _uppermost(installed, stacks)
     return tops if len(tops) == 1 else []
 
 
-def _platforms(case: Case, stacks: Stacks) -> list[str]:
+def _platforms(case: Case, stacks: StackRules) -> list[str]:
     """Name the backend and the system of the job, as far as they are known."""
     known = {stack.id for stack in stacks if stack.kind != TRAINER}
     return [name for name in (_backend(case), _system(case)) if name in known]
@@ -102,17 +125,22 @@ def _system(case: Case) -> str:
     return next((name for word, name in _SYSTEMS.items() if word in text), "linux" if text else "")
 
 
-def _foreign(mine: Iterable[str], stacks: Stacks) -> "re.Pattern[str] | None":
+def _foreign(
+    mine: Sequence[str], tops: Sequence[str], stacks: StackRules
+) -> "re.Pattern[str] | None":
+    """Give the words of what the job is known not to use.
+
+    Those of other platforms, and those of PyTorch where every stack is known to do without.
+    """
+    patterns = [spoken(word).pattern for word in sorted(_elsewhere(mine, stacks))]
+    if tops and not any(PLAIN in {name, *stacks.below(name)} for name in tops):
+        patterns.append(_TORCH)
+    return re.compile("|".join(patterns)) if patterns else None
+
+
+def _elsewhere(mine: Sequence[str], stacks: StackRules) -> set[str]:
     """Give the words of the other platforms of each kind that is known, without one's own."""
-    own = {word for name in mine for word in stacks.get(name).words}
-    kinds = {stacks.get(name).kind for name in mine}
-    words = {
-        word
-        for stack in stacks
-        if stack.kind in kinds and stack.id not in mine
-        for word in stack.words
-        if word not in own
-    }
-    if not words:
-        return None
-    return re.compile("|".join(spoken(word).pattern for word in sorted(words)))
+    platforms = [stack for stack in stacks if stack.kind != TRAINER]
+    own = [stack for stack in platforms if stack.id in mine]
+    others = [one for one in platforms if one not in own and one.kind in {s.kind for s in own}]
+    return {word for one in others for word in one.words}.difference(*(one.words for one in own))

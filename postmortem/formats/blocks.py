@@ -93,17 +93,17 @@ def entry(text: str) -> FigureEntry | None:
     return FigureEntry(name, found["value"].rstrip(","))
 
 
-def block(view: View, back_to: int) -> FigureBlock | None:
+def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
     """Read the record that a line is part of.
 
     Args:
         view: the line.
+        own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    own = entry(view.cleaned.text)
-    if own is None or not losses_on(f"{own.name}: {own.value}").values:
+    if not losses_on(f"{own.name}: {own.value}").values:
         return None
-    above, heading = _above(view, max(back_to, view.start - _MOST_BYTES))
+    above, heading = _above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _behind(view, {one.name for one in above})
     entries = [*above, *behind]
     if not behind:
@@ -149,10 +149,9 @@ class _Upwards:
         return True
 
 
-def _above(view: View, low: int) -> tuple[list[FigureEntry], str]:
-    """Give the entries above a line, in order, and the heading above them."""
-    own, end = entry(view.cleaned.text), view.start - 1
-    upwards = _Upwards(own.name if own else "")
+def _above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
+    """Give the entries above a line with a figure of this name, in order, and their heading."""
+    upwards, end = _Upwards(name), view.start - 1
     for _ in range(_MOST_LINES):
         if end <= low:
             break

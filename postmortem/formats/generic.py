@@ -41,7 +41,6 @@ WORDS: Final = (
     b" ce:",
     "损失".encode(),
     b"eward",
-    b"poch: ",
     b"poch:",
     b"iter: ",
     b"iters: ",
@@ -49,10 +48,9 @@ WORDS: Final = (
     b"tep=",
     *(
         f"{word} {behind}".encode()
-        for word in (" it", " ep", "iter", "tep", "pdate", "poch")
+        for word in ("it", " ep", "iter", "tep", "pdate", "poch")
         for behind in " 123456789"
     ),
-    *(f"it {behind}".encode() for behind in " 123456789"),
     b"poch[",
 )
 _NUMBER: Final = re.compile(FIGURE)

@@ -39,7 +39,6 @@ _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳�
 _COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,39}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
-_PLACES: Final = frozenset({"step", "epoch", "iteration", "iter", "global_step", "round", "batch"})
 _NO_COLUMN: Final = re.compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )

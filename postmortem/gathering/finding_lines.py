@@ -5,6 +5,7 @@ many of them are kept (`gathering.gathered`), what they mean (`inference`).
 """
 
 import functools
+import re
 from typing import Final, NamedTuple
 
 from postmortem.gathering.aftermath import is_script, level_of
@@ -22,6 +23,8 @@ from postmortem.reading.windows import LONG, Sight, View
 
 _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
+_REST: Final = re.compile(rb"\s*\Z")
+"""What may stand behind the last line; a log that is full of such lines is not copied for each."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
 """Findings on long lines of a source whose text is kept at this length; later ones are cut more."""
@@ -109,7 +112,7 @@ class FindingLines:
 def _last_statement(view: View) -> str | None:
     """Give what a statement raises that is the last line of all: the exception is cut off."""
     text = view.cleaned.text.lstrip()
-    if not text.startswith("raise ") or view.data[view.end :].strip():
+    if not text.startswith("raise ") or _REST.match(view.data, view.end) is None:
         return None
     told = raised(text)
     return f"{told[0]}: {told[1]}" if told else None

@@ -310,3 +310,18 @@ def bounded(every: Collection[Series], most: int) -> int:
             series.thin(keep)
             held += len(series.values)
     return held
+
+
+def records_behind(gathered: Gathered, one: Finding | Traceback, before: int) -> int:
+    """Count the records that tell how a process fares behind what has so many before it."""
+    return gathered.records_beside(one.source, one.where) - before
+
+
+def process_of(gathered: Gathered, source: int) -> Where:
+    """Give the process that the name of a source tells; nowhere where it tells none."""
+    return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
+
+
+def of_kind(gathered: Gathered, *kinds: str) -> frozenset[int]:
+    """Name the sources of some kinds."""
+    return frozenset(index for index, source in enumerate(gathered.sources) if source.kind in kinds)

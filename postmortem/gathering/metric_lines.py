@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
-from postmortem.formats.blocks import block, entry
+from postmortem.formats.blocks import FigureEntry, block, entry
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
 from postmortem.formats.unknown import GenericReader, Late
@@ -105,10 +105,10 @@ class MetricLines:
             return
         if self._generic.is_crowded and not self._cursor.may_read(opening, place):
             return
-        is_part = entry(view.cleaned.text) is not None
-        for found in self._unknown(view, base, is_part=is_part):
+        own = entry(view.cleaned.text)
+        for found in self._unknown(view, base, own):
             self.quick.put(found, place)
-        if is_part:  # of a longer record, maybe: looked at each time
+        if own is not None:  # of a longer record, maybe: looked at each time
             return
         if self._generic.has_read:
             self.quick.paths.learn(opening, view, None)
@@ -118,11 +118,11 @@ class MetricLines:
             self._unfinished.take(view.cleaned.text, where, view.number, place)
 
     def _unknown(
-        self, view: View, base: int, *, is_part: bool
+        self, view: View, base: int, own: FigureEntry | None
     ) -> Sequence[tuple[Record, int] | Late]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
-        whole = block(view, self._read_until - base) if is_part else None
+        whole = block(view, own, self._read_until - base) if own is not None else None
         if whole is None:
             return self._generic.read(view.cleaned.text, where, view.number)
         self._read_until = max(self._read_until, base + whole.end)

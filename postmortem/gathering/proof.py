@@ -9,7 +9,7 @@ from typing import Any
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.base import Rule
-from postmortem.knowledge.stacks import sighting
+from postmortem.knowledge.stack_rules import sighting
 from postmortem.reading.prefixes import clean
 
 

@@ -12,8 +12,10 @@ from typing import Final
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.case.values import Case
+from postmortem.gathering.gathered import records_behind
 from postmortem.inference.rules import WEIGHTS, Scored
 from postmortem.model.answer import Evidence
+from postmortem.model.findings import Finding, Traceback
 from postmortem.model.said import Said, cut, say
 
 HEALTHY: Final = "healthy."
@@ -72,39 +74,30 @@ def _survived(case: Case) -> Evidence[Said] | None:
     for event in case.events:
         if event.is_fatal and event.because == "survived":
             finding = event.finding
-            return Evidence(
-                "signature",
-                finding.signature,
-                "survived",
-                _words(finding.text),
-                -WEIGHTS["weak"],
-                finding.source,
-                finding.where,
-                finding.line,
-                finding.end_line,
-            )
+            return _against("signature", finding.signature, finding.text, finding)
     for traceback, before in case.gathered.tracebacks:
-        after = case.gathered.records_beside(traceback.source, traceback.where) - before
+        after = records_behind(case.gathered, traceback, before)
         is_own = traceback.line >= case.begins.get(traceback.source, 0)
         if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
-            return Evidence(
-                "traceback",
-                "survived-exception",
-                "survived",
-                _words(f"{traceback.exception}: {traceback.message}"),
-                -WEIGHTS["weak"],
-                traceback.source,
-                traceback.where,
-                traceback.line,
-                traceback.end_line,
-            )
+            said = f"{traceback.exception}: {traceback.message}"
+            return _against("traceback", "survived-exception", said, traceback)
     return None
 
 
-def _words(text: str) -> Said:
-    first = cut((text.splitlines() or [""])[0], 200)
-    return say(
-        "records follow what looks like the end — {first}",
-        "看似终止的一行之后仍有记录 — {first}",
-        first=first,
+def _against(kind: str, name: str, text: str, one: Finding | Traceback) -> Evidence[Said]:
+    """Hold what looks like the end against health, by its first line."""
+    return Evidence(
+        kind,
+        name,
+        "survived",
+        say(
+            "records follow what looks like the end — {first}",
+            "看似终止的一行之后仍有记录 — {first}",
+            first=cut((text.splitlines() or [""])[0], 200),
+        ),
+        -WEIGHTS["weak"],
+        one.source,
+        one.where,
+        one.line,
+        one.end_line,
     )

@@ -152,7 +152,7 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
     real = [
         scored.score
         for cause, scored in scores.items()
-        if not cause.startswith(("unknown.", "healthy.")) and cause != PEER
+        if not cause.startswith(("unknown.", HEALTHY)) and cause != PEER
     ]
     for cause, scored in list(scores.items()):
         if cause.startswith(HEALTHY):

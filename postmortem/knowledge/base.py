@@ -9,7 +9,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,7 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
-from postmortem.knowledge.stacks import Stack, Stacks, sighting, stack
+from postmortem.knowledge.stack_rules import StackRule, StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
 _FORM: Final = "stacks"
@@ -49,7 +49,7 @@ class Rule:
         """
         if not self._compiled:
             try:
-                self._compiled.append(self._small(self.match))
+                self._compiled.append(self._in_its_room(self.match))
             except ValueError as error:
                 raise PatternError(
                     f"{self.id}: not a valid regex: {error}",
@@ -79,9 +79,9 @@ class Rule:
 
     def _is_another(self, text: str, budget: Budget | None) -> bool:
         unless: str | None = self.raw.get("unless") or None
-        return unless is not None and self._small(unless).search(text, budget) is not None
+        return unless is not None and self._in_its_room(unless).search(text, budget) is not None
 
-    def _small(self, pattern: str) -> Pattern:
+    def _in_its_room(self, pattern: str) -> Pattern:
         """Compile a pattern, of words in little room."""
         return compiled(pattern, LITTLE) if self.raw.get("broad") else compiled(pattern)
 
@@ -91,7 +91,7 @@ class Rule:
         if not words:
             return True
         near = found.string[max(0, found.start() - BESIDE) : found.end() + BESIDE]
-        return all(self._small(word).search(near, budget) is not None for word in words)
+        return all(self._in_its_room(word).search(near, budget) is not None for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class KnowledgeBase:
     precedence: tuple[tuple[str, str], ...]
     """(winner, loser)"""
     fixes: tuple[FixRule, ...]
-    stacks: Stacks
+    stacks: StackRules
     advisories: tuple[Advisory, ...]
     gpus: tuple[Mapping[str, Any], ...]
 
@@ -184,10 +184,19 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
 
 @functools.lru_cache(maxsize=4)
 def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
+    return _typed(compiled_rules(extra))
+
+
+def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
+    """Give the rules as their files hold them, those of the user's own folders included.
+
+    Raises:
+        PatternError: a file is no valid YAML.
+    """
     built_in = resources.compiled()
     if built_in is not None and not extra:
-        return _typed(json.loads(built_in.read_text(encoding="utf-8")))
-    return _typed(_cached((resources.folder("patterns"), *extra)))
+        return dict(json.loads(built_in.read_text(encoding="utf-8")))
+    return _cached((resources.folder("patterns"), *extra))
 
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
@@ -224,12 +233,11 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
     taxonomy = value["taxonomy"]
     signatures = tuple(_signature(entry) for entry in value["signatures"])
     stacks = [stack(entry) for entry in value["stacks"]]
-    sightings = [rule for entry in value["stacks"] if (rule := sighting(entry)) is not None]
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
         signatures=signatures,
         by_id={rule.id: rule for rule in signatures},
-        formats=tuple(_format(entry) for entry in [*value["formats"], *sightings]),
+        formats=tuple(_formats(value)),
         causes={
             cause: causes.get(cause) or CauseRule(cause, {})
             for cause in {**taxonomy["causes"], **causes}
@@ -237,16 +245,22 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
         fixes=tuple(_with_stacks(fix_rule(entry, conditions), stacks) for entry in value["fixes"]),
-        stacks=Stacks(stacks),
+        stacks=StackRules(stacks),
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
     )
 
 
-def _with_stacks(fix: FixRule, stacks: Iterable[Stack]) -> FixRule:
+def _with_stacks(fix: FixRule, stacks: Iterable[StackRule]) -> FixRule:
     """Give a fix the snippets that the files of stacks hold for it."""
     own = {one.id: one.snippets[fix.id] for one in stacks if fix.id in one.snippets}
     return replace(fix, snippets={**fix.snippets, **own}) if own else fix
+
+
+def _formats(value: Mapping[str, Any]) -> Iterator[Format]:
+    """Yield the rules of `formats`, and those that recognise stacks by their files."""
+    yield from map(_format, value["formats"])
+    yield from (_format(rule) for one in value["stacks"] if (rule := sighting(one)) is not None)
 
 
 def _format(entry: Mapping[str, Any]) -> Format:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.errors import PatternError
-from postmortem.knowledge.stacks import ANY, TRAINER, Stacks, spoken, stack
+from postmortem.knowledge.stack_rules import ANY, MODEL, TRAINER, StackRules, spoken, stack
 
 
 def faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[PatternError]:
     """Yield what is wrong between fixes and stacks: names that are not there, foreign words."""
-    stacks = Stacks(stack(entry) for entry in rules["stacks"])
+    stacks = StackRules(stack(entry) for entry in rules["stacks"])
     files = {entry["id"]: str(entry.get("file", "")) for entry in rules["stacks"]}
     fixes = {entry["id"]: entry for entry in rules["fixes"]}
     seen = {entry.get("framework") for entry in rules["formats"]}
@@ -30,7 +30,7 @@ def faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Pattern
 
 def _faults_of_stack(
     entry: Mapping[str, Any],
-    stacks: Stacks,
+    stacks: StackRules,
     seen: set[Any],
     fixes: Mapping[str, Any],
     files: Mapping[str, str],
@@ -61,7 +61,7 @@ def _faults_of_fix(
 ) -> Iterator[PatternError]:
     place, meant = str(fix.get("file", "")), list(fix.get("stacks") or ())
     for name in (*meant, *(fix.get("snippets") or {})):
-        if name != ANY and name not in files:
+        if name not in {ANY, MODEL, *files}:
             yield PatternError(
                 f"{fix['id']}: no stack is called {name}", place, f"write stacks/{name}.yaml"
             )
@@ -69,14 +69,14 @@ def _faults_of_fix(
         for language in ("en", "zh"):
             yield from words.foreign(f"{fix['id']}.{text}", fix[text][language], meant, place)
     for name, one in (fix.get("snippets") or {}).items():
-        mine = meant if name == ANY else [name, *meant]
+        mine = meant if name in {ANY, MODEL} else [name, *meant]
         yield from words.foreign(f"{fix['id']} for {name}", one["code"], mine, place)
 
 
 class _Words:
     """The words of all trainers, and who may use them."""
 
-    def __init__(self, stacks: Stacks) -> None:
+    def __init__(self, stacks: StackRules) -> None:
         """Take all stacks."""
         self._stacks = stacks
         self._owners: dict[str, set[str]] = {}

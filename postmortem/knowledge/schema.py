@@ -213,6 +213,8 @@ class StackEntry(Strict):
     takes: list[StackId] = []
     beside: list[StackId] = []
     loop: bool = False
+    model: bool | None = None
+    defaults: dict[str, float | str | bool] = {}
     words: list[Annotated[str, Field(min_length=3)]] = []
     snippets: dict[RuleId, SnippetEntry] = {}
     references: list[str] = []

@@ -1,7 +1,7 @@
 """The code of a snippet with its comments in every language.
 
-In: a snippet as `patterns/fixes` holds it. Out: its code. Not here: the user's numbers
-(`fixes.select`). A snippet is written with English comments; `zh` maps each of them to its Chinese
+In: a snippet as `patterns/fixes` holds it. Out: its code, filled. Not here: the user's numbers
+(`fixes.figures`). A snippet is written with English comments; `zh` maps each of them to its Chinese
 form, and so a whole line where the snippet is prose, or a `<place to fill>`. The code is the same
 by construction.
 """
@@ -9,9 +9,11 @@ by construction.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from postmortem.model.said import Said
+
+_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,15 @@ def code(snippet: Snippet) -> Said:
     for comment, said in snippet.zh.items():
         chinese = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), chinese)
     return Said(snippet.code, chinese)
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Replace `${name|default}` by the user's value, else the default, else `<name>`."""
+
+    def replacement(match: re.Match[str]) -> str:
+        return values.get(match[1]) or (match[2] if match[2] is not None else f"<{match[1]}>")
+
+    return _PLACEHOLDER.sub(replacement, template)
 
 
 def strangers(snippet: Snippet) -> Iterator[str]:

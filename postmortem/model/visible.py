@@ -34,6 +34,11 @@ RUNNER: Final = re.compile(
 _CR_BEFORE_BREAK: Final = re.compile(r"\r+(?=\n|$)")
 
 
+def last_draw(line: str) -> str:
+    """Give what a terminal shows last of a line that is drawn again and again."""
+    return line.rstrip("\r").rsplit("\r", 1)[-1]
+
+
 def safe(text: str) -> str:
     r"""Take colours out; show every other control character as a picture or an escape.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
+from postmortem.model.visible import last_draw
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
@@ -111,7 +112,7 @@ class _Piece:
 
 def _split(piece: _Piece, mark: str) -> list[RawLine]:
     lines = piece.kept.decode("utf-8", "replace").split(mark)
-    last = (line.rstrip("\r").split("\r")[-1] for line in (lines[:-1] if not lines[-1] else lines))
+    last = (last_draw(line) for line in (lines[:-1] if not lines[-1] else lines))
     found = [RawLine(line[:_LONGEST], max(0, len(line) - _LONGEST)) for line in last]
     if found and piece.left_out:
         drawn = piece.end.decode("utf-8", "replace").split(mark)[0].rstrip("\r")

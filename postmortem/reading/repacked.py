@@ -110,10 +110,10 @@ def _goes_on(line: str, following: str) -> bool:
     """Say whether the next line may be the rest of one, not another of its kind."""
     return (
         bool(following.strip())
+        and _DIGITS.sub("0", line[:_COMPARED]) != _DIGITS.sub("0", following[:_COMPARED])
+        and _NEW.match(following) is None
         and len(set(line.strip())) > _RULE
         and len(set(following.strip())) > _RULE
-        and _NEW.match(following) is None
-        and _DIGITS.sub("0", line[:_COMPARED]) != _DIGITS.sub("0", following[:_COMPARED])
     )
 
 

@@ -11,7 +11,9 @@ from typing import Final, NamedTuple
 
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
+from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
+from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -59,7 +61,6 @@ _SUBJECT: Final = (
 )
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
-_END: Final = r"(?:[\s.!,;:)✅🎉🎊✨=*#-]|$)"
 _CLOSING: Final = re.compile(
     rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
@@ -99,7 +100,7 @@ def behind_records(observed: Observed) -> Iterator[Shape]:
     known = {
         (finding.source, number)
         for finding, _ in observed.findings
-        if finding.role in {"harmless", "context"} and not finding.signature.startswith("healthy.")
+        if finding.role in {"harmless", "context"} and not finding.signature.startswith(SUCCESS)
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.last_records:
@@ -113,7 +114,7 @@ def _lines(observed: Observed, source: int) -> list[_Line]:
     """Give the last lines behind the last record that are not empty."""
     first, text = observed.tails.get(source, (1, ""))
     rows = [
-        (number, line.rstrip("\r").rsplit("\r", 1)[-1])
+        (number, last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
         if number > observed.last_records[source] and line.strip()
     ][-_MOST_LINES:]

@@ -16,6 +16,7 @@ from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
+from postmortem.model.visible import last_draw
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.silence import STEP
@@ -62,7 +63,7 @@ def _full_bars(observed: Observed, total: float) -> list[Shape]:
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
         for number, line in enumerate(text.split("\n"), first):
-            part = _BAR_PART.search(line.rstrip("\r").rsplit("\r", 1)[-1])
+            part = _BAR_PART.search(last_draw(line))
             if number >= last and part and float(part["now"]) == float(part["of"]) == total:
                 return [Shape("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
     return []

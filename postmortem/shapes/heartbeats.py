@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import between, told_time
+from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
 
 FEWEST: Final = 3
@@ -87,7 +88,7 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
     own = [
         _Beat(number, drawn[:_MOST_TEXT])
         for number, text in lines
-        if (drawn := text.rstrip("\r").rsplit("\r", 1)[-1]).strip()
+        if (drawn := last_draw(text)).strip()
     ]
     run = _final_run(own, srun=srun)
     if len(run) < FEWEST:

@@ -8,14 +8,12 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Gathered, Seen, of_kind, process_of
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import Where
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
 from postmortem.shapes.shape import Shape
@@ -47,9 +45,8 @@ class Observed:
     """Of each source that reaches into the last attempt, the process that its name tells."""
     snapshots: frozenset[int] = frozenset()
     """The sources that tell how things stand, not what happened when."""
-    dumps: Mapping[int, str] = field(default_factory=dict)
-    """The sources that tell how the machine stands, each with its text; empty where it is too long
-    to be kept."""
+    dumps: frozenset[int] = frozenset()
+    """The same, and what a scheduler or the kernel tells: what no process of the run writes."""
     ended: Mapping[int, float] = field(default_factory=dict)
     """The line from which on a source tells how it was ended, for the detectors that ask."""
     lines: int = 0
@@ -73,22 +70,23 @@ class Observed:
         """Give the view of a detector that asks how the run ended."""
         return dataclasses.replace(self, outcome=outcome, known=known)
 
+    def kept_lines(self, source: int) -> list[tuple[int, str]]:
+        """Give the lines of both ends of a source, each once with its raw number, but cut ones."""
+        head = self.heads.get(source, "").split("\n")[:-1]
+        first, text = self.tails.get(source, (1, ""))
+        tail = [*enumerate(text.split("\n"), first)][first > 1 :]
+        return [*enumerate(head, 1), *(line for line in tail if line[0] > len(head))]
+
 
 Detector = Callable[[Observed], Iterable[Shape]]
 
 
-def observe(
-    gathered: Gathered,
-    seen: Iterable[Seen],
-    sources: Sequence[Source[Any]],
-    begins: Mapping[int, int],
-) -> Observed:
+def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int]) -> Observed:
     """Put together what the detectors may look at.
 
     Args:
         gathered: the evidence.
         seen: the findings of the last attempt, in their order.
-        sources: of the job; their names tell processes.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
@@ -102,27 +100,12 @@ def observe(
         tails=gathered.tails,
         heads=gathered.heads,
         processes={
-            source: sources[source].where if source < len(sources) else NOWHERE
+            source: process_of(gathered, source)
             for source in gathered.tails
             if begins.get(source, 0) <= gathered.lines.get(source, 0)
         },
-        snapshots=frozenset(
-            index for index, source in enumerate(sources) if source.kind == "environment"
-        ),
-        dumps={
-            index: _whole(gathered, index)
-            for index, source in enumerate(sources)
-            if source.kind in {"environment", "scheduler", "kernel"}
-        },
+        snapshots=of_kind(gathered, "environment"),
+        dumps=of_kind(gathered, "environment", "scheduler", "kernel"),
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
-
-
-def _whole(gathered: Gathered, source: int) -> str:
-    """Give the text of a source, of which both ends are kept; empty if they leave a gap."""
-    head = gathered.heads.get(source, "").split("\n")
-    begin, tail = gathered.tails.get(source, (0, ""))
-    if gathered.lines.get(source, 0) < len(head):
-        return "\n".join(head)
-    return "\n".join((*head[:begin], *tail.split("\n")[1:])) if begin < len(head) else ""

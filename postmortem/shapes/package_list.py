@@ -7,13 +7,14 @@ A list is whole where `pip list`, `pip freeze` or `conda list` printed it withou
 its header, or many rows; and the dump is short enough to be known to its end.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import quote, say
+from postmortem.model.said import quote
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -37,8 +38,11 @@ _RELATED: Final = ("environment.", "cuda.not-available.flash", "config.")
 
 def lists(observed: Observed) -> Iterable[Shape]:
     """Compare the first error that names a package with the lists."""
-    known = [(source, set(_rows(text))) for source, text in observed.dumps.items()]
-    known = [(source, rows) for source, rows in known if rows]
+    known = [
+        (source, rows)
+        for source in sorted(observed.dumps)
+        if (rows := set(_rows(_whole(observed, source))))
+    ]
     if not known:
         return
     for finding, _ in observed.findings:
@@ -50,11 +54,18 @@ def lists(observed: Observed) -> Iterable[Shape]:
 
 def _compared(name: str, known: list[tuple[int, set[str]]]) -> Iterator[Shape]:
     for source, rows in known:
-        said = say("{name}", "{name}", name=quote(name))
+        said = quote(name)
         if name in rows:
             yield Shape("named-package-listed", said, source, NOWHERE, 1)
         elif not any(other.startswith(name) for other in rows):
             yield Shape("named-package-unlisted", said, source, NOWHERE, 1)
+
+
+def _whole(observed: Observed, source: int) -> str:
+    """Give the text of a source, of which both ends are kept; empty if they leave a gap."""
+    lines = observed.kept_lines(source)
+    is_whole = all(other == one + 1 for (one, _), (other, _) in itertools.pairwise(lines))
+    return "\n".join(line for _, line in lines) if is_whole else ""
 
 
 def _rows(text: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, telling_time
 from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.silence import STEP
@@ -31,7 +32,7 @@ _ENDS: Final = (
     "distributed.peer-failure.",
     "distributed.terminate",
 )
-_OF_OTHERS: Final = (*_ENDS, "distributed.", "healthy.")
+_OF_OTHERS: Final = (*_ENDS, "distributed.", SUCCESS)
 _DRAWN: Final = re.compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
 """A bar of Keras, which shows a loss beside it."""
 

@@ -125,15 +125,8 @@ def _pace_by_clock(observed: Observed) -> _StepPace | None:
 
 def _printed(observed: Observed, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
     """Give the lines of records as far as they are kept."""
-    source = observed.curves.source
-    head = observed.heads.get(source, "").split("\n")
-    first, text = observed.tails.get(source, (0, ""))
-    tail = text.split("\n")
-    for point in points:
-        if point.line < len(head):
-            yield point, head[point.line - 1]
-        elif 0 < point.line - first < len(tail):
-            yield point, tail[point.line - first]
+    lines = dict(observed.kept_lines(observed.curves.source))
+    return ((point, lines[point.line]) for point in points if point.line in lines)
 
 
 def _break(pace: _StepPace) -> tuple[Said, int] | None:

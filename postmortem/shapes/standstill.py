@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from postmortem.facts.moments import Moment, between, newest, telling_time
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
-from postmortem.shapes import ending
+from postmortem.shapes.ending import SUCCESS, last_step
 from postmortem.shapes.heartbeats import beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -102,8 +102,8 @@ def _at_fault(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
 
 def _is_through(observed: Observed) -> bool:
     """Say whether the run has made its last step, or says that it is through."""
-    return any(ending.last_step(observed)) or any(
-        finding.signature.startswith(ending.SUCCESS) for finding, _ in observed.findings
+    return any(last_step(observed)) or any(
+        finding.signature.startswith(SUCCESS) for finding, _ in observed.findings
     )
 
 

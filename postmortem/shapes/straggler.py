@@ -24,7 +24,7 @@ _FEWEST_TIMES: Final = 3
 _SLOWER: Final = 1.8
 _ALIKE: Final = 1.4
 _LONGEST: Final = 2000
-_MOST_LINES: Final = 400
+_MOST_LINES: Final = 800
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,9})?"
 _RANKS: Final = re.compile(
     rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{3,200}}?)\[?"
@@ -75,15 +75,11 @@ def slower(observed: Observed) -> Iterator[Shape]:
 
 
 def _lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
-    """Give the lines of both ends of each source that speak of times, each once."""
-    for source, (first, text) in observed.tails.items():
-        if source in observed.snapshots:
-            continue
-        head = observed.heads.get(source, "").split("\n")[: max(0, first - 1)]
-        for number, line in enumerate(head[:_MOST_LINES], 1):
-            yield source, number, line[:_LONGEST]
-        for number, line in enumerate(text.split("\n")[-_MOST_LINES:], first):
-            yield source, number, line[:_LONGEST]
+    """Give the lines of both ends of each source."""
+    for source in observed.tails:
+        if source not in observed.snapshots:
+            for number, line in observed.kept_lines(source)[-_MOST_LINES:]:
+                yield source, number, line[:_LONGEST]
 
 
 def _all_on(text: str) -> Iterator[tuple[str, int, float]]:

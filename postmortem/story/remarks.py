@@ -44,6 +44,11 @@ _COUNTED: Final = (
 """What is counted while reading, with its sentence; nothing is said of a count of 0."""
 
 
+def _found_in(case: Case) -> set[int]:
+    """Give the sources in which a rule fired."""
+    return {event.finding.source for event in case.events}
+
+
 def reading_remarks(case: Case) -> Iterator[Said]:
     """Say what of the reading a reader of the report should know."""
     for source, ahead in case.skews.items():
@@ -55,6 +60,15 @@ def reading_remarks(case: Case) -> Iterator[Said]:
             ahead=ahead,
         )
     gathered = case.gathered
+    for index, dump in enumerate(case.sources):
+        if dump.kind == "environment" and index not in gathered.facts.tellers | _found_in(case):
+            yield say(
+                "{path} states nothing that is known of environments: python -m"
+                " torch.utils.collect_env, nvidia-smi, pip list or postmortem env write what does",
+                "{path} 中没有可识别的环境信息：请用 python -m torch.utils.collect_env、"
+                "nvidia-smi、pip list 或 postmortem env 生成",
+                path=dump.path,
+            )
     counts = {
         "timeouts": gathered.timeouts,
         "passed_over": gathered.passed_over,

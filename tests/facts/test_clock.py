@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.facts.clock import Stamp, seconds_behind, stamps, time_at
+from postmortem.facts.clock import Stamp, seconds_behind, stamps, time_at, time_of
 
 FULL = [Stamp(10, "2024-05-01T12:00:00"), Stamp(20, "2024-05-01T12:00:05")]
 
@@ -17,6 +17,21 @@ def test_clocks_of_lines() -> None:
     assert stamps(7, lines) == [Stamp(7, "2024-05-01T12:00:00.123"), Stamp(9, "--05-01T12:00:07")]
     assert time_at(stamps(7, lines), 9) == "--05-01T12:00:07"
     assert time_at(stamps(7, lines), 8) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        pytest.param("[04/11 10:02:20 d2.utils.events]: iter: 19", "--04-11T10:02:20", id="d2"),
+        pytest.param("01-16 04:12:39 step:201 - x", "--01-16T04:12:39", id="no year"),
+        pytest.param("22-12-06 08:52:51.550 - INFO: x", "2022-12-06T08:52:51.550", id="two digits"),
+        pytest.param("13-40 04:12:39 x", None, id="no date"),
+        pytest.param("step 3 of 04/11 10:02:20", None, id="not in front"),
+    ],
+)
+def test_short_stamps_are_clocks(line: str, time: str | None) -> None:
+    """A stamp without a year, or with two digits of it."""
+    assert time_of(line) == time
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,15 @@ from typing import Any
 
 import pytest
 
-from postmortem.fixes.figures import fill, own_figures
+from postmortem.case.values import Case
+from postmortem.fixes.figures import own_figures, set_in
+from postmortem.knowledge.snippets import fill
 from tests.fixes.runs import case
+
+
+def figures_of(run: Case, extra: dict[str, str] | None = None) -> dict[str, str]:
+    """The figures of a run of which nothing is known by default."""
+    return own_figures(run, set_in(run), extra)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +85,7 @@ def test_numbers_come_from_the_settings(
     settings: dict[str, Any], expected: dict[str, str | None]
 ) -> None:
     """What a change would set is worked out from what the run had set."""
-    values = own_figures(case(settings))
+    values = figures_of(case(settings))
     assert {name: values.get(name) for name in expected} == expected
 
 
@@ -102,7 +109,7 @@ def test_numbers_name_the_build_of_torch(
     packages: dict[str, str], expected: dict[str, str | None]
 ) -> None:
     """A release can be asked of pip, a local part cannot."""
-    values = own_figures(case(packages=packages))
+    values = figures_of(case(packages=packages))
     assert {name: values.get(name) for name in expected} == expected
 
 
@@ -177,7 +184,7 @@ def test_numbers_take_what_the_caller_knows(
     settings: dict[str, Any], extra: dict[str, str], expected: dict[str, str | None]
 ) -> None:
     """Paths, rate and captures of the caller fill the same names; settings are stronger."""
-    values = own_figures(case(settings), extra)
+    values = figures_of(case(settings), extra)
     assert {name: values.get(name) for name in expected} == expected
 
 
@@ -202,7 +209,7 @@ def test_numbers_take_what_the_caller_knows(
 )
 def test_what_could_act_in_a_command_is_left_out(name: str, value: str) -> None:
     """A log may hold anything; what it holds becomes no part of a command."""
-    values = own_figures(case({"model": value}), {name: value})
+    values = figures_of(case({"model": value}), {name: value})
     assert not {
         key: told
         for key, told in values.items()

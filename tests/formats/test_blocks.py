@@ -48,7 +48,9 @@ def test_a_line_of_its_own(line: str) -> None:
 def read(text: str, word: str, back_to: int = 0) -> dict[str, float]:
     """The figures of the record around the first line with a word; the step under `@step`."""
     data = text.encode()
-    found = block(View(data, data.index(word.encode()), 1, srun=False), back_to)
+    view = View(data, data.index(word.encode()), 1, srun=False)
+    own = entry(view.cleaned.text)
+    found = block(view, own, back_to) if own else None
     looked = look(found.text) if found else None
     if looked is None:
         return {}

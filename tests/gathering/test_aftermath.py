@@ -2,25 +2,12 @@
 
 import pytest
 
-from postmortem.gathering import traceback
 from postmortem.gathering.aftermath import is_script, level_of
-from postmortem.model.findings import Traceback
 from postmortem.reading.prefixes import clean
-from postmortem.reading.windows import View
+from tests.gathering.made_tracebacks import first
 
 HEAD = "Traceback (most recent call last):\n"
 CAUGHT = "  File \"layers.py\", line 3, in has_fused\n    import apex\nModuleNotFoundError: No module named 'apex'\n"
-
-
-def first(text: str) -> Traceback:
-    """The first traceback of a log."""
-    data = text.encode()
-    position = data.index(traceback.ANCHOR)
-    found = traceback.read(
-        View(data, position, data.count(b"\n", 0, position) + 1, srun=False), 0, 0
-    )
-    assert found is not None
-    return found
 
 
 @pytest.mark.parametrize(

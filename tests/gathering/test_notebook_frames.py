@@ -2,9 +2,7 @@
 
 import pytest
 
-from postmortem.gathering import traceback
-from postmortem.model.findings import Traceback
-from postmortem.reading.windows import View
+from tests.gathering.made_tracebacks import first
 
 HEAD = "KeyError                                  Traceback (most recent call last)\n"
 NEW = """Cell In[7], line 14
@@ -26,23 +24,12 @@ OLD = """<ipython-input-12-8f2a> in <module>
 END = "KeyError: 'label'\n"
 
 
-def read(text: str) -> Traceback:
-    """The first traceback of a log."""
-    data = text.encode()
-    position = data.index(traceback.ANCHOR)
-    found = traceback.read(
-        View(data, position, data.count(b"\n", 0, position) + 1, srun=False), 0, 0
-    )
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("frames", [NEW, OLD], ids=["new", "old"])
 @pytest.mark.parametrize("label", ["", "> ", "2026-05-03 10:00:00 ", "\x1b[0;31m"])
 def test_frames_and_exception(frames: str, label: str) -> None:
     """Source that is shown is never a message."""
     text = "".join(f"{label}{line}\n" for line in (HEAD + frames + "\n" + END).splitlines())
-    found = read(text)
+    found = first(text)
     assert (found.exception, found.message) == ("KeyError", "'label'")
     assert [frame.code for frame in found.frames] == ['use(batch["label"])', "raise KeyError(key)"]
     assert [frame.is_library for frame in found.frames] == [False, True]
@@ -50,13 +37,13 @@ def test_frames_and_exception(frames: str, label: str) -> None:
 
 def test_class_of_a_cut_one_stands_in_its_head() -> None:
     """The head names the class."""
-    found = read(HEAD + "Cell In[7], line 14\n---> 14     use(batch)\n")
+    found = first(HEAD + "Cell In[7], line 14\n---> 14     use(batch)\n")
     assert (found.exception, found.message) == ("KeyError", "")
 
 
 def test_statement_of_a_cut_one_speaks() -> None:
     """Where the exception is cut off, what was to be raised is known."""
-    found = read(
+    found = first(
         'Traceback (most recent call last):\n  File "t.py", line 3, in fit\n    raise RuntimeError(f"NaN loss at {step}")\n'
     )
     assert (found.exception, found.message) == ("RuntimeError", "NaN loss at {step}")
@@ -64,7 +51,7 @@ def test_statement_of_a_cut_one_speaks() -> None:
 
 def test_a_word_before_the_head_is_no_class() -> None:
     """Only an exception or a wide gap makes a head of IPython."""
-    found = read(
+    found = first(
         'Original Traceback (most recent call last):\n  File "t.py", line 3, in f\n    g()\nTypeError: no\n'
     )
     assert (found.exception, found.wrapped) == ("TypeError", True)

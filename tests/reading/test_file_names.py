@@ -112,3 +112,19 @@ def test_attempts_are_read_off_folders() -> None:
     assert attempts_of(
         ["run/attempt_0/1/stderr.log", "run/attempt_1/0/stderr.log", "run/agent.log"]
     ) == {"run/attempt_0/1/stderr.log": 0, "run/attempt_1/0/stderr.log": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        pytest.param("gpu-b11.dmesg.txt", "gpu-b11", id="the host first"),
+        pytest.param("dmesg-hpc07.log", "hpc07", id="the host last"),
+        pytest.param("nvidia-smi-rack4-n2.txt", "rack4-n2", id="a dump of the card"),
+        pytest.param("dmesg.txt", None, id="no host"),
+        pytest.param("dmesg-all.txt", None, id="a word"),
+        pytest.param("train-b11.log", None, id="no log of a machine"),
+    ],
+)
+def test_a_machine_is_told_by_the_name_of_its_log(name: str, node: str | None) -> None:
+    """What is left beside the kind of log is the machine's name."""
+    assert processes_of([f"job/{name}", "job/run.out"])[f"job/{name}"].node == node

@@ -494,6 +494,21 @@ def test_colours_are_taken_off(raw: str, text: str) -> None:
     assert clean(raw).text == text
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        pytest.param("train loss : **-0.07**", "train loss : -0.07", id="a figure"),
+        pytest.param("**loss: 0.7** acc 3", "loss: 0.7 acc 3", id="a pair"),
+        pytest.param("**loss**: 0.7", "loss: 0.7", id="a name"),
+        pytest.param("f(**kwargs, **other)", "f(**kwargs, **other)", id="code"),
+        pytest.param("***** Running training *****", "***** Running training *****", id="stars"),
+    ],
+)
+def test_bold_type_is_taken_off_figures(line: str, text: str) -> None:
+    """Whoever pastes a log makes figures bold."""
+    assert clean(line).text == text
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=200), st.booleans())
 def test_cleaning_never_fails_and_only_takes_away(raw: str, srun: bool) -> None:  # noqa: FBT001 -- given

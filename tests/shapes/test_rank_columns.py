@@ -5,25 +5,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from postmortem.facts.series import Series
-from postmortem.model.lines import NOWHERE
-from postmortem.shapes import registry
-from postmortem.shapes.observed import Observed
+from tests.shapes.made_curves import found
 
 NAN = math.nan
 GOOD = (2.3, 2.2, 2.1, 2.0)
-
-
-def found(values: Mapping[str, Sequence[float]]) -> set[str]:
-    """The shapes of one process; the n-th record stands on line n."""
-    series = []
-    for name, figures in values.items():
-        one = Series(name, "test", 0, NOWHERE)
-        for index, value in enumerate(figures):
-            one.append(float(index), value, index + 1)
-        one.settle()
-        series.append(one)
-    return set(registry.found(Observed(series=series)))
 
 
 @pytest.mark.parametrize(

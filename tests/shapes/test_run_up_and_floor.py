@@ -1,30 +1,15 @@
 """A climb that only a part of the loss shows, a loss at the floor of a logarithm, lost scores."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.facts.series import Series
-from postmortem.model.lines import NOWHERE
-from postmortem.shapes import registry
-from postmortem.shapes.observed import Observed
+from tests.shapes.made_curves import found
 
 NAN = math.nan
-
-
-def found(values: Mapping[str, Sequence[float]], steps: Sequence[float] | None = None) -> set[str]:
-    """The shapes of one process; the n-th record stands on line n."""
-    series = []
-    for name, figures in values.items():
-        one = Series(name, "test", 0, NOWHERE)
-        for index, value in enumerate(figures):
-            one.append(steps[index] if steps else 10.0 * index, value, index + 1)
-        one.settle()
-        series.append(one)
-    return set(registry.found(Observed(series=series)))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +40,7 @@ def test_a_record_of_an_earlier_step_is_no_recovery(
     steps: Sequence[float], *, recovers: bool
 ) -> None:
     """A finite record at the step of the bad one, or before it, is of another run."""
-    shapes = found({"loss": [2.5, 2.4, NAN, 2.3, 2.2]}, [float(step) for step in steps])
+    shapes = found({"loss": [2.5, 2.4, NAN, 2.3, 2.2]}, steps=steps)
     assert ("nan-recovers" in shapes) == recovers
 
 

@@ -7,27 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.lines import NOWHERE
-from postmortem.shapes import registry
-from postmortem.shapes.observed import Observed
+from tests.shapes.made_curves import found
 
 NAN, INF = math.nan, math.inf
 BAD = {"nan-metric", "metric-absurd", "zero-gradient", "loss-vanishes", "at-chance"}
-
-
-def found(values: Mapping[str, Sequence[float | None]], first: float = 0.0) -> set[str]:
-    """The shapes of one process; the n-th record stands on line n, at step `first` + 10 n."""
-    series = []
-    for name, figures in values.items():
-        one = Series(name, "test", 0, NOWHERE)
-        for index, value in enumerate(figures):
-            if value is not None:
-                one.append(first + 10.0 * index, value, index + 1)
-        one.settle()
-        series.append(one)
-    return set(registry.found(Observed(series=series)))
 
 
 def falling(count: int, start: float = 2.5, end: float = 0.8) -> list[float]:
@@ -187,7 +171,7 @@ def test_a_sound_run_may_print_this(series: Mapping[str, Sequence[float | None]]
 
 def test_a_late_stretch_is_flat_by_nature() -> None:
     """A plateau is told from the run's own start only."""
-    assert "plateau" not in found({"loss": wobble(40, 2.31, 0.01)}, 120_000.0)
+    assert "plateau" not in found({"loss": wobble(40, 2.31, 0.01)}, first=120_000.0)
     assert "plateau" in found({"loss": wobble(40, 2.31, 0.01)})
 
 

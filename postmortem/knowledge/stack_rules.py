@@ -1,8 +1,8 @@
 """Stacks: the frameworks, trainers and engines in whose terms a fix is said, and the platforms.
 
-In: compiled entries of `patterns/stacks`. Out: `Stacks`, and for each stack a rule that recognises
-its files in frames and commands. Not here: which stacks a job has (`case.outcomes`), which of them
-speaks for it (`fixes.speakers`).
+In: compiled entries of `patterns/stacks`. Out: `StackRules`, and for each stack a rule that
+recognises its files in frames and commands. Not here: which stacks a job has (`case.outcomes`),
+which of them speaks for it (`fixes.speakers`).
 """
 
 import re
@@ -14,6 +14,8 @@ from postmortem.knowledge.snippets import Snippet, snippet
 
 PLAIN: Final = "pytorch"
 """The stack of whoever writes the training loop in plain PyTorch."""
+MODEL: Final = "model"
+"""The key of code on the model, the data or a batch in PyTorch, without a loop."""
 ANY: Final = "any"
 """The key of a snippet that names no stack."""
 TRAINER: Final = "trainer"
@@ -23,7 +25,7 @@ ENOUGH: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackRule:
     """What is known of a stack."""
 
     id: str
@@ -33,33 +35,37 @@ class Stack:
     packages: tuple[str, ...] = ()
     """Names under which it is installed, the one that tells its version first."""
     over: tuple[str, ...] = (PLAIN,)
-    """Stacks on which it stands, the nearest first."""
+    """StackRules on which it stands, the nearest first."""
     takes: tuple[str, ...] = ()
-    """Stacks whose snippets hold here as they stand."""
+    """StackRules whose snippets hold here as they stand."""
     beside: tuple[str, ...] = ()
-    """Stacks whose own options its users write too, where they are in the job."""
+    """StackRules whose own options its users write too, where they are in the job."""
     has_loop: bool = True
     """Whether the user writes the training loop."""
+    has_model: bool = True
+    """Whether the user's own code holds the model, as a PyTorch module, and the data."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Settings that are in force where nothing else is printed, under their common names."""
     words: tuple[str, ...] = ()
     """Words that only its users type."""
     snippets: Mapping[str, Snippet] = field(default_factory=dict)
     """By the id of the fix."""
 
 
-class Stacks:
+class StackRules:
     """All stacks, and how they stand to each other."""
 
-    def __init__(self, stacks: Iterable[Stack] = ()) -> None:
+    def __init__(self, stacks: Iterable[StackRule] = ()) -> None:
         """Take them all."""
         self._by_id = {stack.id: stack for stack in stacks}
 
-    def __iter__(self) -> Iterator[Stack]:
+    def __iter__(self) -> Iterator[StackRule]:
         """Give them in the order of their ids."""
         return iter(self._by_id.values())
 
-    def get(self, name: str) -> Stack:
+    def get(self, name: str) -> StackRule:
         """Give a stack; one without a file is a trainer over PyTorch of which nothing is known."""
-        return self._by_id.get(name) or Stack(name, name)
+        return self._by_id.get(name) or StackRule(name, name)
 
     def below(self, name: str) -> frozenset[str]:
         """Name all stacks on which a stack stands."""
@@ -69,7 +75,7 @@ class Stacks:
         """Name the stacks whose snippets hold for a stack, its own first, the nearest next."""
         return [name, *self._reached(name, lambda stack: stack.takes)]
 
-    def _reached(self, name: str, nearest: Callable[[Stack], Iterable[str]]) -> list[str]:
+    def _reached(self, name: str, nearest: Callable[[StackRule], Iterable[str]]) -> list[str]:
         found: list[str] = []
         left = list(nearest(self.get(name)))
         while left:
@@ -80,9 +86,9 @@ class Stacks:
         return found
 
 
-def stack(entry: Mapping[str, Any]) -> Stack:
+def stack(entry: Mapping[str, Any]) -> StackRule:
     """Type a stack as its file describes it."""
-    return Stack(
+    return StackRule(
         entry["id"],
         entry["title"],
         entry.get("kind", TRAINER),
@@ -91,6 +97,8 @@ def stack(entry: Mapping[str, Any]) -> Stack:
         tuple(entry.get("takes") or ()),
         tuple(entry.get("beside") or ()),
         bool(entry.get("loop", False)),
+        bool(entry.get("model", entry.get("loop", False))),
+        {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
         tuple(entry.get("words") or ()),
         {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
     )

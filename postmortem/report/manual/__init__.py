@@ -1,0 +1,1 @@
+"""What the rules know, told by id: the pages of `postmortem explain` and of the reference."""

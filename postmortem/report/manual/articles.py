@@ -1,0 +1,268 @@
+"""The page of one id, in Markdown.
+
+In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it up
+(`report.manual.entries`), how a terminal shows it (`cli`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from postmortem.knowledge.snippets import code, fill, snippet
+from postmortem.report.manual.entries import Explained, Rules
+from postmortem.report.manual.headings import HEADINGS, LEVELS, WORDS, names
+
+_LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
+
+
+def article(entry: Explained, rules: Rules, language: str) -> str:
+    """Write the page of an id."""
+    page = _Sheet(rules, language)
+    return "\n".join([*page.head(entry), *_BODIES[entry.kind](page, entry), ""])
+
+
+def contents(rules: Rules, language: str) -> str:
+    """List all causes."""
+    page = _Sheet(rules, language)
+    causes = rules["taxonomy"]["causes"].items()
+    lines = (f"- `{name}`: {page.text(told['title'])}" for name, told in causes)
+    return "\n".join([f"# {page.word('causes')}", "", *lines, ""])
+
+
+class _Sheet:
+    """What is written in one language, with the rules at hand."""
+
+    def __init__(self, rules: Rules, language: str) -> None:
+        self.rules, self.language = rules, language
+
+    def text(self, said: Any) -> str:
+        """Give a text of the rules in the language; one without languages as it is."""
+        return fill(str(said[self.language] if isinstance(said, Mapping) else said or ""), {})
+
+    def word(self, name: str) -> str:
+        """Give a word of the page."""
+        return WORDS[name].text(self.language)
+
+    def joined(self, name: str, **parts: str) -> str:
+        """Put texts together by the marks of the language."""
+        return self.word(name).format(**parts)
+
+    def labelled(self, label: str, text: str) -> str:
+        """Put a label before a text."""
+        return self.joined("labelled", label=label, text=text)
+
+    def aside(self, text: str, aside: str) -> str:
+        """Put something in brackets behind a text, if there is anything."""
+        return self.joined("aside", text=text, aside=aside) if aside else text
+
+    def head(self, entry: Explained) -> Iterator[str]:
+        """Write the title."""
+        title = entry.raw.get("title") or entry.raw.get("meaning") or entry.raw.get("symptom")
+        yield from (f"# {self.text(title)}", "", f"`{entry.id}` · {self.word(entry.kind)}", "")
+
+    def section(self, name: str, lines: Iterable[str]) -> Iterator[str]:
+        """Write a section, if there is anything in it."""
+        written = list(lines)
+        if written:
+            yield from (f"## {HEADINGS[name].text(self.language)}", "", *written, "")
+
+    def level(self, name: str) -> str:
+        """Give a level of evidence."""
+        return LEVELS[name].text(self.language)
+
+    def asked(self, item: Mapping[str, Any]) -> str:
+        """Name the conditions that an item asks for."""
+        wanted = [f"`{name}`" for name in item.get("if") or ()]
+        unwanted = [f"{self.word('not')} `{name}`" for name in item.get("not") or ()]
+        return ", ".join([*wanted, *unwanted])
+
+
+def _cause(page: _Sheet, entry: Explained) -> Iterator[str]:
+    raw = entry.raw
+    yield from (page.text(raw["definition"]), "")
+    if raw.get("explanation"):
+        yield from (page.text(raw["explanation"]), "")
+        whose = page.labelled(page.word("whose"), page.word(raw["whose"]))
+        yield page.joined("sentences", first=whose, second=page.word(f"retry {raw['retry']}"))
+        yield ""
+    yield from page.section("signatures", _suggesting(page, entry.id))
+    yield from page.section("for", _items(page, raw.get("for") or ()))
+    yield from page.section("against", _items(page, raw.get("against") or ()))
+    yield from page.section(
+        "separates",
+        (f"- `{one['from']}`: {page.text(one['by'])}" for one in raw.get("separates") or ()),
+    )
+    yield from page.section("precedence", _precedence(page, entry.id))
+    yield from page.section("need", _needs(page, raw.get("need") or ()))
+    yield from page.section("fixes", _fixes(page, entry.id))
+    yield from page.section("advisories", _advisories(page, entry.id))
+
+
+def _suggesting(page: _Sheet, cause: str) -> Iterator[str]:
+    """List the signatures that speak for a cause, the strongest first."""
+    found = [
+        (_LEVEL_ORDER[one["suggests"][cause]], one["id"], one)
+        for one in page.rules["signatures"]
+        if cause in (one.get("suggests") or {})
+    ]
+    for _, name, one in sorted(found, key=lambda item: item[:2]):
+        told = page.aside(page.text(one["title"]), f"`{name}`")
+        yield f"- {page.labelled(page.level(one['suggests'][cause]), told)}"
+
+
+def _items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for item in items:
+        told = page.aside(page.text(item["text"]), page.asked(item))
+        yield f"- {page.labelled(page.level(item['level']), told)}"
+
+
+def _precedence(page: _Sheet, cause: str) -> Iterator[str]:
+    for one in page.rules["taxonomy"]["precedence"]:
+        if one["winner"] == cause:
+            yield f"- {page.word('before')} `{one['loser']}`"
+        elif one["loser"] == cause:
+            yield f"- {page.word('behind')} `{one['winner']}`"
+
+
+def _needs(page: _Sheet, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for one in needs:
+        yield f"- {page.labelled(page.text(one['what']), page.text(one['why']))}"
+        if one.get("command"):
+            yield from ("", "  ```bash", f"  {one['command']}", "  ```", "")
+
+
+def _fixes(page: _Sheet, cause: str) -> Iterator[str]:
+    """List the fixes of a cause in the order in which a report would show them."""
+    found = [one for one in page.rules["fixes"] if cause in one["causes"]]
+    order = {"check": 0, "change": 1, "prevent": 2}
+    for one in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
+        asked = page.asked(one)
+        name = f"`{one['id']}`" + (f", {page.word('if')} {asked}" if asked else "")
+        head = page.aside(f"**{page.text(one['title'])}**", name)
+        told = page.joined("sentences", first=head, second=page.text(one["why"]))
+        yield f"- {page.labelled(page.word(one['kind']), told)}"
+
+
+def _advisories(page: _Sheet, cause: str) -> Iterator[str]:
+    for one in page.rules["advisories"]:
+        if cause in one["causes"]:
+            told = page.aside(page.text(one["symptom"]), f"`{one['id']}`")
+            yield f"- {page.labelled(' '.join((one['package'], one['range'])), told)}"
+
+
+def _signature(page: _Sheet, entry: Explained) -> Iterator[str]:
+    raw = entry.raw
+    yield from (page.word(f"role {raw['role']}"), "")
+    suggested = raw.get("suggests") or {}
+    yield from page.section(
+        "suggests",
+        (
+            f"- {page.level(level)}: `{cause}`, {_title(page, cause)}"
+            for cause, level in suggested.items()
+        ),
+    )
+    yield from page.section("match", _code("regex", raw["match"]))
+    examples = (raw.get("examples") or {}).get("fires") or ()
+    yield from page.section(
+        "examples", (line for one in examples for line in _code("text", one["text"]))
+    )
+    yield from page.section("source", [raw["source"]] if raw.get("source") else [])
+    yield from page.section("references", _references(raw))
+    yield from page.section("used", _users(page, entry.id))
+
+
+def _condition(page: _Sheet, entry: Explained) -> Iterator[str]:
+    yield from page.section(
+        "holds", _code("yaml", _yaml(entry.raw["holds"])) if "holds" in entry.raw else []
+    )
+    yield from page.section("used", _users(page, entry.id))
+
+
+def _fix(page: _Sheet, entry: Explained) -> Iterator[str]:
+    raw = entry.raw
+    yield from (
+        page.text(raw["why"]),
+        "",
+        f"{page.word(raw['kind'])}; {page.word(raw['safety'])}",
+        "",
+    )
+    yield from page.section("causes", (f"- `{one}`: {_title(page, one)}" for one in raw["causes"]))
+    asked = page.asked(raw)
+    yield from page.section("asked", [asked] if asked else [])
+    snippets = dict(raw.get("snippets") or {})
+    for stack in page.rules["stacks"]:
+        if entry.id in (stack.get("snippets") or {}):
+            snippets[stack["id"]] = stack["snippets"][entry.id]
+    for name, one in snippets.items():
+        yield from (f"## {names(name).text(page.language)}", "", *_snippet(page, one), "")
+    yield from page.section("references", _references(raw))
+
+
+def _snippet(page: _Sheet, raw: Mapping[str, Any]) -> Iterator[str]:
+    taken = snippet(raw)
+    yield from _code(taken.language, page.text(code(taken)._asdict()))
+
+
+def _stack(page: _Sheet, entry: Explained) -> Iterator[str]:
+    raw = entry.raw
+    over = ", ".join(f"`{name}`" for name in raw.get("over") or ())
+    yield from page.section("over", [over] if over else [])
+    fixes = {one["id"]: one for one in page.rules["fixes"]}
+    for name, one in (raw.get("snippets") or {}).items():
+        title = page.text(fixes[name]["title"]) if name in fixes else name
+        yield from (f"## {page.aside(title, f'`{name}`')}", "", *_snippet(page, one), "")
+    yield from page.section("references", _references(raw))
+
+
+def _advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
+    raw = entry.raw
+    yield from (f"{raw['package']} {raw['range']}", "")
+    asked = page.asked(raw)
+    yield from page.section("asked", [asked] if asked else [])
+    yield from page.section("fixed", [page.text(raw["fixed"])])
+    yield from page.section(
+        "suggests",
+        (
+            f"- {page.level(level)}: `{cause}`, {_title(page, cause)}"
+            for cause, level in raw["causes"].items()
+        ),
+    )
+    yield from page.section("references", _references(raw))
+
+
+def _users(page: _Sheet, name: str) -> Iterator[str]:
+    """List the causes, fixes, advisories and conditions that name a condition or signature."""
+    for kind in ("causes", "fixes", "advisories"):
+        for one in page.rules[kind]:
+            items = (one, *(one.get("for") or ()), *(one.get("against") or ()))
+            if any(name in (*(item.get("if") or ()), *(item.get("not") or ())) for item in items):
+                yield f"- `{one['id']}`"
+
+
+def _title(page: _Sheet, cause: str) -> str:
+    known = page.rules["taxonomy"]["causes"].get(cause)
+    return page.text(known["title"]) if known else cause
+
+
+def _references(raw: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"- <{one}>" for one in raw.get("references") or ())
+
+
+def _code(language: str, text: str) -> Iterator[str]:
+    yield from (f"```{language}", text.rstrip("\n"), "```")
+
+
+def _yaml(value: Any) -> str:
+    import yaml  # noqa: PLC0415 -- a run has no need of it
+
+    return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
+
+
+_BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
+    "cause": _cause,
+    "signature": _signature,
+    "condition": _condition,
+    "shape": _condition,
+    "fix": _fix,
+    "stack": _stack,
+    "advisory": _advisory,
+}

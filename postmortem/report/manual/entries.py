@@ -1,0 +1,67 @@
+"""Look an id up among all rules: causes, signatures, conditions, shapes, fixes, stacks.
+
+In: compiled rules, an id. Out: `Explained`. Not here: what its page says
+(`report.manual.articles`).
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from postmortem.errors import UsageError
+from postmortem.knowledge.catalogue import CATALOGUE
+
+Rules = Mapping[str, Any]
+"""Compiled rules, as `knowledge.compile` describes them."""
+KINDS: Final = ("cause", "signature", "condition", "shape", "fix", "stack", "advisory")
+_PLURALS: Final[Mapping[str, str]] = {
+    "signature": "signatures",
+    "condition": "conditions",
+    "fix": "fixes",
+    "stack": "stacks",
+    "advisory": "advisories",
+}
+_NEAR: Final = 5
+
+
+class Explained(NamedTuple):
+    """A rule with its kind; of a cause, what the taxonomy says is among its keys."""
+
+    kind: str
+    """One of KINDS."""
+    id: str
+    raw: Mapping[str, Any]
+
+
+def everything(rules: Rules) -> Iterator[Explained]:
+    """Yield all that can be explained."""
+    causes = {one["id"]: one for one in rules["causes"]}
+    for name, told in rules["taxonomy"]["causes"].items():
+        yield Explained("cause", name, {**causes.get(name, {}), **told})
+    for kind, plural in _PLURALS.items():
+        for one in rules[plural]:
+            yield Explained(kind, one["id"], one)
+    for shape in CATALOGUE.values():
+        meaning = {"en": shape.meaning.en, "zh": shape.meaning.zh}
+        yield Explained("shape", shape.id, {"meaning": meaning})
+
+
+def look_up(rules: Rules, name: str) -> Explained:
+    """Find what has an id; a cause before all else.
+
+    Raises:
+        UsageError: nothing has it; ids that look like it are told.
+    """
+    all_of_it = list(everything(rules))
+    found = next((one for one in all_of_it if one.id == name), None)
+    if found is None:
+        raise UsageError(f"nothing has the id {name!r}", "", _hint(all_of_it, name))
+    return found
+
+
+def _hint(all_of_it: Sequence[Explained], name: str) -> str:
+    """Say which ids were meant, or where they are listed."""
+    ids = [one.id for one in all_of_it]
+    within = [one for one in ids if name.lower() in one][:_NEAR] if len(name) > 2 else []
+    near = within or difflib.get_close_matches(name.lower(), ids, _NEAR, 0.6)
+    return f"did you mean {', '.join(near)}?" if near else "see: postmortem patterns list"
