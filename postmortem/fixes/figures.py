@@ -4,6 +4,7 @@ In: the case, what the caller knows besides. Out: values under the names that fi
 which they stand. Not here: which fixes there are (`fixes.select`).
 """
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -53,6 +54,16 @@ def set_in(case: Case) -> dict[str, str]:
         name: str(setting.value)
         for name, setting in case.settings.items()
         if setting.value not in (None, "")
+    }
+
+
+def _halves(settings: Mapping[str, str]) -> dict[str, str]:
+    """Halve every setting that is a number: of whole numbers the whole half, at least 1."""
+    figures = {name: number(value) for name, value in settings.items()}
+    return {
+        f"{name}_half": f"{max(1, int(figure) // 2)}" if figure.is_integer() else f"{figure / 2:g}"
+        for name, figure in figures.items()
+        if figure is not None and math.isfinite(figure) and figure > 0
     }
 
 

@@ -66,10 +66,17 @@ def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
 def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[PatternError]:
     """Yield a fault for each stack that is not recognised where it should be, or where not.
 
-    `rules` are compiled; a stack is recognised by its own literals, or by a format that names it.
+    `rules` are compiled; a stack is recognised by its own literals, or by a format that names it,
+    as a framework or as the back-end. A system is what a dump says of itself, in many formats.
     """
     for stack in rules["stacks"]:
-        own = [rule for rule in rules["formats"] if rule.get("framework") == stack["id"]]
+        if stack.get("kind") == "system":
+            continue
+        own = [
+            rule
+            for rule in rules["formats"]
+            if stack["id"] in (rule.get("framework"), (rule.get("set") or {}).get("env_backend"))
+        ]
         seen = sighting(stack)
         if seen is not None:
             own.append(seen)
