@@ -77,9 +77,8 @@ class Advised:
 
 def triples(paths: Iterable[Path]) -> list[Triple]:
     """Read tables."""
-    lists = {"also": tuple, "never": tuple, "actions": lambda value: tuple(map(tuple, value))}
     return [
-        Triple(**{key: lists.get(key, str)(value) for key, value in entry.items()})
+        _triple(**entry)
         for path in paths
         for entry in yaml.safe_load(path.read_text(encoding="utf-8"))
     ]
@@ -119,8 +118,17 @@ def by(key: Callable[[Advised], str], judged: Iterable[Advised]) -> dict[str, li
     return dict(groups)
 
 
+def _triple(
+    actions: Iterable[Iterable[str]],
+    also: Iterable[str] = (),
+    never: Iterable[str] = (),
+    **texts: str,
+) -> Triple:
+    return Triple(actions=tuple(map(tuple, actions)), also=tuple(also), never=tuple(never), **texts)
+
+
 def _text(fix: Fix[str]) -> str:
-    return "\n".join((fix.title, fix.why, fix.snippet))
+    return f"{fix.title}\n{fix.why}\n{fix.snippet}"
 
 
 def _holds(words: Iterable[str], text: str) -> bool:
