@@ -21,7 +21,6 @@ _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 No quote, space or sign that a shell or Python would act on, and no leading dash.
 """
 _NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
-_COUNT: Final = re.compile(r"[0-9]{1,12}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _RATE: Final = "learning_rate"
@@ -74,15 +73,6 @@ def _may_stand(name: str, value: str) -> bool:
     return not is_step and form.fullmatch(value) is not None and safe(value) == value
 
 
-def _halves(settings: Mapping[str, str]) -> dict[str, str]:
-    """Give half of each setting that is a whole number above 1, as `<name>_half`."""
-    return {
-        f"{name}_half": f"{int(value) // 2}"
-        for name, value in settings.items()
-        if _COUNT.fullmatch(value) and int(value) > 1
-    }
-
-
 def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
     """Work out the figures that a change would use."""
     rate = number(values.get(_RATE, ""))
@@ -103,8 +93,6 @@ def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
         found["accumulation_double"] = f"{int(accumulation or 1) * (1 if batch == 1 else 2)}"
     if accumulation:
         found["accumulation"] = f"{accumulation:g}"
-    if length := number(values.get("max_seq_length", "")):
-        found["max_seq_length_half"] = f"{max(1, int(length) // 2)}"
     return found
 
 

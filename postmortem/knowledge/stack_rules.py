@@ -130,6 +130,6 @@ def sighting(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def spoken(word: str) -> "re.Pattern[str]":
     """Give the pattern of a word of a stack: as it stands, at the borders of words."""
-    before = r"(?<!\w)" if re.match(r"\w", word) else ""
-    behind = r"(?!\w)" if re.search(r"\w$", word) else ""
+    before = r"(?<![\w-])" if re.match(r"[\w-]", word) else ""
+    behind = r"(?![\w-])" if re.search(r"\w$", word) else ""
     return re.compile(before + re.escape(word) + behind)
