@@ -41,7 +41,7 @@ def fixes_for(
     no check stands in their way. Then the other checks, the other changes, and what keeps it from
     coming back. `extra` holds what the caller knows besides the case: see `own_figures`.
     """
-    voice = speaking_for(case, knowledge.stacks)
+    voice = speaking_for(case, knowledge.stacks, cause)
     settings = dict(voice.defaults) | set_in(case)
     values = own_figures(case, settings, extra)
     entries = [

@@ -45,7 +45,7 @@ class Speakers:
         return self.foreign is None or self.foreign.search(text) is None
 
 
-def speaking_for(case: Case, stacks: StackRules) -> Speakers:
+def speaking_for(case: Case, stacks: StackRules, cause: str = "") -> Speakers:
     """Find who speaks for a job: the uppermost stacks that were recognised.
 
     Where none was, the one that is installed; where that cannot be told, plain PyTorch.
@@ -55,6 +55,7 @@ def speaking_for(case: Case, stacks: StackRules) -> Speakers:
     taken = [stacks.get(key) for name in tops for key in stacks.taken(name)]
     known = {*present, *case.environment.packages}
     beside = [one for stack in taken for one in stack.beside if one in known]
+    beside += [stack.id for stack in stacks if cause in stack.causes]
     mine = _platforms(case, stacks)
     own = [stack.id for stack in taken]
     keys = tuple(dict.fromkeys([*own, *beside, *mine, *_plain(tops, stacks), ANY]))

@@ -59,7 +59,7 @@ def _faults_of_stack(
 def _faults_of_fix(
     fix: Mapping[str, Any], words: "_Words", files: Mapping[str, str]
 ) -> Iterator[PatternError]:
-    place, meant = str(fix.get("file", "")), list(fix.get("stacks") or ())
+    place, meant = str(fix.get("file", "")), [*(fix.get("stacks") or ()), *words.subjects(fix)]
     for name in (*meant, *(fix.get("snippets") or {})):
         if name not in {ANY, MODEL, *files}:
             yield PatternError(
@@ -86,6 +86,10 @@ class _Words:
                     self._owners.setdefault(word, set()).add(one.id)
         patterns = (f"(?:{spoken(word).pattern})" for word in sorted(self._owners, reverse=True))
         self._any = re.compile("|".join(patterns) or r"(?!)")
+
+    def subjects(self, fix: Mapping[str, Any]) -> list[str]:
+        """Name the stacks of which all causes of a fix are."""
+        return [one.id for one in self._stacks if one.causes.issuperset(fix["causes"])]
 
     def foreign(
         self, what: str, text: str, mine: Sequence[str], place: str

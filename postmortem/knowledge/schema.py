@@ -215,6 +215,7 @@ class StackEntry(Strict):
     loop: bool = False
     model: bool | None = None
     defaults: dict[str, float | str | bool] = {}
+    causes: list[CauseId] = []
     words: list[Annotated[str, Field(min_length=3)]] = []
     snippets: dict[RuleId, SnippetEntry] = {}
     references: list[str] = []

@@ -46,6 +46,8 @@ class StackRule:
     """Whether the user's own code holds the model, as a PyTorch module, and the data."""
     defaults: Mapping[str, str] = field(default_factory=dict)
     """Settings that are in force where nothing else is printed, under their common names."""
+    causes: frozenset[str] = frozenset()
+    """Causes of which it is the subject: their fixes speak of it, whatever else the log shows."""
     words: tuple[str, ...] = ()
     """Words that only its users type."""
     snippets: Mapping[str, Snippet] = field(default_factory=dict)
@@ -99,6 +101,7 @@ def stack(entry: Mapping[str, Any]) -> StackRule:
         bool(entry.get("loop", False)),
         bool(entry.get("model", entry.get("loop", False))),
         {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
+        frozenset(entry.get("causes") or ()),
         tuple(entry.get("words") or ()),
         {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
     )
