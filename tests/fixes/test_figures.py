@@ -65,6 +65,9 @@ def test_fill_takes_the_value_or_the_default(template: str, expected: str) -> No
             id="accumulation alone",
         ),
         pytest.param(
+            {"max_seq_length": "4096"}, {"max_seq_length_half": "2048"}, id="half of the length"
+        ),
+        pytest.param(
             {},
             {
                 "clip_norm": "1.0",
