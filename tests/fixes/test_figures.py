@@ -54,6 +54,7 @@ def test_fill_takes_the_value_or_the_default(template: str, expected: str) -> No
             {"batch_size_half": "4", "accumulation_double": "8", "accumulation": "4"},
             id="batch and accumulation",
         ),
+        pytest.param({"max_seq_length": "4096"}, {"max_seq_length_half": "2048"}, id="a length"),
         pytest.param(
             {"batch_size": 1, "gradient_accumulation_steps": 16},
             {"batch_size_half": "1", "accumulation_double": "16"},
