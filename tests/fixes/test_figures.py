@@ -83,6 +83,16 @@ def test_fill_takes_the_value_or_the_default(template: str, expected: str) -> No
         ),
         pytest.param({"max_grad_norm": "1.0"}, {"clip_norm": "0.5"}, id="a clip at 1 is halved"),
         pytest.param({"max_grad_norm": "0"}, {"clip_norm": "1.0"}, id="a clip of 0 is none"),
+        pytest.param(
+            {"batch_bins": "6000000", "max_duration": "601", "ratio": "0.05", "seed": "x"},
+            {
+                "batch_bins_half": "3000000",
+                "max_duration_half": "300",
+                "ratio_half": "0.025",
+                "seed_half": None,
+            },
+            id="the half of any setting that is a number",
+        ),
     ],
 )
 def test_numbers_come_from_the_settings(
