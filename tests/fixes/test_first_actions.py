@@ -1,7 +1,8 @@
 """The advice is what an expert of the stack would say first.
 
 The table was written from the documentation and sources of the stacks, not from the fixes. What a
-failure lacks is shown by `python tools/first_actions.py tests/data/first_actions/*.yaml`.
+failure lacks is shown by `python tools/first_actions.py tests/data/first_actions/*.yaml`. Figures
+alone are asserted: what stands in a case of the check part is not to be printed.
 """
 
 import functools
@@ -26,19 +27,22 @@ def judged() -> tuple[Advised, ...]:
 
 def test_most_cases_are_met() -> None:
     """Every action of a case is among the first fixes, in 85 of 100 cases."""
-    assert share(judged()) >= 0.85
+    met = share(judged())
+    assert met >= 0.85
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_each_stack_is_met(stack: str) -> None:
     """No stack with five cases or more is left behind."""
     cases = by(lambda one: one.triple.stack, judged())[stack]
-    assert len(cases) < 5 or share(cases) >= 0.7
+    met = share(cases) if len(cases) >= 5 else 1.0
+    assert met >= 0.7
 
 
 def test_no_advice_for_another_stack() -> None:
     """Words of another stack or platform stand in no fix."""
-    assert not [one.triple.name for one in judged() if one.forbidden]
+    never = sum(bool(one.forbidden) for one in judged())
+    assert never == 0
 
 
 def test_the_table_is_well_formed() -> None:
