@@ -72,11 +72,7 @@ def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[
     for stack in rules["stacks"]:
         if stack.get("kind") == "system":
             continue
-        own = [
-            rule
-            for rule in rules["formats"]
-            if stack["id"] in (rule.get("framework"), (rule.get("set") or {}).get("env_backend"))
-        ]
+        own = [rule for rule in rules["formats"] if stack["id"] in _shown(rule)]
         seen = sighting(stack)
         if seen is not None:
             own.append(seen)
@@ -90,3 +86,8 @@ def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[
                         stack.get("file", ""),
                         "correct `paths`, `packages`, `imports`, or the rule in formats/",
                     )
+
+
+def _shown(format_: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Name the framework and the back-end that a format shows."""
+    return format_.get("framework"), (format_.get("set") or {}).get("env_backend")
