@@ -10,9 +10,11 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
+from postmortem.facts.unmet import fitting
 from postmortem.fixes.distributions import names_of
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
+from postmortem.shapes.version_pairs import measured
 
 _PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
@@ -23,6 +25,8 @@ No quote, space or sign that a shell or Python would act on, and no leading dash
 _NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
+_OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
+"""Whose wheels come in builds for each CUDA, from the same index."""
 _RATE: Final = "learning_rate"
 
 
@@ -50,7 +54,23 @@ def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str,
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
     values |= _rates_and_batches(values) | _software(case.environment) | names_of(given)
-    return {name: value for name, value in values.items() if _may_stand(name, value)}
+    return {name: value for name, value in values.items() if _may_stand(name, value)} | _fit(case)
+
+
+def _fit(case: Case) -> dict[str, str]:
+    """Give the versions that fit each other, as pip takes them: they come from our own data."""
+    if "versions-unfit" not in case.shapes:
+        return {}
+    packages = measured(case.gathered.facts)
+    changes = fitting(packages, case.environment.python)
+    if not changes:
+        return {}
+    found = " ".join(f"{name}=={version}" for name, version in changes.items())
+    build = re.search(r"\+(cu\d{2,3})$", packages.get("torch", ""))
+    if build and _OF_TORCH.intersection(changes):
+        index = f" --extra-index-url https://download.pytorch.org/whl/{build[1]}"
+        return {"fitting": found, "fitting_command": found + index}
+    return {"fitting": found, "fitting_command": found}
 
 
 def _set(case: Case) -> dict[str, str]:
