@@ -11,12 +11,13 @@ Patch releases between two of one minor release that ask the same are taken to a
 """
 
 import argparse
-import datetime
+import datetime as dt
 import email.parser
 import functools
 import io
 import itertools
 import json
+import re
 import tarfile
 import urllib.request
 import zipfile
@@ -31,59 +32,18 @@ from packaging.version import Version
 
 FILE: Final = Path(__file__).resolve().parent.parent / "patterns" / "versions.json"
 INDEX: Final = "https://pypi.org/simple"
+_SINCE_2023: Final = """
+accelerate auto-gptq autoawq bitsandbytes datasets deepspeed diffusers evaluate
+fsspec huggingface-hub lightning liger-kernel llamafactory lmdeploy mmengine
+ms-swift numba numpy opencv-python opencv-python-headless optimum pandas peft
+protobuf pyarrow pydantic pytorch-lightning ray safetensors scikit-learn scipy
+sentence-transformers tensorboard timm tokenizers torch-npu torchao torchmetrics
+torchtune transformers triton trl unsloth unsloth-zoo vllm wandb xformers xtuner
+"""
 SINCE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("torch", "torchvision", "torchaudio"), "2021-03"),
     **dict.fromkeys(
-        (
-            "accelerate",
-            "auto-gptq",
-            "autoawq",
-            "bitsandbytes",
-            "datasets",
-            "deepspeed",
-            "diffusers",
-            "evaluate",
-            "fsspec",
-            "huggingface-hub",
-            "lightning",
-            "liger-kernel",
-            "llamafactory",
-            "lmdeploy",
-            "mmengine",
-            "ms-swift",
-            "numba",
-            "numpy",
-            "opencv-python",
-            "opencv-python-headless",
-            "optimum",
-            "pandas",
-            "peft",
-            "protobuf",
-            "pyarrow",
-            "pydantic",
-            "pytorch-lightning",
-            "ray",
-            "safetensors",
-            "scikit-learn",
-            "scipy",
-            "sentence-transformers",
-            "tensorboard",
-            "timm",
-            "tokenizers",
-            "torch-npu",
-            "torchao",
-            "torchmetrics",
-            "torchtune",
-            "transformers",
-            "triton",
-            "trl",
-            "unsloth",
-            "unsloth-zoo",
-            "vllm",
-            "wandb",
-            "xformers",
-            "xtuner",
-        ),
+        _SINCE_2023.split(),
         "2023-01",
     ),
 }
@@ -102,6 +62,8 @@ _LINUX: Final = {
     "implementation_name": "cpython",
     "extra": "",
 }
+_BUILD: Final = re.compile(r"\+[\w.]+")
+"""Which build of a version is asked for (`+cpu`) tells nothing of the version."""
 _CHUNK: Final = 1 << 16
 
 
@@ -158,7 +120,9 @@ class Remote(io.RawIOBase):
 
 def main() -> None:
     """Write the file anew."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--index", default=INDEX, help="a package index")
     parser.add_argument("--anew", action="store_true", help="ask for what is known as well")
     options = parser.parse_args()
@@ -272,7 +236,7 @@ def _metadata(file: Mapping[str, Any]) -> str:
             name = next(one for one in wheel.namelist() if one.endswith(".dist-info/METADATA"))
             return wheel.read(name).decode()
     with (
-        urllib.request.urlopen(url, timeout=120) as answer,
+        urllib.request.urlopen(url, timeout=120) as answer,  # noqa: S310 -- named by the index
         tarfile.open(fileobj=answer, mode="r|gz") as archive,
     ):
         for member in archive:
@@ -292,7 +256,7 @@ def _kept(text: str) -> str:
     name = canonicalize_name(asked.name)
     if name not in SINCE or not asked.specifier:
         return ""
-    bare = f"{name}{asked.specifier}"
+    bare = f"{name}{_BUILD.sub('', str(asked.specifier))}"
     marker = asked.marker
     if marker is None:
         return bare
@@ -304,8 +268,8 @@ def _kept(text: str) -> str:
 
 
 def _get(url: str, headers: Mapping[str, str] | None = None) -> bytes:
-    request = urllib.request.Request(url, headers=dict(headers or {}))
-    with urllib.request.urlopen(request, timeout=120) as answer:
+    request = urllib.request.Request(url, headers=dict(headers or {}))  # noqa: S310 -- as above
+    with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
         content: bytes = answer.read()
     return content
 
@@ -327,7 +291,7 @@ def written(found: Mapping[str, Mapping[Version, Row]]) -> str:
             for row, group in itertools.groupby(found[name].items(), key=lambda item: item[1])
         ]
         blocks.append(f'  "{name}": [\n   ' + ",\n   ".join(rows) + "\n  ]")
-    today = datetime.datetime.now(tz=datetime.timezone.utc).date()
+    today = dt.datetime.now(tz=dt.timezone.utc).date()
     return f'{{"date": "{today}",\n "packages": {{\n' + ",\n".join(blocks) + "\n }}\n"
 
 

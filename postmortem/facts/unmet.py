@@ -61,7 +61,12 @@ def fitting(packages: Mapping[str, str], python: str | None = None) -> dict[str,
 
     Of two packages the lighter is changed, or the other if no version of it fits.
     """
-    installed, changes = dict(_known(packages)), dict[str, Version]()
+    return dict(_fitting(tuple(packages.items()), python))
+
+
+@functools.lru_cache(maxsize=8)
+def _fitting(packages: tuple[tuple[str, str], ...], python: str | None) -> Mapping[str, str]:
+    installed, changes = dict(_known(dict(packages))), dict[str, Version]()
     for _ in range(_MOST_CHANGES):
         sides = _sides(installed, python)
         order = sorted(sides, key=lambda name: (_HEAVY.get(name, 0), -len(sides[name]), name))

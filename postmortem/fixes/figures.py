@@ -10,7 +10,6 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
-from postmortem.facts.unmet import fitting
 from postmortem.fixes.distributions import names_of
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
@@ -59,8 +58,10 @@ def own_figures(case: Case, extra: Mapping[str, str] | None = None) -> dict[str,
 
 def _fit(case: Case) -> dict[str, str]:
     """Give the versions that fit each other, as pip takes them: they come from our own data."""
-    if "versions-unfit" not in case.shapes:
+    if "versions-unfit-at-failure" not in case.shapes:
         return {}
+    from postmortem.facts.unmet import fitting  # noqa: PLC0415 -- as where it was found
+
     packages = measured(case.gathered.facts)
     changes = fitting(packages, case.environment.python)
     if not changes:

@@ -1,4 +1,4 @@
-"""Known defects of the versions at hand: whether they concern a machine, and whether a run shows it.
+"""Known defects of versions: whether they concern a machine, and whether a run shows them.
 
 In: advisories, a `Case`. Out: which of them concern it, what shows their symptom, sentences. Not
 here: the advisories (`patterns/advisories`), weights (`inference.rules`), what to install

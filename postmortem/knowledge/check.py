@@ -138,7 +138,9 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
     for word in entry.get("beside", ()):
         outcome = attack.worst(compiled(word).search, attack_texts.attacks(word))
         yield from _slow(entry, f"`beside` {word}", outcome)
-    for asked in dict.fromkeys((*regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))):
+    for asked in dict.fromkeys(
+        (*regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
+    ):
         outcome = attack.worst(compiled(f"(?i){asked}").search, attack_texts.attacks(asked))
         yield from _slow(entry, f"the predicate ~{asked}", outcome)
 

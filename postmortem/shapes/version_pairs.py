@@ -6,17 +6,20 @@ here: what asks for what (`facts.unmet`), wheels built for another torch (`shape
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
-from postmortem.facts.unmet import Unmet, fitting, unmet
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
+if TYPE_CHECKING:
+    from postmortem.facts.unmet import Unmet
+
 MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
+_FEWEST: Final = 2
 _MOST_NAMED: Final = 3
 _RELATED: Final = "environment."
 _BY_VERSIONS: Final = re.compile(
@@ -28,13 +31,18 @@ _LAST_FRAMES: Final = 4
 
 def pairs(observed: Observed) -> Iterable[Shape]:
     """Find versions that do not fit, and the pair of them in which the run failed."""
-    packages = measured(observed.facts)
-    broken = unmet(packages, observed.facts.get("env.python")) if len(packages) > 1 else []
+    packages, python = measured(observed.facts), observed.facts.get("env.python")
+    if len(packages) < _FEWEST:
+        return
+    # Only a list of packages pays for reading versions.
+    from postmortem.facts.unmet import fitting, unmet  # noqa: PLC0415
+
+    broken = unmet(packages, python)
     if not broken:
         return
     asking = observed.facts.facts[f"package.{broken[0].asking}"]
     said = listed([_said(one) for one in broken[:_MOST_NAMED]], "; ", "；")
-    fits = fitting(packages, observed.facts.get("env.python"))
+    fits = fitting(packages, python)
     if fits:
         versions = listed([f"{name} {version}" for name, version in fits.items()])
         said = say("{said} (→ {versions})", "{said}（→ {versions}）", said=said, versions=versions)
@@ -56,7 +64,7 @@ def measured(facts: FactStore) -> dict[str, str]:
     return {name: fact.value for name, fact in found.items() if fact.source == most}
 
 
-def _said(one: Unmet) -> Said:
+def _said(one: "Unmet") -> Said:
     wording = (
         (
             "{asked} is too new for {asking}, which asks for {wanted}",
@@ -76,14 +84,14 @@ def _said(one: Unmet) -> Said:
     )
 
 
-def _failures(one: Unmet, observed: Observed) -> Iterator[tuple[int, Where, int]]:
+def _failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, Where, int]]:
     """Find the errors in which both of a pair stand, or one of them and an import that failed."""
     modules = [name.replace("-", "[-_]") for name in (one.asking, one.asked)]
     named = [re.compile(rf"(?<![\w-]){module}(?![\w-])") for module in modules]
     for finding, _ in observed.findings:
-        if finding.role == "cause" and finding.signature.startswith(_RELATED):
-            if all(name.search(finding.text) for name in named):
-                yield finding.source, finding.where, finding.line
+        is_related = finding.role == "cause" and finding.signature.startswith(_RELATED)
+        if is_related and all(name.search(finding.text) for name in named):
+            yield finding.source, finding.where, finding.line
     for traceback in observed.tracebacks:
         if not _BY_VERSIONS.search(traceback.exception):
             continue
