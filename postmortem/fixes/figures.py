@@ -60,7 +60,7 @@ def _fit(case: Case) -> dict[str, str]:
     """Give the versions that fit each other, as pip takes them: they come from our own data."""
     if "versions-unfit-at-failure" not in case.shapes:
         return {}
-    from postmortem.facts.unmet import fitting  # noqa: PLC0415 -- as where it was found
+    from postmortem.facts.version_needs import fitting  # noqa: PLC0415 -- as where it was found
 
     packages = measured(case.gathered.facts)
     changes = fitting(packages, case.environment.python)

@@ -1,7 +1,7 @@
 """Whether installed versions fit each other by their own metadata, and whether that is the failure.
 
 In: versions of one dump, errors. Out: the shapes `versions-unfit`, `versions-unfit-at-failure`. Not
-here: what asks for what (`facts.unmet`), wheels built for another torch (`shapes.torch_build`).
+here: what asks for what (`facts.version_needs`), wheels for another torch (`shapes.torch_build`).
 """
 
 import re
@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
+from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 if TYPE_CHECKING:
-    from postmortem.facts.unmet import Unmet
+    from postmortem.facts.version_needs import Unmet
 
 MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
@@ -35,7 +36,7 @@ def pairs(observed: Observed) -> Iterable[Shape]:
     if len(packages) < _FEWEST:
         return
     # Only a list of packages pays for reading versions.
-    from postmortem.facts.unmet import fitting, unmet  # noqa: PLC0415
+    from postmortem.facts.version_needs import fitting, unmet  # noqa: PLC0415
 
     broken = unmet(packages, python)
     if not broken:
@@ -93,9 +94,16 @@ def _failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, Where, in
         if is_related and all(name.search(finding.text) for name in named):
             yield finding.source, finding.where, finding.line
     for traceback in observed.tracebacks:
-        if not _BY_VERSIONS.search(traceback.exception):
-            continue
-        files = " ".join(frame.file for frame in traceback.frames[-_LAST_FRAMES:])
-        text = f"{traceback.message[:2000]} {files}"
-        if traceback.raised_in_library() and all(name.search(text) for name in named):
+        if _may_come_of_it(traceback) and all(name.search(_end(traceback)) for name in named):
             yield traceback.source, traceback.where, traceback.exception_line
+
+
+def _may_come_of_it(traceback: Traceback) -> bool:
+    """Say whether a library raised what a version can be the cause of."""
+    return _BY_VERSIONS.search(traceback.exception) is not None and traceback.raised_in_library()
+
+
+def _end(traceback: Traceback) -> str:
+    """Give the message and the innermost files."""
+    files = " ".join(frame.file for frame in traceback.frames[-_LAST_FRAMES:])
+    return f"{traceback.message[:2000]} {files}"

@@ -86,24 +86,30 @@ def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> I
     """
     if "versions-unfit" in case.shapes:
         yield case.shapes["versions-unfit"].said
-    counted = {
-        item.id
-        for cause in ranking.causes
-        for item in cause.evidence
-        if item.kind == "advisory" and cause.id == ranking.verdict.cause
-    }
+    told_already = _evidence_of(ranking)
     is_explained = not (ranking.verdict.cause or HEALTHY).startswith(HEALTHY)
     concerned = [
         entry
         for entry in knowledge.advisories
-        if entry.id not in counted
-        and (_unfit(entry) if is_explained else _is_defect(entry))
+        if (_unfit(entry) if is_explained else _is_defect(entry))
+        and entry.id not in told_already
         and affects(entry, case)
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}
     most = _REMARKS if case.logs else _REMARKS_ON_A_DUMP
     yield from (told(entry, case) for entry in list(apart.values())[::-1][:most])
+
+
+def _evidence_of(ranking: Ranking) -> set[str]:
+    """Give the known defects that speak for the verdict."""
+    return {
+        item.id
+        for cause in ranking.causes
+        if cause.id == ranking.verdict.cause
+        for item in cause.evidence
+        if item.kind == "advisory"
+    }
 
 
 def _is_defect(entry: Advisory) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from postmortem.facts.unmet import fitting, unmet
+from postmortem.facts.version_needs import fitting, unmet
 
 FILE = Path(__file__).resolve().parents[2] / "patterns" / "versions.json"
 DATA = json.loads(FILE.read_text(encoding="utf-8"))
