@@ -18,6 +18,7 @@ from postmortem.knowledge import check as checking
 from postmortem.knowledge import idioms
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
+from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.schema import json_schema
 from postmortem.knowledge.skeleton import draft
 from postmortem.model.visible import safe
@@ -71,8 +72,9 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
     yield from rehearsal.faults(compiled["conditions"])
+    yield from rehearsal.advisory_faults(compiled["advisories"], _conditions(compiled))
     if attacks:
-        for rule in (*matching, *compiled["conditions"]):
+        for rule in (*matching, *compiled["conditions"], *compiled["advisories"]):
             yield from checking.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")
@@ -83,6 +85,14 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
         )
         return
     yield from frequency.faults(matching, frequency.healthy(samples))
+
+
+def _conditions(compiled: dict[str, Any]) -> Conditions:
+    """Give the conditions that rules may name, the built-in ones among them."""
+    entries = compiled["conditions"]
+    if compiled["advisories"] and not any(one["id"] == "torch-is-cuda-build" for one in entries):
+        entries = [*compile_folders([resources.folder("patterns")])["conditions"], *entries]
+    return Conditions(entries)
 
 
 @command.command("schema")

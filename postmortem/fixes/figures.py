@@ -14,6 +14,7 @@ from postmortem.facts.number_texts import number
 from postmortem.fixes.distributions import names_of
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
+from postmortem.shapes.version_pairs import measured
 
 _WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
@@ -23,6 +24,8 @@ No quote, space or sign that a shell or Python would act on, and no leading dash
 _NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
+_OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
+"""Whose wheels come in builds for each CUDA, from the same index."""
 _RATE: Final = "learning_rate"
 
 
@@ -44,7 +47,25 @@ def own_figures(
         values[_RATE] = settings[_RATE]
     values |= _halves(settings) | _rates_and_batches(values)
     values |= _software(case.environment) | names_of(given)
-    return {name: value for name, value in values.items() if _may_stand(name, value)}
+    return {name: value for name, value in values.items() if _may_stand(name, value)} | _fit(case)
+
+
+def _fit(case: Case) -> dict[str, str]:
+    """Give the versions that fit each other, as pip takes them: they come from our own data."""
+    if "versions-unfit-at-failure" not in case.shapes:
+        return {}
+    from postmortem.facts.version_needs import fitting  # noqa: PLC0415 -- as where it was found
+
+    packages = measured(case.gathered.facts)
+    changes = fitting(packages, case.environment.python)
+    if not changes:
+        return {}
+    found = " ".join(f"{name}=={version}" for name, version in changes.items())
+    build = re.search(r"\+(cu\d{2,3})$", packages.get("torch", ""))
+    if build and _OF_TORCH.intersection(changes):
+        index = f" --extra-index-url https://download.pytorch.org/whl/{build[1]}"
+        return {"fitting": found, "fitting_command": found + index}
+    return {"fitting": found, "fitting_command": found}
 
 
 def set_in(case: Case) -> dict[str, str]:

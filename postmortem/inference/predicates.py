@@ -191,7 +191,7 @@ def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     ]
     if not found:
         return None
-    best = max(found, key=lambda traceback: _timeliness(traceback, case))
+    best = max(found, key=lambda traceback: timeliness(traceback, case))
     return [
         Hit(
             "traceback",
@@ -200,12 +200,12 @@ def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
             best.source,
             best.where,
             best.exception_line,
-            _timeliness(best, case),
+            timeliness(best, case),
         )
     ]
 
 
-def _timeliness(traceback: Traceback, case: Case) -> float:
+def timeliness(traceback: Traceback, case: Case) -> float:
     """Give how much a traceback counts: one behind that of the first failure, in its file, less."""
     first = case.first
     if first is None or traceback.chained or traceback.wrapped:

@@ -1,6 +1,6 @@
-"""Prove conditions on their examples: made-up cases in which they hold, and in which they do not.
+"""Prove conditions and advisories on their examples: made-up cases, of either kind.
 
-In: compiled conditions. Out: faults. Not here: the shape of an example (`knowledge.questions`), and
+In: compiled rules. Out: faults. Not here: the shape of an example (`knowledge.questions`), and
 whether a log gives such a case (`gathering.proof`, the formats).
 """
 
@@ -10,7 +10,10 @@ from typing import Any
 from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
 from postmortem.gathering.frames import is_library
+from postmortem.inference.known_defects import affects, shows
 from postmortem.inference.predicates import answer
+from postmortem.knowledge.causes import advisory
+from postmortem.knowledge.conditions import Conditions
 from postmortem.model.findings import Finding, Frame, Traceback
 from postmortem.model.job_facts import Environment, Gpu, Setting
 from postmortem.model.lines import NOWHERE
@@ -29,6 +32,28 @@ def faults(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
                         f"{condition['id']}: it {says} in example {number} of `{kind}`: {example}",
                         str(condition.get("file", "")),
                         "correct the predicate or the example",
+                    )
+
+
+def advisory_faults(
+    advisories: Iterable[Mapping[str, Any]], conditions: Conditions
+) -> Iterator[PatternError]:
+    """Yield a fault for each example of an advisory that says otherwise than the advisory itself.
+
+    In those of `fires` it is evidence; in those of `silent` versions or machine are sound.
+    """
+    for written in advisories:
+        entry = advisory(written, conditions)
+        for kind, is_meant in (("fires", True), ("silent", False)):
+            for number, example in enumerate(written["examples"][kind], 1):
+                case = made_up(example)
+                is_told = affects(entry, case) and (not is_meant or shows(entry, case) is not None)
+                if is_told != is_meant:
+                    says = "is silent" if is_meant else "fires"
+                    yield PatternError(
+                        f"{entry.id}: it {says} in example {number} of `{kind}`: {example}",
+                        str(written.get("file", "")),
+                        "correct the advisory or the example",
                     )
 
 

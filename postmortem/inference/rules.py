@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case, Occurrence
-from postmortem.inference.matching import version_matches
+from postmortem.inference.known_defects import affects, shows, told
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase, Signature
-from postmortem.knowledge.causes import Argument
+from postmortem.knowledge.causes import Advisory, Argument
 from postmortem.model.answer import Evidence
-from postmortem.model.said import NOTHING, Said, both, cut, labelled, quote, say
+from postmortem.model.said import NOTHING, Said, both, cut, labelled, say
 
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
 PRIOR: Final = -1.5
@@ -33,6 +33,7 @@ _ENDS: Final = frozenset({"signal", "exit_status"})
 """Facts that tell how a process ended."""
 
 
+_NO_PLACE: Final = Hit("environment", "", NOTHING)
 _Items = defaultdict[str, list[Evidence[Said]]]
 """Evidence by cause."""
 
@@ -105,26 +106,27 @@ def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None
 
 
 def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+    """Take the known defects of the versions at hand of which the run shows the symptom."""
     for entry in knowledge.advisories:
-        version = case.environment.packages.get(entry.package)
-        if version is None or not version_matches(version, entry.range):
-            continue
-        if holds(entry.asked, case) is None:
-            continue
-        text = say(
-            "{what}: {symptom} (→ {fixed})",
-            "{what}：{symptom}（→ {fixed}）",
-            what=f"{entry.package} {version}",
-            symptom=both(entry.symptom),
-            fixed=_fixed(entry.fixed),
-        )
-        for cause, level in entry.causes.items():
-            items[cause].append(Evidence("advisory", entry.id, "advisory", text, WEIGHTS[level]))
+        hits = shows(entry, case) if affects(entry, case) else None
+        for cause, level in entry.causes.items() if hits is not None else ():
+            items[cause].append(_advised(entry, hits or [], case, level))
 
 
-def _fixed(fixed: Mapping[str, str] | str) -> Said:
-    """Give the version that mends a defect: a bare one is the same in every language."""
-    return quote(fixed) if isinstance(fixed, str) else both(fixed)
+def _advised(entry: Advisory, hits: list[Hit], case: Case, level: str) -> Evidence[Said]:
+    place = next((hit for hit in hits if hit.line is not None), _NO_PLACE)
+    factor = min((hit.factor for hit in hits), default=1.0)
+    return Evidence(
+        "advisory",
+        entry.id,
+        "advisory",
+        told(entry, case),
+        round(WEIGHTS[level] * factor, 3),
+        place.source,
+        place.where,
+        place.line,
+        place.line,
+    )
 
 
 def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:

@@ -89,12 +89,22 @@ class Advisory:
     id: str
     package: str
     range: str
+    beside: Mapping[str, str]
+    """Ranges of other packages that must be installed too, by name."""
+    where: Asked
+    """On which machines, with which settings it shows."""
     asked: Asked
+    """What the run must show for it to be evidence."""
+    message: str
+    """A regex that an error must match too; empty where any will do."""
     causes: Mapping[str, str]
     """Levels by cause."""
     symptom: Text
     fixed: Text | str
     """The version that mends it, the same in every language, or a text."""
+    install: str
+    """What pip is told, with places for the user's own figures; empty where no version mends it."""
+    references: tuple[str, ...]
 
 
 def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
@@ -154,12 +164,18 @@ def advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
     Raises:
         PatternError: it asks for what has no name.
     """
+    place = str(entry.get("file", ""))
     return Advisory(
         entry["id"],
         entry["package"],
         entry["range"],
-        conditions.asked(entry, str(entry.get("file", ""))),
+        entry.get("with") or {},
+        conditions.asked({"if": entry.get("where") or ()}, place),
+        conditions.asked(entry, place),
+        entry.get("message", ""),
         entry["causes"],
         entry["symptom"],
         entry["fixed"],
+        entry.get("install", ""),
+        tuple(entry.get("references") or ()),
     )

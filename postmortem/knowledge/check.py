@@ -75,7 +75,7 @@ def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
-    for field in ("match", "unless", "pair", "loss_key"):
+    for field in ("match", "unless", "pair", "loss_key", "message"):
         if entry.get(field):
             yield from _regex_faults(entry[field])
     for word in entry.get("beside", ()):
@@ -138,7 +138,9 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
     for word in entry.get("beside", ()):
         outcome = attack.worst(compiled(word).search, attack_texts.attacks(word))
         yield from _slow(entry, f"`beside` {word}", outcome)
-    for asked in dict.fromkeys(regexes(entry.get("holds"))):
+    for asked in dict.fromkeys(
+        (*regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
+    ):
         outcome = attack.worst(compiled(f"(?i){asked}").search, attack_texts.attacks(asked))
         yield from _slow(entry, f"the predicate ~{asked}", outcome)
 

@@ -140,4 +140,18 @@ KINDS: Final[tuple[Kind, ...]] = (
             "完整的已安装列表中没有报错所要求的包",
         ),
     ),
+    Kind(
+        "versions-unfit",
+        say(
+            "of the installed packages one asks for a version of another that is not there",
+            "已安装的包中，有一个要求另一个包的版本，而安装的并非该版本",
+        ),
+    ),
+    Kind(
+        "versions-unfit-at-failure",
+        say(
+            "the same, and the error stands between these two packages",
+            "同上，且报错发生在这两个包之间",
+        ),
+    ),
 )

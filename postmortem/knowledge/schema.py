@@ -222,16 +222,31 @@ class StackEntry(Strict):
     examples: ExamplesEntry
 
 
+class AdvisoryExamples(Strict):
+    """Small made-up cases: where it is evidence, and where the versions or the machine are sound.
+
+    Both kinds are obligatory.
+    """
+
+    fires: Annotated[list[CaseEntry], Field(min_length=1)]
+    silent: Annotated[list[CaseEntry], Field(min_length=1)]
+
+
 class AdvisoryEntry(AskingEntry):
     """One entry of `advisories/<package>.yaml`."""
 
     id: RuleId
     package: str
     range: str
-    causes: dict[CauseId, Level]
+    with_: Annotated[dict[str, str], Field(alias="with")] = {}
+    where: Annotated[Names, Field(max_length=MOST_NAMES)] = []
+    message: Annotated[str | None, Field(min_length=4)] = None
+    causes: Annotated[dict[CauseId, Level], Field(min_length=1)]
     symptom: TextEntry
     fixed: TextEntry | str
+    install: str = ""
     references: list[str] = []
+    examples: AdvisoryExamples
 
 
 class CellsEntry(Strict):

@@ -48,6 +48,7 @@ from postmortem.shapes import (
     standstill,
     straggler,
     torch_build,
+    version_pairs,
     vitals,
     waiting_places,
 )
@@ -100,6 +101,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     device_memory.printed,
     gpu_holders.holders,
     torch_build.builds,
+    version_pairs.pairs,
     machine_limits.limits,
     machine_limits.host_memory,
     package_list.lists,

@@ -1,6 +1,7 @@
-"""What of the reading a reader of the report should know.
+"""What a reader of the report should know besides: of the reading, and of the versions at hand.
 
-In: the case. Out: sentences. Not here: what is said of a single source (`gathering.job`).
+In: the case, its ranking, the known defects. Out: sentences. Not here: what is said of a single
+source (`gathering.job`), defects that speak for a cause (`inference.rules`).
 """
 
 from collections.abc import Iterator
@@ -8,8 +9,16 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.gathering.gathered import CROWD
+from postmortem.inference.doubt import HEALTHY
+from postmortem.inference.known_defects import affects, told
+from postmortem.inference.verdict import Ranking
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import Advisory
 from postmortem.model.said import Said, say
 
+_REMARKS: Final = 3
+"""Known defects that are told beside a log that does not show them."""
+_REMARKS_ON_A_DUMP: Final = 8
 _COUNTED: Final = (
     (
         "timeouts",
@@ -81,3 +90,50 @@ def reading_remarks(case: Case) -> Iterator[Said]:
     for name, english, chinese in _COUNTED:
         if counts[name]:
             yield say(english, chinese, count=counts[name])
+
+
+def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
+    """Say which versions do not fit, and which known defects those at hand have.
+
+    Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
+    not there.
+    """
+    if "versions-unfit" in case.shapes:
+        yield case.shapes["versions-unfit"].said
+    told_already = _evidence_of(ranking)
+    is_explained = not (ranking.verdict.cause or HEALTHY).startswith(HEALTHY)
+    concerned = [
+        entry
+        for entry in knowledge.advisories
+        if (_unfit(entry) if is_explained else _is_defect(entry))
+        and entry.id not in told_already
+        and affects(entry, case)
+    ]
+    ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
+    apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}
+    most = _REMARKS if case.logs else _REMARKS_ON_A_DUMP
+    yield from (told(entry, case) for entry in list(apart.values())[::-1][:most])
+
+
+def _evidence_of(ranking: Ranking) -> set[str]:
+    """Give the known defects that speak for the verdict."""
+    return {
+        item.id
+        for cause in ranking.causes
+        if cause.id == ranking.verdict.cause
+        for item in cause.evidence
+        if item.kind == "advisory"
+    }
+
+
+def _is_defect(entry: Advisory) -> bool:
+    """Say whether an advisory tells of a defect of some versions.
+
+    What a version has removed for good is none: it matters where something asks for it.
+    """
+    return _unfit(entry) or any(sign in entry.range for sign in ("<", "=="))
+
+
+def _unfit(entry: Advisory) -> bool:
+    """Say whether an advisory is about what does not fit: a pair of versions, or the machine."""
+    return bool(entry.beside or entry.where.wanted)

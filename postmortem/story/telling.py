@@ -5,6 +5,7 @@ a report quotes. Not here: judging (`inference`), the language and the layout (`
 """
 
 from postmortem.case.values import Case
+from postmortem.fixes.advised import with_advised
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.select import fixes_for
 from postmortem.inference.ranking import Ranked
@@ -45,7 +46,11 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*gathered.warnings, *remarks.reading_remarks(case)),
+        warnings=(
+            *gathered.warnings,
+            *remarks.reading_remarks(case),
+            *remarks.version_remarks(case, ranking, knowledge),
+        ),
         excerpt=excerpt,
         marks=marks.marks_of(case, gathered, failure),
         events_left=left,
@@ -94,6 +99,7 @@ def _cause(
 ) -> Cause[Said]:
     explanation = knowledge.cause(ranked.id).explanation
     extra = known | captures_of(ranked.evidence, case)
+    fixes = fixes_for(ranked.id, case, knowledge, is_proved=is_proved, extra=extra)
     return Cause(
         ranked.id,
         ranked.id.split(".")[0],
@@ -101,7 +107,7 @@ def _cause(
         ranked.probability,
         both(explanation) if explanation else NOTHING,
         ranked.evidence,
-        fixes_for(ranked.id, case, knowledge, is_proved=is_proved, extra=extra),
+        with_advised(fixes, ranked.evidence, knowledge.advisories, case),
         ranked.score,
         separated(best.id, ranked.id, knowledge),
     )

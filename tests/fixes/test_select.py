@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from postmortem.case.values import Case
 from postmortem.fixes.select import fixes_for
@@ -220,13 +219,6 @@ def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
             {"last_checkpoint": "w/step-9"},
             "--resume w/step-9",
         ),
-        (
-            "numerics.version-regression",
-            "numerics.torch-2-4-1",
-            case(packages={"torch": "2.5.0+cu124"}),
-            {},
-            "torch==2.4.1 torchvision==0.19.1 --index-url https://download.pytorch.org/whl/cu124",
-        ),
     ],
 )
 def test_facts_of_the_message_stand_in_the_fix(
@@ -304,15 +296,3 @@ def test_defaults_are_plain_or_plainly_to_be_replaced(path: Path) -> None:
         for name, default in defaults
         if not re.fullmatch(r"[A-Z][A-Z_/]+|last|the last checkpoint|最后一个检查点", default)
     }
-
-
-def test_advisory_and_fix_name_the_same_version() -> None:
-    """Evidence and fix of torch 2.5.0 both put 2.4.1 first."""
-    advisories = yaml.safe_load(
-        (ROOT / "patterns" / "advisories" / "torch.yaml").read_text(encoding="utf-8")
-    )
-    assert all(
-        one["fixed"]["en"].startswith("2.4.1")
-        for one in advisories
-        if one["range"] == "== 2.5.0" and "numerics.version-regression" in one["causes"]
-    )

@@ -67,4 +67,5 @@ UPGRADES: Final[tuple[tuple[str, int], ...]] = (
     ("evidence", 7),
     ("said", 9),
     ("harmless", 2),
+    ("warnings", 8),
 )

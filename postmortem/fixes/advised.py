@@ -1,0 +1,62 @@
+"""Fixes out of known defects: the version that has not got one, as the line for pip.
+
+In: the evidence of a cause, the advisories, the user's own figures. Out: `Fix`es. Not here: which
+advisories hold (`inference.known_defects`), the fixes of the causes themselves (`fixes.select`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from postmortem.case.values import Case
+from postmortem.fixes.figures import own_figures, set_in
+from postmortem.inference.known_defects import fixed
+from postmortem.inference.rules import WEIGHTS
+from postmortem.knowledge.causes import Advisory
+from postmortem.knowledge.snippets import fill
+from postmortem.model.answer import Evidence, Fix
+from postmortem.model.said import Said, both, quote, say
+
+
+def with_advised(
+    fixes: Sequence[Fix[Said]],
+    evidence: Iterable[Evidence[Said]],
+    advisories: Iterable[Advisory],
+    case: Case,
+) -> tuple[Fix[Said], ...]:
+    """Put what known defects ask for into the fixes of a cause.
+
+    First of all where the defect is strong evidence for it; else behind the first fix.
+    """
+    weights = {item.id: item.weight for item in evidence if item.kind == "advisory"}
+    values = own_figures(case, set_in(case)) if weights else {}
+    first: list[Fix[Said]] = []
+    then: list[Fix[Said]] = []
+    for entry in advisories:
+        if entry.id in weights:
+            is_strong = weights[entry.id] >= WEIGHTS["strong"]
+            (first if is_strong else then).append(_advised(entry, case, values))
+    return (*_apart(first)[:2], *fixes[:1], *_apart(then)[:2], *fixes[1:])
+
+
+def _apart(fixes: Iterable[Fix[Said]]) -> list[Fix[Said]]:
+    """Give the fixes that say different things: several defects may go with one version."""
+    return list({fix.snippet.en or fix.id: fix for fix in reversed(list(fixes))}.values())[::-1]
+
+
+def _advised(entry: Advisory, case: Case, values: Mapping[str, str]) -> Fix[Said]:
+    what = f"{entry.package} {case.environment.packages[entry.package]}"
+    wording = (
+        ("Install {fixed}", "安装 {fixed}")
+        if entry.install
+        else ("Avoid the defect of {what}: {fixed}", "规避 {what} 的缺陷：{fixed}")
+    )
+    command = f"python -m pip install {fill(entry.install, values)}" if entry.install else ""
+    return Fix(
+        id=f"advisory.{entry.id}",
+        kind="change",
+        title=say(*wording, what=what, fixed=fixed(entry)).settled(),
+        why=both(entry.symptom),
+        snippet=quote(command),
+        language="bash",
+        safety="safe",
+        references=entry.references,
+    )
