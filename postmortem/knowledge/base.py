@@ -21,7 +21,7 @@ from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
 from postmortem.model.said import Said, both, quote
 
-_FORM: Final = "named conditions"
+_FORM: Final = "keys of configurations"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 BESIDE: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -140,6 +140,8 @@ class KnowledgeBase:
     fixes: tuple[FixRule, ...]
     advisories: tuple[Advisory, ...]
     gpus: tuple[Mapping[str, Any], ...]
+    keys: tuple[Mapping[str, Any], ...] = ()
+    """What the keys of configurations mean."""
 
     def title(self, cause: str) -> Said:
         """Give a cause's title; an unknown id stands for itself."""
@@ -233,6 +235,7 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         fixes=tuple(fix_rule(entry, conditions) for entry in value["fixes"]),
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
+        keys=tuple(value["keys"]),
     )
 
 

@@ -92,7 +92,7 @@ def observe(
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
-        series=tuple(gathered.series.values()),
+        series=tuple(_not_mirrored(gathered)),
         facts=gathered.facts,
         findings=tuple((one.finding, one.records_before) for one in seen),
         tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
@@ -117,6 +117,12 @@ def observe(
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
+
+
+def _not_mirrored(gathered: Gathered) -> Iterable[Series]:
+    """Give the series but those of files that tell nothing that another does not."""
+    mirrored = gathered.copies.mirrored
+    return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)
 
 
 def _whole(gathered: Gathered, source: int) -> str:

@@ -131,7 +131,7 @@ def _saved(gathered: Gathered, done: Progress) -> Iterator[Entry]:
 
 def _evaluations(gathered: Gathered) -> Iterator[Entry]:
     """The first, the best, the last evaluation, and the first whose loss is not finite."""
-    for series in gathered.series.values():
+    for series in gathered.copies.leading(gathered.series):
         if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
             continue
         best = min(
