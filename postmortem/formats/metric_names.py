@@ -29,5 +29,10 @@ _KNOWN: Final = (
 
 def metric_name(printed: str) -> str:
     """Give the name of a metric; one that is not known keeps its own."""
+    return known_name(printed) or printed
+
+
+def known_name(printed: str) -> str:
+    """Give the name of a metric that the report knows by one; empty of any other."""
     lower = printed.lower()
-    return next((name for pattern, name in _KNOWN if pattern.fullmatch(lower)), printed)
+    return next((name for pattern, name in _KNOWN if pattern.fullmatch(lower)), "")

@@ -67,7 +67,8 @@ def leaves(text: str) -> tuple[list[Leaf], int | None]:
                 return found, leaf.line
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        return found[:-1], 1 if mark is None else mark.line + 1
+        last = text.rstrip().count("\n") + 1
+        return found[:-1], 1 if mark is None else min(mark.line + 1, last)
     except RecursionError:
         return found[:-1], found[-1].line if found else 1
     return found, None

@@ -8,26 +8,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.formats import nested
-from postmortem.formats.metric_names import metric_name
+from postmortem.formats.metric_names import known_name
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
+from postmortem.names import EPOCH
 
 NAME: Final = "wandb-summary.json"
 PRODUCER: Final = "wandb"
 NOTE: Final = say("last values that wandb kept", "wandb 保存的最终值")
 _STEP: Final = "_step"
-_OWN: Final = ("_", "gradients/", "parameters/", "system/")
-_SPLIT: Final = (".min", ".max", ".mean", ".best")
 
 
 def last_values(text: str) -> Iterator[tuple[Record, int]]:
-    """Yield the figures at the step that the file names; none where it names none."""
+    """Yield the figures at the step that the file names; none where it names none.
+
+    Only those whose course is asked about: a single figure of any other says little.
+    """
     leaves, _ = nested.leaves(text)
     step = next((value_of(leaf.value) for leaf in leaves if leaf.name == _STEP), None)
     for leaf in leaves if step is not None else ():
-        value = value_of(leaf.value)
-        is_own = leaf.name.startswith(_OWN) or leaf.name.endswith(_SPLIT)
-        if step is not None and value is not None and not is_own:
-            yield Record(step, [(metric_name(leaf.name), value)], NOWHERE), leaf.line
+        value, name = value_of(leaf.value), known_name(leaf.name)
+        if step is not None and value is not None and name and name != EPOCH:
+            yield Record(step, [(name, value)], NOWHERE), leaf.line

@@ -24,6 +24,7 @@ from postmortem.model.said import Said, listed, say
 
 Key = tuple[str, str, int, Where]
 """Name, producer, source, process."""
+_Process = tuple[int, Where]
 _METRICS: Final = "metrics"
 _MOST_NAMED: Final = 8
 _MOST_POINTS: Final = 5000
@@ -33,6 +34,9 @@ _SHARED: Final = 0.5
 """Steps of the shorter curve that the longer must have too, where steps tell of anything."""
 _FEWEST: Final = 3
 _FULLER: Final = 1.25
+"""Times as many points a file of metrics must have to lead before a log."""
+_STEPLESS: Final = 0.75
+"""What a point is worth whose step is not known."""
 _CLOSE: Final = 1e-4
 _MOST_DECIMALS: Final = 12
 
@@ -86,10 +90,20 @@ def _leaders(
 ) -> dict[Key, Key]:
     """Give the fullest of each curve that stands in several files, by its copies."""
     found: dict[Key, Key] = {}
-    for one, other in itertools.islice(_pairs(series, {*metrics, *kept}), _MOST_COMPARED):
-        if one not in found and other not in found and _is_same(series[one], series[other]):
+    related: set[frozenset[_Process]] = set()
+    pairs = list(itertools.islice(_pairs(series, {*metrics, *kept}), _MOST_COMPARED))
+    # A curve that never changes tells nothing of itself: another of the same two files must.
+    for is_second in (False, True):
+        for one, other in pairs:
+            both = frozenset((one[2:], other[2:]))
+            is_flat = is_second and both in related
+            if {one, other} & found.keys() or not _is_same(
+                series[one], series[other], is_flat=is_flat
+            ):
+                continue
             leader, copy = _ranked(one, other, series, metrics)
             found[copy] = leader
+            related.add(both)
     return {copy: _end(leader, found) for copy, leader in found.items()}
 
 
@@ -140,7 +154,8 @@ def _ranked(
             for (_, _, source, where), curve in series.items()
             if (source, where) == key[2:]
         )
-        own = len(_steps(series[key])) or series[key].points
+        steps = len(_steps(series[key]))
+        own = steps or _STEPLESS * series[key].points
         return own * (1 if key[2] in metrics else _FULLER), beside, -key[2]
 
     ranked = sorted((one, other), key=weight, reverse=True)
@@ -153,8 +168,8 @@ def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
     return leader
 
 
-def _is_same(one: Series, other: Series) -> bool:
-    """Say whether the shorter of two curves is contained in the longer."""
+def _is_same(one: Series, other: Series, *, is_flat: bool) -> bool:
+    """Say whether the shorter of two curves is contained in the longer, flat ones too."""
     short, long = sorted((one, other), key=lambda series: series.points)
     if short.points == 1:
         return _is_last_of(short, long)
@@ -164,7 +179,8 @@ def _is_same(one: Series, other: Series) -> bool:
         agreeing = sum(agree(by_step[step], known[step]) for step in common)
         if agreeing >= _AGREEING * len(common):
             return True
-    return _is_within(short.values[:_MOST_POINTS], long.values[:_MOST_POINTS])
+    is_told = is_flat or len(set(short.values[:_MOST_POINTS])) >= _FEWEST
+    return is_told and _is_within(short.values[:_MOST_POINTS], long.values[:_MOST_POINTS])
 
 
 def _is_last_of(single: Series, long: Series) -> bool:
@@ -181,9 +197,7 @@ def _steps(series: Series) -> dict[float, float]:
 
 
 def _is_within(short: Sequence[float], long: Sequence[float]) -> bool:
-    """Say whether the values of one stand in another in their order, and say something."""
-    if len(short) < _FEWEST or len(set(short)) < _FEWEST:
-        return False
+    """Say whether the values of one stand in another in their order."""
     place = missed = 0
     for value in short:
         found = next(

@@ -13,7 +13,6 @@ from typing import Final
 from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
 from postmortem.formats.config_files import LIKELY
-from postmortem.formats.tensorboard_events import is_event_file
 from postmortem.gathering.copies import copies_among
 from postmortem.gathering.gathered import Gathered, bounded
 from postmortem.gathering.literals import Machine
@@ -151,9 +150,8 @@ class _Reader:
         index = len(self.gathered.sources)
         where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
         try:
-            if is_event_file(path):
-                read, encoding = self._sources.files.read_events(opened, index, path), ""
-            else:
+            read, encoding = self._sources.files.read_binary(opened, index, path), ""
+            if read is None:
                 text = Text(opened)
                 read, encoding = self._sources.read(text, index, where, path), text.encoding
                 read = read._replace(kind=kind_of_source(kind, text, read, index, path))

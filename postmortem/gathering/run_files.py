@@ -13,20 +13,23 @@ from postmortem.errors import InputError
 from postmortem.formats import (
     config_files,
     csv_metrics,
+    flight_recorder,
     mlflow_metric,
     tensorboard_events,
     trainer_state,
     wandb_summary,
 )
+from postmortem.formats.plain_pickle import MOST_BYTES
 from postmortem.formats.records import Record
 from postmortem.formats.setting_keys import KeyTable, Stated
+from postmortem.formats.tensorboard_events import is_event_file
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.one_source import Gathering
 from postmortem.model.said import Said, say
 from postmortem.reading.block_reader import Block, blocks
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.readable import Counted, lines_of
+from postmortem.reading.readable import Counted, fill, lines_of
 from postmortem.reading.sources import Readable
 
 _ROW_BYTES: Final = 1 << 20
@@ -75,12 +78,30 @@ class RunFiles:
             return self._taken(text, index, how)
         return self._settings(text, head, index, path) if config_files.may_be(path, head) else None
 
-    def read_events(self, opened: Readable, index: int, path: str) -> Read:
-        """Read an event file.
+    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+        """Read a file of figures that is no text; None of any other, of which nothing is taken.
 
         Raises:
-            InputError: the package for it is missing, or it holds no event.
+            InputError: what its kind needs is missing, or it holds nothing of its kind.
         """
+        rank = flight_recorder.rank_of_dump(path)
+        if rank is not None:
+            return self._recorded(opened, index, path, rank)
+        return self._events(opened, index, path) if is_event_file(path) else None
+
+    def _recorded(self, opened: Readable, index: int, path: str, rank: int) -> Read:
+        data = fill(opened, MOST_BYTES)
+        try:
+            found = flight_recorder.recorded(data, rank)
+        except ValueError as error:
+            raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
+        part = Gathered(lines={index: 1}, records={index: 0})
+        for one in found:
+            value = f"{one.group} {one.rank} {one.enqueued}"
+            part.facts.add(f"machine_{flight_recorder.WHAT}", value, config_files.SURE, index, 1)
+        return Read(part, [flight_recorder.note_of_dump(found)], _SETTINGS)
+
+    def _events(self, opened: Readable, index: int, path: str) -> Read:
         parse = tensorboard_events.parser()
         if parse is None:
             raise InputError(tensorboard_events.MISSING, path, "or name the log of the run")

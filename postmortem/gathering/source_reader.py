@@ -119,7 +119,7 @@ def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) ->
     if text.printed is not None:
         return "notebook"
     if part.records.get(index):
-        return "metrics" if not part.findings and is_record_lines(head, path) else "log"
+        return "metrics" if is_record_lines(head, path) else "log"
     if not part.findings and part.facts.facts:
         return "environment"
     return kind_of(head[:_HEAD]) or "log"
