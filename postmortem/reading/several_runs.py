@@ -31,8 +31,9 @@ class _Family(NamedTuple):
     """How many of the names tell the run; those above are shared."""
 
 
-def _by_text(_: Path, name: str) -> _Order:
-    return 0, name
+def _by_text(folder: Path, name: str) -> _Order:
+    """Let names that are times count, with that of the folder above: Hydra's is the day."""
+    return 0, f"{folder.parent.name}/{name}"
 
 
 def _by_number(_: Path, name: str) -> _Order:
