@@ -17,6 +17,10 @@ from postmortem.reading.python_dump import is_dump
 
 SURE, LIKELY = 2, 1
 """How surely a file tells of this run: a tool wrote it for the run, or a user wrote it."""
+_TELLING: Final = 1 << 16
+"""Characters by which it is told whose a file is."""
+_LARGEST_OTHER: Final = 1 << 17
+"""Characters of a configuration that a user wrote; more is data."""
 _FEWEST: Final = 2
 """Settings that make a file of unknown origin a configuration."""
 _OVERRIDE: Final = re.compile(r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$")
@@ -145,7 +149,22 @@ def may_be(path: str, head: str) -> bool:
     is_nested = given.suffix in {".yaml", ".yml"} or (
         given.suffix == ".json" and head.lstrip()[:1] == "{"
     )
-    return is_nested and not _holds_records(head)
+    return (
+        is_nested
+        and not _holds_records(head)
+        and (len(head) <= _LARGEST_OTHER or is_of_tool(path, head))
+    )
+
+
+def is_of_tool(path: str, head: str) -> bool:
+    """Say whether a tool wrote a configuration for the run: any other may be anything."""
+    given = PurePath(path)
+    return (
+        is_parameter(path)
+        or given.suffix == ".py"
+        or given.parts[-2:] == (".hydra", "overrides.yaml")
+        or any(kind.claims(given, head[:_TELLING]) for kind in _KINDS)
+    )
 
 
 def read_config(path: str, text: str) -> ConfigFile:
@@ -160,7 +179,7 @@ def read_config(path: str, text: str) -> ConfigFile:
         return ConfigFile(_overrides(text), SURE, _OVERRIDES, 0)
     leaves, broken = nested.leaves(text)
     for kind in _KINDS:
-        if kind.claims(given, text[:65536]):
+        if kind.claims(given, text[:_TELLING]):
             own = _unwrapped(leaves) if kind.unwraps else leaves
             named = [leaf._replace(name=kind.prefix + leaf.name) for leaf in own]
             return ConfigFile(named, SURE, kind.note, 0, broken)

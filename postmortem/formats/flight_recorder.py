@@ -44,7 +44,7 @@ class Recorded(NamedTuple):
         """Say it in a few words."""
         return say(
             "group {group}: last enqueued {number}{last}, last completed {completed}",
-            "通信组 {group}：最后入队第 {number} 个{last}，最后完成第 {completed} 个",
+            "进程组 {group}：最后入队第 {number} 个{last}，最后完成第 {completed} 个",
             group=self.group,
             number=self.enqueued,
             last=f" ({self.last})" if self.last else "",

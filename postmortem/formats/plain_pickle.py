@@ -39,7 +39,7 @@ _TUPLES: Final = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 _IGNORED: Final = frozenset({"PROTO", "FRAME"})
 
 
-class _Machine:
+class _PickleStack:
     """The stack on which values are built."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ def plain_value(data: bytes) -> Any:
     Raises:
         ValueError: it holds something else, is cut off, or no pickle at all.
     """
-    machine = _Machine()
+    machine = _PickleStack()
     try:
         for opcode, argument, _ in pickletools.genops(data[:MOST_BYTES]):
             if opcode.name == "STOP":

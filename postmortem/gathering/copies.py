@@ -11,7 +11,8 @@ known to be a mirror of the console: two attempts from one seed look the same as
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import PurePath
@@ -38,6 +39,11 @@ _FULLER: Final = 1.25
 _STEPLESS: Final = 0.75
 """What a point is worth whose step is not known."""
 _CLOSE: Final = 1e-4
+_COARSEST: Final = 0.06
+"""How far a figure with one decimal may be from what it stands for."""
+_MOST_IN_ORDER: Final = 300
+_NEAR: Final = 20
+"""Values, times how much denser the other curve is, within which the next of one must stand."""
 _MOST_DECIMALS: Final = 12
 
 
@@ -71,10 +77,11 @@ class Copies:
 
 def copies_among(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -> Copies:
     """Find the copies among the series of a job."""
-    if len({key[2] for key in series}) <= 1:
-        return Copies()
     metrics = {index for index, source in enumerate(sources) if source.kind == _METRICS}
-    leaders = _leaders(series, metrics, mirrors([source.path for source in sources]))
+    kept = mirrors([source.path for source in sources])
+    if len({key[2] for key in series}) <= 1 or not metrics | kept:
+        return Copies()
+    leaders = _CurvesBesideOthers(series, metrics, kept).leaders()
     own = {(key[2], key[3]) for key in series if key not in leaders}
     covered = (
         (copy[2], copy[3])
@@ -83,28 +90,6 @@ def copies_among(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -
         if copy[2] in metrics or leader[2] not in metrics
     )
     return Copies(leaders, frozenset(covered) - own)
-
-
-def _leaders(
-    series: Mapping[Key, Series], metrics: Collection[int], kept: Collection[int]
-) -> dict[Key, Key]:
-    """Give the fullest of each curve that stands in several files, by its copies."""
-    found: dict[Key, Key] = {}
-    related: set[frozenset[_Process]] = set()
-    pairs = list(itertools.islice(_pairs(series, {*metrics, *kept}), _MOST_COMPARED))
-    # A curve that never changes tells nothing of itself: another of the same two files must.
-    for is_second in (False, True):
-        for one, other in pairs:
-            both = frozenset((one[2:], other[2:]))
-            is_flat = is_second and both in related
-            if {one, other} & found.keys() or not _is_same(
-                series[one], series[other], is_flat=is_flat
-            ):
-                continue
-            leader, copy = _ranked(one, other, series, metrics)
-            found[copy] = leader
-            related.add(both)
-    return {copy: _end(leader, found) for copy, leader in found.items()}
 
 
 def _as_in(path: str, names: Sequence[str]) -> Said:
@@ -130,36 +115,86 @@ def mirrors(paths: Sequence[str]) -> set[int]:
     }
 
 
-def _pairs(series: Mapping[Key, Series], free: Collection[int]) -> Iterable[tuple[Key, Key]]:
-    """Yield the pairs of one name that may be copies, the fullest first."""
-    by_name: dict[str, list[Key]] = {}
-    for key in sorted(series, key=lambda key: -series[key].points):
-        if series[key].points:
-            by_name.setdefault(key[0], []).append(key)
-    for keys in by_name.values():
-        for one, other in itertools.combinations(keys, 2):
-            is_one_process = one[3] == other[3] or NOWHERE in {one[3], other[3]}
-            if one[2] != other[2] and is_one_process and {one[2], other[2]} & set(free):
-                yield one, other
+class _CurvesBesideOthers:
+    """The series of a job, compared with one another."""
 
+    def __init__(
+        self, series: Mapping[Key, Series], metrics: Collection[int], kept: Collection[int]
+    ) -> None:
+        self._series, self._metrics = series, metrics
+        self._free = {*metrics, *kept}
+        """Sources that repeat what others tell."""
+        self._steps: dict[Key, dict[float, float]] = {}
+        self._beside = Counter[_Process]()
+        for key, one in series.items():
+            self._beside[key[2:]] += one.points
 
-def _ranked(
-    one: Key, other: Key, series: Mapping[Key, Series], metrics: Collection[int]
-) -> tuple[Key, Key]:
-    """Give the pair, the one that leads first."""
+    def leaders(self) -> dict[Key, Key]:
+        """Give the fullest of each curve that stands in several files, by its copies."""
+        found: dict[Key, Key] = {}
+        related: set[frozenset[_Process]] = set()
+        pairs = list(itertools.islice(self._pairs(), _MOST_COMPARED))
+        # A curve that never changes tells nothing of itself: another of the same two files must.
+        for is_second in (False, True):
+            for one, other in pairs:
+                both = frozenset((one[2:], other[2:]))
+                is_flat = is_second and both in related
+                if {one, other} & found.keys() or not self._is_same(one, other, is_flat=is_flat):
+                    continue
+                leader, copy = sorted((one, other), key=self._weight, reverse=True)
+                found[copy] = leader
+                related.add(both)
+        return {copy: _end(leader, found) for copy, leader in found.items()}
 
-    def weight(key: Key) -> tuple[float, float, int]:
-        beside = sum(
-            len(_steps(curve)) or curve.points
-            for (_, _, source, where), curve in series.items()
-            if (source, where) == key[2:]
-        )
-        steps = len(_steps(series[key]))
-        own = steps or _STEPLESS * series[key].points
-        return own * (1 if key[2] in metrics else _FULLER), beside, -key[2]
+    def _pairs(self) -> Iterator[tuple[Key, Key]]:
+        """Yield the pairs of one name that may be copies, the fullest first."""
+        by_name: dict[str, list[Key]] = {}
+        for key in sorted(self._series, key=lambda key: -self._series[key].points):
+            if self._series[key].points:
+                by_name.setdefault(key[0], []).append(key)
+        for keys in by_name.values():
+            for place, one in enumerate(keys):
+                if one[2] not in self._free:
+                    continue
+                for number, other in enumerate(keys):
+                    is_done = number < place and other[2] in self._free
+                    is_one_process = one[3] == other[3] or NOWHERE in {one[3], other[3]}
+                    if one[2] != other[2] and is_one_process and not is_done:
+                        yield one, other
 
-    ranked = sorted((one, other), key=weight, reverse=True)
-    return ranked[0], ranked[1]
+    def _weight(self, key: Key) -> tuple[bool, float, int, int]:
+        """Say what speaks for a curve as the one that leads; a process's own is no copy."""
+        steps = len(self._by_step(key))
+        own = steps or _STEPLESS * self._series[key].points
+        is_log = key[2] not in self._metrics
+        full = own * (_FULLER if is_log else 1)
+        return key[3] != NOWHERE, full, self._beside[key[2:]], -key[2]
+
+    def _is_same(self, one: Key, other: Key, *, is_flat: bool) -> bool:
+        """Say whether the shorter of two curves is contained in the longer, flat ones too."""
+        short, long = sorted((one, other), key=lambda key: self._series[key].points)
+        values, known = self._series[short].values, self._series[long].values
+        by_step, at_steps = self._by_step(short), self._by_step(long)
+        if len(values) == 1:
+            at_step = at_steps.get(self._series[short].steps[0])
+            return agree(values[0], known[-1]) or (
+                at_step is not None and agree(values[0], at_step)
+            )
+        common = [step for step in by_step if step in at_steps]
+        if len(common) >= max(2, _SHARED * len(by_step)):
+            agreeing = sum(agree(by_step[step], at_steps[step]) for step in common)
+            if agreeing >= _AGREEING * len(common):
+                return True
+        is_told = is_flat or len(set(values[:_MOST_IN_ORDER])) >= _FEWEST
+        return is_told and is_within(values, known)
+
+    def _by_step(self, key: Key) -> dict[float, float]:
+        """Give the last value at each step."""
+        if key not in self._steps:
+            one = self._series[key]
+            pairs = zip(one.steps[:_MOST_POINTS], one.values[:_MOST_POINTS], strict=True)
+            self._steps[key] = {step: value for step, value in pairs if not math.isnan(step)}
+        return self._steps[key]
 
 
 def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
@@ -168,46 +203,19 @@ def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
     return leader
 
 
-def _is_same(one: Series, other: Series, *, is_flat: bool) -> bool:
-    """Say whether the shorter of two curves is contained in the longer, flat ones too."""
-    short, long = sorted((one, other), key=lambda series: series.points)
-    if short.points == 1:
-        return _is_last_of(short, long)
-    by_step, known = _steps(short), _steps(long)
-    common = [step for step in by_step if step in known]
-    if len(common) >= max(2, _SHARED * len(by_step)):
-        agreeing = sum(agree(by_step[step], known[step]) for step in common)
-        if agreeing >= _AGREEING * len(common):
-            return True
-    is_told = is_flat or len(set(short.values[:_MOST_POINTS])) >= _FEWEST
-    return is_told and _is_within(short.values[:_MOST_POINTS], long.values[:_MOST_POINTS])
-
-
-def _is_last_of(single: Series, long: Series) -> bool:
-    """Say whether a single figure is where a curve ends, or its value at that step."""
-    value, step = single.values[0], single.steps[0]
-    at_step = _steps(long).get(step)
-    return agree(value, long.values[-1]) or (at_step is not None and agree(value, at_step))
-
-
-def _steps(series: Series) -> dict[float, float]:
-    """Give the last value at each step."""
-    pairs = zip(series.steps[:_MOST_POINTS], series.values[:_MOST_POINTS], strict=True)
-    return {step: value for step, value in pairs if not math.isnan(step)}
-
-
-def _is_within(short: Sequence[float], long: Sequence[float]) -> bool:
+def is_within(short: Sequence[float], long: Sequence[float]) -> bool:
     """Say whether the values of one stand in another in their order."""
+    reach = _NEAR + _NEAR * (len(long) // len(short))
     place = missed = 0
-    for value in short:
-        found = next(
-            (index for index in range(place, len(long)) if agree(value, long[index])), None
-        )
+    most = short[:_MOST_IN_ORDER]
+    for value in most:
+        near = range(place, min(place + reach, len(long)))
+        found = next((index for index in near if agree(value, long[index])), None)
         if found is not None:
             place = found + 1
             continue
         missed += 1
-        if missed > (1 - _AGREEING) * len(short):
+        if missed > (1 - _AGREEING) * len(most):
             return False
     return True
 
@@ -217,6 +225,8 @@ def agree(one: float, other: float) -> bool:
     if not (math.isfinite(one) and math.isfinite(other)):
         return one == other or (math.isnan(one) and math.isnan(other))
     apart = abs(one - other)
+    if apart > _COARSEST and apart > _CLOSE * max(abs(one), abs(other)):
+        return False
     if apart <= _CLOSE * max(abs(one), abs(other)):
         return True
     decimals = min(_decimals(one), _decimals(other))

@@ -40,6 +40,8 @@ _FOLDED: Final = (".json", ".jsonl")
 _TOLD: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
 _LOOKED_AT: Final = 20
+_MOST_OTHERS: Final = 200
+"""Files of unknown origin that are looked at as configurations; more are data."""
 
 
 class Read(NamedTuple):
@@ -70,13 +72,21 @@ class RunFiles:
         self._keys = KeyTable(machine.knowledge.keys)
         self._likely: list[tuple[int, Stated]] = []
         """What configurations of unknown origin state, by source."""
+        self._others = 0
+        """Files that may be such a configuration."""
 
     def read(self, text: Text, head: str, index: int, path: str) -> Read | None:
         """Read a source that is no log; None of any other."""
         how = self._records_in(head, path)
         if how is not None:
             return self._taken(text, index, how)
-        return self._settings(text, head, index, path) if config_files.may_be(path, head) else None
+        if not config_files.may_be(path, head):
+            return None
+        if not config_files.is_of_tool(path, head):
+            self._others += 1
+            if self._others > _MOST_OTHERS:
+                return None
+        return self._settings(text, head, index, path)
 
     def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
