@@ -12,7 +12,7 @@ known to be a mirror of the console: two attempts from one seed look the same as
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import PurePath
@@ -39,9 +39,10 @@ _FULLER: Final = 1.25
 _STEPLESS: Final = 0.75
 """What a point is worth whose step is not known."""
 _CLOSE: Final = 1e-4
-_COARSEST: Final = 0.06
-"""How far a figure with one decimal may be from what it stands for."""
-_MOST_IN_ORDER: Final = 300
+_MOST_LOOKED_AT: Final = 300
+"""Points of the shorter curve."""
+_PRINTED: Final = 50
+"""Values by which it is told how finely a curve is printed."""
 _NEAR: Final = 20
 """Values, times how much denser the other curve is, within which the next of one must stand."""
 _MOST_DECIMALS: Final = 12
@@ -125,6 +126,7 @@ class _CurvesBesideOthers:
         self._free = {*metrics, *kept}
         """Sources that repeat what others tell."""
         self._steps: dict[Key, dict[float, float]] = {}
+        self._coarse: dict[Key, float] = {}
         self._beside = Counter[_Process]()
         for key, one in series.items():
             self._beside[key[2:]] += one.points
@@ -138,8 +140,8 @@ class _CurvesBesideOthers:
         for is_second in (False, True):
             for one, other in pairs:
                 both = frozenset((one[2:], other[2:]))
-                is_flat = is_second and both in related
-                if {one, other} & found.keys() or not self._is_same(one, other, is_flat=is_flat):
+                is_open = not {one, other} & found.keys() and (both in related or not is_second)
+                if not is_open or not self._is_same(one, other, is_flat=is_second):
                     continue
                 leader, copy = sorted((one, other), key=self._weight, reverse=True)
                 found[copy] = leader
@@ -174,19 +176,25 @@ class _CurvesBesideOthers:
         """Say whether the shorter of two curves is contained in the longer, flat ones too."""
         short, long = sorted((one, other), key=lambda key: self._series[key].points)
         values, known = self._series[short].values, self._series[long].values
+        coarse = max(self._coarseness(short), self._coarseness(long))
         by_step, at_steps = self._by_step(short), self._by_step(long)
         if len(values) == 1:
-            at_step = at_steps.get(self._series[short].steps[0])
-            return agree(values[0], known[-1]) or (
-                at_step is not None and agree(values[0], at_step)
-            )
-        common = [step for step in by_step if step in at_steps]
-        if len(common) >= max(2, _SHARED * len(by_step)):
-            agreeing = sum(agree(by_step[step], at_steps[step]) for step in common)
-            if agreeing >= _AGREEING * len(common):
-                return True
-        is_told = is_flat or len(set(values[:_MOST_IN_ORDER])) >= _FEWEST
-        return is_told and is_within(values, known)
+            at_step = at_steps.get(self._series[short].steps[0], math.inf)
+            return agree(values[0], known[-1], coarse) or agree(values[0], at_step, coarse)
+        looked = [*by_step][:: 1 + len(by_step) // _MOST_LOOKED_AT]
+        common = [step for step in looked if step in at_steps]
+        if len(common) >= max(2, _SHARED * len(looked)) and _mostly(
+            (agree(by_step[step], at_steps[step], coarse) for step in common), len(common)
+        ):
+            return True
+        is_told = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
+        denser = len(known) // len(values)
+        return is_told and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
+
+    def _coarseness(self, key: Key) -> float:
+        if key not in self._coarse:
+            self._coarse[key] = coarseness(self._series[key].values[:_PRINTED])
+        return self._coarse[key]
 
     def _by_step(self, key: Key) -> dict[float, float]:
         """Give the last value at each step."""
@@ -203,34 +211,43 @@ def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
     return leader
 
 
-def is_within(short: Sequence[float], long: Sequence[float]) -> bool:
-    """Say whether the values of one stand in another in their order."""
-    reach = _NEAR + _NEAR * (len(long) // len(short))
-    place = missed = 0
-    most = short[:_MOST_IN_ORDER]
-    for value in most:
+def is_within(short: Sequence[float], long: Sequence[float], coarse: float, denser: int) -> bool:
+    """Say whether the values of one stand in another, so many times as dense, in their order."""
+    reach = _NEAR * (1 + denser)
+    place = 0
+
+    def is_next(value: float) -> bool:
+        nonlocal place
         near = range(place, min(place + reach, len(long)))
-        found = next((index for index in near if agree(value, long[index])), None)
-        if found is not None:
-            place = found + 1
-            continue
-        missed += 1
-        if missed > (1 - _AGREEING) * len(most):
+        found = next((index for index in near if agree(value, long[index], coarse)), None)
+        place = place if found is None else found + 1
+        return found is not None
+
+    return _mostly(map(is_next, short), len(short))
+
+
+def _mostly(answers: Iterable[bool], count: int) -> bool:
+    """Say whether nearly all of so many answers are yes, without asking more than that takes."""
+    missed = 0
+    for is_yes in answers:
+        missed += not is_yes
+        if missed > (1 - _AGREEING) * count:
             return False
     return True
 
 
-def agree(one: float, other: float) -> bool:
-    """Say whether two figures are one, as far as the coarser is printed."""
+def agree(one: float, other: float, coarse: float) -> bool:
+    """Say whether two figures are one, as far as the coarser of their curves is printed."""
     if not (math.isfinite(one) and math.isfinite(other)):
         return one == other or (math.isnan(one) and math.isnan(other))
     apart = abs(one - other)
-    if apart > _COARSEST and apart > _CLOSE * max(abs(one), abs(other)):
-        return False
-    if apart <= _CLOSE * max(abs(one), abs(other)):
-        return True
-    decimals = min(_decimals(one), _decimals(other))
-    return decimals > 0 and apart <= 0.6 * 10.0**-decimals
+    return apart <= coarse or apart <= _CLOSE * max(abs(one), abs(other))
+
+
+def coarseness(values: Sequence[float]) -> float:
+    """Say how far a printed figure of a curve may be from what it stands for."""
+    decimals = max((_decimals(value) for value in values if math.isfinite(value)), default=0)
+    return 0.6 * 10.0**-decimals if decimals else 0.0
 
 
 def _decimals(value: float) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.gathering.copies import agree, mirrors
+from postmortem.gathering.copies import agree, coarseness, mirrors
 from postmortem.reading.left_out import reason_by_name
 from postmortem.reading.several_runs import earlier_runs
 
@@ -28,7 +28,8 @@ def test_figures_agree_as_far_as_they_are_printed(
     one: float, other: float, *, expected: bool
 ) -> None:
     """The coarser decides, whichever stands first."""
-    assert agree(one, other) is agree(other, one) is expected
+    coarse = max(coarseness([one]), coarseness([other]))
+    assert agree(one, other, coarse) is agree(other, one, coarse) is expected
 
 
 def test_logs_that_tools_keep_of_the_console() -> None:
