@@ -108,7 +108,10 @@ def _failed(gathered: Gathered, failure: FirstFailure[Said]) -> Entry:
 
 def _records(gathered: Gathered, main: int | None) -> Iterator[Entry]:
     """The first metric record of each source, and the last one."""
+    mirrored = {source for source, _ in gathered.copies.mirrored}
     for source, (first, _) in gathered.first_record.items():
+        if source in mirrored:
+            continue
         weight = _FRAME if source == main else _ASIDE
         last = gathered.last_record[source][0]
         for line, text, same in ((first, _FIRST, "first"), (last, _LAST, "last")):

@@ -60,6 +60,11 @@ def log_of(losses: list[float]) -> str:
     return "".join(f"step {10 * n} loss {loss:.4f}\n" for n, loss in enumerate(losses))
 
 
+def _evidence(told: dict[str, Any]) -> list[str]:
+    """The sentences of the evidence for all causes."""
+    return [item["text"] for cause in told["causes"] for item in cause["evidence"]]
+
+
 def test_hydra_and_wandb_tell_settings_and_the_console_is_one_run() -> None:
     """What Hydra composed gives the settings; its log and wandb's are one attempt, not two."""
     folder = DATA / "hydra_wandb"
@@ -93,6 +98,8 @@ def test_the_store_of_mlflow_tells_curves_and_parameters() -> None:
     assert kinds["run.log"] == ("log", "loss as in train_loss, which has most of it")
     assert kinds[f"{run}/tags/mlflow.user"] == ("ignored", "MLflow's own record")
     assert [one["source"] for one in told["attempts"]] == [list(kinds).index("run.log")]
+    assert told["verdict"]["cause"] == "numerics.lr-divergence"
+    assert not any("training finite" in text for text in _evidence(told))
 
 
 def test_the_table_of_lightning_has_holes() -> None:
@@ -110,8 +117,7 @@ def test_the_flight_recorder_tells_which_rank_is_behind() -> None:
     assert told["verdict"]["cause"] == "distributed.rank-desync"
     notes = [one["note"] for one in told["sources"]]
     assert "last enqueued 2 (gloo:all_reduce [[8]])" in notes[2]
-    texts = [item["text"] for cause in told["causes"] for item in cause["evidence"]]
-    assert any("last enqueued work: 2 on rank 2" in text for text in texts)
+    assert any("last enqueued work: 2 on rank 2" in text for text in _evidence(told))
 
 
 def test_event_files_of_tensorboard_are_read(tmp_path: Path) -> None:
