@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 from postmortem.formats.plain_pickle import plain_value
+from postmortem.model.numerals import whole_number
 from postmortem.model.said import Said, listed, say
 
 WHAT: Final = "collectives"
@@ -21,7 +22,7 @@ WHAT: Final = "collectives"
 _NAME: Final = re.compile(
     r"(?:nccl|comm_lib|gloo|xccl|hccl)_trace_rank_?(?P<rank>\d{1,6})(?:\.json)?\Z"
 )
-_COUNT: Final = "last_enqueued_collective"
+_ENQUEUED: Final = "last_enqueued_collective"
 _MOST_GROUPS: Final = 64
 _MOST_SHOWN: Final = 3
 REFUSED: Final = say(
@@ -76,14 +77,12 @@ def recorded(data: bytes, rank: int) -> list[Recorded]:
         Recorded(
             name[:80],
             rank,
-            standing[_COUNT],
-            _whole(standing.get("last_completed_collective")),
-            _operation(entries, name, standing[_COUNT]),
+            enqueued,
+            _count(standing, "last_completed_collective"),
+            _operation(entries, name, enqueued),
         )
         for name, standing in list(groups.items())[:_MOST_GROUPS]
-        if isinstance(name, str)
-        and isinstance(standing, Mapping)
-        and isinstance(standing.get(_COUNT), int)
+        if isinstance(name, str) and (enqueued := _count(standing, _ENQUEUED)) >= 0
     ]
 
 
@@ -115,5 +114,8 @@ def _are_whole(row: Any) -> bool:
     return isinstance(row, list) and len(row) <= _MOST_GROUPS and all(type(n) is int for n in row)
 
 
-def _whole(value: Any) -> int:
-    return value if isinstance(value, int) else -1
+def _count(standing: Any, name: str) -> int:
+    """Give a count; -1 where there is none. The JSON form writes it as text."""
+    value = standing.get(name) if isinstance(standing, Mapping) else None
+    known = whole_number(value) if isinstance(value, str) else value
+    return known if type(known) is int else -1

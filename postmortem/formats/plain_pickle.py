@@ -8,7 +8,6 @@ aside memory for places that a few bytes name. Here the opcodes are read by `pic
 executes nothing, and each of the few that are known builds one plain value.
 """
 
-import pickletools
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -109,6 +108,8 @@ def plain_value(data: bytes) -> Any:
     Raises:
         ValueError: it holds something else, is cut off, or no pickle at all.
     """
+    import pickletools  # noqa: PLC0415 -- rare input: its import is not paid by every start
+
     machine = _PickleStack()
     try:
         for opcode, argument, _ in pickletools.genops(data[:MOST_BYTES]):

@@ -120,6 +120,35 @@ def test_the_flight_recorder_tells_which_rank_is_behind() -> None:
     assert any("last enqueued work: 2 on rank 2" in text for text in _evidence(told))
 
 
+def test_the_flight_recorder_as_json(tmp_path: Path) -> None:
+    """Its counts are texts there."""
+    entry = {
+        "collective_seq_id": 3,
+        "process_group": ["0", "default_pg"],
+        "profiling_name": "nccl:all_reduce",
+        "input_sizes": [[8]],
+    }
+    files: dict[str, str | bytes] = {
+        f"comm_lib_trace_rank_{rank}.json": json.dumps(
+            {
+                "comm_lib_version": "",
+                "entries": [entry],
+                "pg_status": {
+                    "0": {
+                        "last_completed_collective": "2",
+                        "last_enqueued_collective": count,
+                        "last_started_collective": "-1",
+                    }
+                },
+            }
+        )
+        for rank, count in enumerate("3323")
+    }
+    told = report(put(tmp_path, files))
+    assert "last enqueued 3 (nccl:all_reduce [[8]]), last completed 2" in told["sources"][0]["note"]
+    assert any("last enqueued work: 2 on rank 2" in text for text in _evidence(told))
+
+
 def test_event_files_of_tensorboard_are_read(tmp_path: Path) -> None:
     """The scalars of a run, each with the number of its record, beside a sparser log."""
     pytest.importorskip("tensorboard")
