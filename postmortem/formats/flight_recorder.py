@@ -2,9 +2,9 @@
 
 In: the path and bytes of a dump, a pickle of plain values or JSON. Out: `Recorded`: for each group
 how many collectives the rank had enqueued, and where its last one stands. Not here: comparing ranks
-(`shapes.collectives`). Source: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp; the watchdog
-writes `nccl_trace_rank_<rank>` (TORCH_NCCL_DEBUG_INFO_TEMP_FILE), newer torch
-`comm_lib_trace_rank_<rank>`.
+(`shapes.collectives`). Source: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp. The name of a
+dump is a prefix (TORCH_FR_DUMP_TEMP_FILE) and the rank: `nccl_trace_rank_` of older torch,
+`comm_lib_trace_rank_` of newer, `hccl_trace_rank_` of torch_npu, `comm_traces/rank_` of torchtitan.
 """
 
 import json
@@ -20,7 +20,7 @@ from postmortem.model.said import Said, listed, say
 WHAT: Final = "collectives"
 """The testimony that holds group, rank and how many collectives it had enqueued."""
 _NAME: Final = re.compile(
-    r"(?:nccl|comm_lib|gloo|xccl|hccl)_trace_rank_?(?P<rank>\d{1,6})(?:\.json)?\Z"
+    r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_)(?P<rank>\d{1,6})(?:\.json)?\Z"
 )
 _ENQUEUED: Final = "last_enqueued_collective"
 _MOST_GROUPS: Final = 64
@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
 
 def rank_of_dump(path: str) -> int | None:
     """Give the rank that a dump's name tells; None of any other file."""
-    match = _NAME.search(PurePath(path).name)
+    match = _NAME.search("/".join(PurePath(path).parts[-2:]))
     return int(match["rank"]) if match else None
 
 
