@@ -12,27 +12,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from postmortem.formats.metric_names import STEPS, TIMES, metric_name
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
 from postmortem.model.lines import NOWHERE
+from postmortem.model.said import Said, say
 
 PRODUCER: Final = "pytorch"
-_STEPS: Final = ("step", "global_step", "iteration", "iter", "train/global_step")
-_SKIPPED: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
-_NAMES: Final = {
-    "lr": "learning_rate",
-    "learning-rate": "learning_rate",
-    "lr/pg0": "learning_rate",
-    "train/lr": "learning_rate",
-    "train_loss": "loss",
-    "train_loss_step": "loss",
-    "loss_step": "loss",
-    "train/loss": "loss",
-    "train/loss_step": "loss",
-    "train/grad_norm": "grad_norm",
-}
-_EVAL: Final = re.compile(r"^(?:val|valid|validation|eval|test)[_/]loss(?:_epoch)?$")
-_HEAD: Final = re.compile(r"^[\w ./()%-]{1,60}(?:,[\w ./()%-]{0,60}){1,400}\s*$")
+_COLUMN: Final = re.compile(r"[\w ./()%:@-]{0,80}\s*$")
+_MOST_COLUMNS: Final = 400
+_WIDEST: Final = 500_000
+"""Characters of a heading."""
 
 
 def claims(head: str) -> bool:
@@ -41,10 +31,12 @@ def claims(head: str) -> bool:
     A heading that names a loss and a step or epoch, then a row as wide.
     """
     lines = head.split("\n", 2)
-    if len(lines) < 2 or len(lines[0]) > 20_000 or not _HEAD.match(lines[0]):
+    if len(lines) < 2 or len(lines[0]) > _WIDEST or "," not in lines[0]:
         return False
     columns = [column.strip().lower() for column in lines[0].split(",")]
-    has_place = any(column in {*_STEPS, "epoch"} for column in columns)
+    if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
+        return False
+    has_place = any(column in {*STEPS, "epoch"} for column in columns)
     is_row = (
         lines[1].count(",") == len(columns) - 1
         and re.match(r"[\s\d.,eE+naif-]+$", lines[1].replace("nan", ""), re.IGNORECASE) is not None
@@ -52,10 +44,23 @@ def claims(head: str) -> bool:
     return has_place and is_row and any("loss" in column for column in columns)
 
 
+def too_wide(head: str) -> Said | None:
+    """Say how many columns of a table are not read; None if all are."""
+    count = head.split("\n", 1)[0].count(",") + 1
+    if count <= _MOST_COLUMNS:
+        return None
+    return say(
+        "of {count:,} columns the first {most} were read",
+        "共 {count:,} 列，只读取了前 {most} 列",
+        count=count,
+        most=_MOST_COLUMNS,
+    )
+
+
 def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
     rows = map(_cells, lines)
-    names = names_of([column.strip() for column in next(rows, [])])
+    names = names_of([column.strip() for column in next(rows, [])[:_MOST_COLUMNS]])
     for line, row in enumerate(rows, start=2):
         values = _values_of(names, row)
         step = values.pop("step", math.nan)
@@ -66,9 +71,9 @@ def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
 def names_of(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
-    step_column = next((heads.index(name) for name in _STEPS if name in heads), None)
+    step_column = next((heads.index(name) for name in STEPS if name in heads), None)
     return [
-        "step" if index == step_column else "" if column.lower() in _SKIPPED else _name(column)
+        "step" if index == step_column else "" if column.lower() in TIMES else metric_name(column)
         for index, column in enumerate(columns)
     ]
 
@@ -91,12 +96,3 @@ def _cells(line: str) -> list[str]:
         return next(csv.reader([line]), [])
     except csv.Error:  # a cell beyond the reader's limit
         return []
-
-
-def _name(column: str) -> str:
-    lower = column.lower()
-    return (
-        "eval_loss"
-        if _EVAL.match(lower)
-        else _NAMES.get(lower, lower if lower in {"loss", "epoch", "grad_norm"} else column)
-    )

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import ENVELOPE, Series
+from postmortem.gathering.copies import Copies
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
@@ -184,6 +185,8 @@ class Gathered:
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
     error_files: set[int] = field(default_factory=set)
     """Sources that are a copy of an exception (`formats.error_file`)."""
+    copies: Copies = field(default_factory=Copies)
+    """Series that stand in another file of the run too."""
     _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
     _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
 
@@ -236,10 +239,8 @@ class Gathered:
         self.tracebacks += other.tracebacks
         self.traceback_count += other.traceback_count
         for name, series in other.series.items():
-            if name in self.series:
-                self.series[name].extend(series)
-            else:
-                self.series[name] = series
+            if (known := self.series.setdefault(name, series)) is not series:
+                known.extend(series)
         self.facts.merge(other.facts)
         self.timeouts += other.timeouts
         self.unkept += other.unkept

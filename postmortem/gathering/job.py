@@ -6,11 +6,14 @@ warnings. Not here: looking at lines, finding the files of a folder (`reading.di
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
 from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
+from postmortem.formats.config_files import LIKELY
+from postmortem.gathering.copies import copies_among
 from postmortem.gathering.gathered import Gathered, bounded
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.points import MOST_POINTS
@@ -66,8 +69,7 @@ def read(
     reader.require_something()
     for origin in origins_of(env_files):
         reader.read(origin, is_alone=True, kind="environment")
-    for name, value in facts.items():
-        reader.gathered.facts.add(name, value, TOLD, 0, 0)
+    reader.settle(facts)
     return reader.gathered
 
 
@@ -119,6 +121,18 @@ class _Reader:
             self.gathered.warnings.append(labelled(path, why))
             self.ignore(origin, why)
 
+    def settle(self, facts: Mapping[str, str]) -> None:
+        """Take what the caller knows, and what can be told only once all files have been read."""
+        for name, value in facts.items():
+            self.gathered.facts.add(name, value, TOLD, 0, 0)
+        for index, one in self._sources.files.likely():
+            self.gathered.facts.add(one.name, one.value, LIKELY, index, one.line)
+        series, sources = self.gathered.series, self.gathered.sources
+        self.gathered.copies = copies_among(series, sources)
+        for index, note in self.gathered.copies.notes(sources).items():
+            notes = [one for one in (sources[index].note, note) if one]
+            sources[index] = replace(sources[index], note=listed(notes, "; ", "；"))
+
     def require_something(self) -> None:
         """Refuse a job none of whose files could be read.
 
@@ -136,22 +150,26 @@ class _Reader:
         index = len(self.gathered.sources)
         where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
         try:
-            text = Text(opened)
-            part, notes = self._sources.read(text, index, where, path)
-            self._merge(part)
+            read, encoding = self._sources.files.read_binary(opened, index, path), ""
+            if read is None:
+                text = Text(opened)
+                read, encoding = self._sources.read(text, index, where, path), text.encoding
+                read = read._replace(kind=kind_of_source(kind, text, read, index, path))
+            self._merge(read.part)
         finally:
             opened.close()
+        notes = read.notes
         if opened.fault is not None:
             self.gathered.warnings.append(labelled(path, opened.fault))
-            notes.append(opened.fault)
+            notes = [*notes, opened.fault]
         source = Source(
             path,
             opened.bytes_read,
-            part.lines.get(index, 0),
-            text.encoding,
+            read.part.lines.get(index, 0),
+            encoding,
             opened.compression,
             where,
-            kind_of_source(kind, text, part, index),
+            read.kind,
             listed(notes, "; ", "；") if notes else NOTHING,
             opened.digest,
             is_file(origin),

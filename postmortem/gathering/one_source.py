@@ -81,11 +81,11 @@ class Gathering:
         self._ends.feed(block)
 
     def take_state(
-        self, records: Iterable[tuple[Record, int]], producer: str = "transformers-trainer"
+        self, records: Iterable[tuple[Record, int]], producer: str, framework: str
     ) -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for record, line in records:
-            self._points.record(record, producer, producer, (line, line), math.nan, record.units)
+            self._points.record(record, producer, framework, (line, line), math.nan, record.units)
 
     def snapshot(self) -> Gathered:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""

@@ -129,7 +129,9 @@ class Points:
         return self.result.records_beside(self.source, where) + self._waiting.beside(where)
 
     def recognise(self, framework: str, count: int = 1) -> None:
-        """Count lines of a framework."""
+        """Count lines of a framework; a tracker's file names none."""
+        if not framework:
+            return
         lines = self.result.facts.framework_lines
         lines[framework] = lines.get(framework, 0) + count
 

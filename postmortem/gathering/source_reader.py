@@ -5,14 +5,14 @@ to be said of it. Not here: opening it, the other sources of the job (`gathering
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
-from postmortem.formats import csv_metrics, error_file, trainer_state
-from postmortem.formats.records import Record
+from postmortem.formats import error_file
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.one_source import Gathering
+from postmortem.gathering.run_files import Read, RunFiles, is_record_lines
 from postmortem.knowledge.engine import Budget
 from postmortem.model.lines import Where
 from postmortem.model.said import Said, say
@@ -20,13 +20,12 @@ from postmortem.reading.block_reader import Block, blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.kinds import kind_of
 from postmortem.reading.prefixes import carries_srun_labels
-from postmortem.reading.readable import Counted, fill, lines_of
+from postmortem.reading.readable import fill
 
 Progress = Callable[[str, int, int], None]
 """Told of a source's path, its bytes and its lines read so far, after each block."""
 _ERROR_FILE_BYTES: Final = 16 << 20
 """An error file holds one message and its call stack, and is read whole."""
-_ROW_BYTES: Final = 1 << 20
 _HEAD: Final = 65536
 """Characters by which it is told what a text is."""
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
@@ -45,8 +44,9 @@ class SourceReader:
         """Take what is looked for, how many bytes at a time, and who is told how far it is."""
         self.machine, self.block_size = machine, block_size
         self.budget, self.progress = budget, progress
+        self.files = RunFiles(machine, block_size)
 
-    def read(self, text: Text, index: int, where: Where, path: str) -> tuple[Gathered, list[Said]]:
+    def read(self, text: Text, index: int, where: Where, path: str) -> Read:
         """Read a source to its end.
 
         Args:
@@ -59,16 +59,15 @@ class SourceReader:
             What is found in it, and what is to be said of it.
         """
         head = _head(text)
-        if trainer_state.claims(head):
-            return self._state(text, index), _notes(text)
-        if csv_metrics.claims(head):
-            return self._columns(text, index), _notes(text)
+        other = self.files.read(text, head, index, path)
+        if other is not None:
+            return other._replace(notes=[*other.notes, *_notes(text)])
         if error_file.claims(head):
             part = self._error_file(text, index, where)
             is_cut = bool(text.read(1))
-            return part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)]
+            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)])
         part = self._log(text, index, where, path, srun=carries_srun_labels(head[:_HEAD]))
-        return part, _notes(text)
+        return Read(part, _notes(text))
 
     def _log(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
         gathering = Gathering(
@@ -101,46 +100,26 @@ class SourceReader:
         ]
         return result
 
-    def _state(self, text: Text, index: int) -> Gathered:
-        source = Counted(text)
-        records = trainer_state.records(blocks(source, self.block_size))
-        return self._records(source, index, records, "transformers-trainer")
 
-    def _columns(self, text: Text, index: int) -> Gathered:
-        source = Counted(text)
-        records = csv_metrics.records(lines_of(source, _ROW_BYTES))
-        return self._records(source, index, records, csv_metrics.PRODUCER)
-
-    def _records(
-        self, source: Counted, index: int, records: Iterable[tuple[Record, int]], producer: str
-    ) -> Gathered:
-        """Take the records of a file that holds nothing else."""
-        gathering = Gathering(self.machine, index)
-        gathering.take_state(records, producer)
-        gathering.feed(Block(b"", 0, 0, 0))
-        result = gathering.finished()
-        result.lines[index] = source.lines
-        return result
-
-
-def kind_of_source(given: str, text: Text, part: Gathered, index: int) -> str:
+def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) -> str:
     """Tell what a source is, as `model.job_facts.Source` names it.
 
     Args:
         given: `log`, or what the caller knows it to be.
         text: of the source.
-        part: what was found in it.
+        read: what was found in it.
         index: its number among the sources of the job.
+        path: by which it is called.
     """
-    head = _head(text)
-    if trainer_state.claims(head) or csv_metrics.claims(head):
-        return "metrics"
+    if read.kind:
+        return read.kind
+    head, part = _head(text), read.part
     if given != "log":
         return given
     if text.printed is not None:
         return "notebook"
     if part.records.get(index):
-        return "log"
+        return "metrics" if is_record_lines(head, path) else "log"
     if not part.findings and part.facts.facts:
         return "environment"
     return kind_of(head[:_HEAD]) or "log"

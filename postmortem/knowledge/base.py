@@ -22,7 +22,7 @@ from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
 from postmortem.knowledge.stack_rules import StackRule, StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
-_FORM: Final = "stacks"
+_FORM: Final = "stacks and keys"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 BESIDE: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -144,6 +144,8 @@ class KnowledgeBase:
     stacks: StackRules
     advisories: tuple[Advisory, ...]
     gpus: tuple[Mapping[str, Any], ...]
+    keys: tuple[Mapping[str, Any], ...] = ()
+    """What the keys of configurations mean."""
 
     def title(self, cause: str) -> Said:
         """Give a cause's title; an unknown id stands for itself."""
@@ -248,6 +250,7 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         stacks=StackRules(stacks),
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
+        keys=tuple(value["keys"]),
     )
 
 

@@ -184,6 +184,8 @@ def _faults_of_taxonomy(root: Path) -> list[PatternError]:
         for entry in content.get("precedence", ())
     ]
     checks += [(schema.GpuRow, entry, str(entry.get("name"))) for entry in gpus]
+    keys = read_yaml(root / "keys.yaml") if (root / "keys.yaml").is_file() else []
+    checks += [(schema.KeyRow, entry, str(entry.get("to"))) for entry in keys]
     for model, entry, name in checks:
         try:
             model.model_validate(entry)

@@ -1,7 +1,7 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures", "causes",
-"conditions", "fixes", "stacks", "advisories", "formats", "taxonomy", "gpus"}, ready for
+"conditions", "fixes", "stacks", "advisories", "formats", "taxonomy", "gpus", "keys"}, ready for
 `json.dump`, in which a condition holds no name of another any more. Not here: checks
 (`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook writes this
 value into the wheel, without what a run does not need, so that a start needs no YAML.
@@ -17,6 +17,8 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.yamlfile import read_yaml
 
 KINDS = ("signatures", "conditions", "causes", "fixes", "stacks", "advisories", "formats")
+TABLES = ("gpus", "keys")
+"""Files of rows without ids, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")
 """What in a predicate holds predicates."""
 
@@ -29,7 +31,7 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
     """
     rules: dict[str, dict[str, Any]] = {kind: {} for kind in KINDS}
     taxonomy: dict[str, Any] = {"date": "undated", "causes": {}, "precedence": []}
-    gpus: list[Any] = []
+    tables: dict[str, list[Any]] = {table: [] for table in TABLES}
     for root in folders:
         for kind in KINDS:
             for path, entry in entries(root / kind):
@@ -38,12 +40,13 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
                     "file": f"{kind}/{path.relative_to(root / kind)}",
                 }
         _extend(taxonomy, root / "taxonomy.yaml")
-        if (root / "gpus.yaml").is_file():
-            gpus.extend(read_yaml(root / "gpus.yaml") or [])
+        for table, rows in tables.items():
+            if (root / f"{table}.yaml").is_file():
+                rows.extend(read_yaml(root / f"{table}.yaml") or [])
     value: dict[str, Any] = {
         kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
     }
-    value |= {"taxonomy": taxonomy, "gpus": gpus}
+    value |= {"taxonomy": taxonomy, **tables}
     return {"hash": _hash(value), **value, "conditions": expanded(rules["conditions"])}
 
 

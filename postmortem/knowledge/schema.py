@@ -305,6 +305,24 @@ class GpuRow(Strict):
     memory_gib: float | None = None
 
 
+class KeyRow(Strict):
+    """One row of `keys.yaml`."""
+
+    to: Annotated[str, Field(pattern=r"^(?:setting|env|gpu|package)_[a-z0-9_]+$")]
+    is_: Annotated[Literal["number", "whole", "flag", "word", "list"] | None, Field(alias="is")] = (
+        None
+    )
+    values: dict[str, str] | None = None
+    as_: Annotated[str | None, Field(alias="as")] = None
+    keys: Annotated[list[str], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _has_a_reading(self) -> "KeyRow":
+        if (self.is_ is None) == (self.values is None):
+            raise ValueError("either `is` or `values` says what a value means")
+        return self
+
+
 MODELS: Final[dict[str, type[Strict]]] = {
     "signatures": SignatureEntry,
     "conditions": ConditionEntry,

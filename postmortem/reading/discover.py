@@ -12,46 +12,12 @@ from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
+from postmortem.reading.left_out import reason_by_name
 from postmortem.reading.opener import no_file
+from postmortem.reading.python_dump import is_dump
+from postmortem.reading.several_runs import earlier_runs
 from postmortem.reading.sources import Origin, is_file, name_of
 
-_BINARY: Final = frozenset(
-    {
-        ".bin",
-        ".pt",
-        ".pth",
-        ".ckpt",
-        ".safetensors",
-        ".npy",
-        ".npz",
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".gif",
-        ".pdf",
-        ".zip",
-        ".tar",
-        ".so",
-        ".o",
-        ".pyc",
-        ".parquet",
-        ".arrow",
-        ".onnx",
-        ".pkl",
-        ".pickle",
-        ".h5",
-        ".mp4",
-        ".wav",
-        ".model",
-        ".gguf",
-        ".whl",
-        ".exe",
-        ".dll",
-    }
-)
-_CODE: Final = frozenset(
-    {".py", ".ipynb_checkpoints", ".sh", ".c", ".cpp", ".cu", ".h", ".js", ".css", ".html"}
-)
 _DIGITS: Final = re.compile(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _MOST_LISTED: Final = 500
@@ -59,6 +25,20 @@ _MOST_LISTED: Final = 500
 _TOO_MANY: Final = say(
     "more than {count} files in one job", "一个任务的文件超过 {count} 个", count=_MOST_FILES
 )
+
+
+_MOST_SEEN: Final = 100_000
+"""Files of a folder that are looked at by name."""
+_TOO_LARGE: Final = say(
+    "the folder holds more than {count:,} files; the rest was not looked at",
+    "文件夹中的文件超过 {count:,} 个；其余部分未查看",
+    count=_MOST_SEEN,
+)
+_READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
+_INSTALLED: Final = frozenset({"site-packages", "node_modules", "__pycache__"})
+_PACKAGES: Final = say("installed packages, no logs", "已安装的包，不是日志")
+_DUMP_HEAD: Final = 4096
+"""Bytes of a Python file by which a dumped configuration is told from code."""
 
 
 class Candidate(NamedTuple):
@@ -106,14 +86,11 @@ def candidates(origins: Iterable[Origin]) -> Iterator[Candidate]:
 
 
 def _walk(folder: Path) -> Iterator[Candidate]:
-    refused: list[OSError] = []
-    files = []
-    for root, folders, names in os.walk(folder, onerror=refused.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        files += [Path(root, name) for name in names if not name.startswith(".")]
+    found = _FilesBelow(folder)
+    earlier = earlier_runs(found.files, folder)
     taken = left = 0
-    for path in sorted(files, key=_by_number):
-        why = _TOO_MANY if taken >= _MOST_FILES else _reason(path)
+    for path in sorted(found.files, key=_by_number):
+        why = earlier.get(path) or (_TOO_MANY if taken >= _MOST_FILES else _reason(path))
         taken, left = taken + (why is None), left + (why is not None)
         if why is None or left <= _MOST_LISTED:
             yield Candidate(str(path), why)
@@ -126,12 +103,39 @@ def _walk(folder: Path) -> Iterator[Candidate]:
                 count=left - _MOST_LISTED,
             ),
         )
-    for error in refused:
+    yield from found.passed_over
+    for error in found.refused:
         if error.filename == str(folder):
             raise InputError(
                 f"the folder cannot be opened: {error.strerror}", folder, "check its permissions"
             ) from error
         yield Candidate(str(error.filename), _closed(error))
+
+
+class _FilesBelow:
+    """The files below a folder, as far as it is gone through."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files: list[Path] = []
+        self.passed_over: list[Candidate] = []
+        self.refused: list[OSError] = []
+        for root, folders, names in os.walk(folder, onerror=self.refused.append):
+            self._pass_over(root, folders)
+            folders[:] = sorted(
+                name for name in folders if not name.startswith(".") or name in _READ_THOUGH_HIDDEN
+            )
+            self.files += [Path(root, name) for name in names if not name.startswith(".")]
+            if len(self.files) > _MOST_SEEN:
+                self.passed_over.append(Candidate(str(folder), _TOO_LARGE))
+                break
+
+    def _pass_over(self, root: str, folders: list[str]) -> None:
+        """Leave out the folders of installed packages."""
+        for name in [*folders]:
+            is_installed = name in _INSTALLED or Path(root, name, "pyvenv.cfg").is_file()
+            if is_installed:
+                folders.remove(name)
+                self.passed_over.append(Candidate(str(Path(root, name)), _PACKAGES))
 
 
 def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
@@ -151,13 +155,20 @@ def _closed(error: OSError) -> Said:
 
 def _reason(path: Path) -> Said | None:
     """Say why a file is not read; None if it is."""
-    suffix = path.suffix.lower()
-    if suffix in _BINARY:
-        return say("{suffix} files are not logs", "{suffix} 文件不是日志", suffix=suffix)
-    if suffix in _CODE:
-        return say("source code, not a log", "是源代码，不是日志")
+    why = reason_by_name(path)
+    if why is not None and not (path.suffix == ".py" and _is_configuration(path)):
+        return why
     try:
         status = path.stat()
     except OSError as error:  # a link that leads nowhere, or in a circle
         return _closed(error)
     return no_file(status.st_mode) or (None if status.st_size else say("empty", "空文件"))
+
+
+def _is_configuration(path: Path) -> bool:
+    """Say whether a Python file is a dumped configuration; only the beginning is looked at."""
+    try:
+        with path.open("rb") as file:
+            return is_dump(file.read(_DUMP_HEAD).decode("utf-8", "replace"))
+    except OSError:
+        return False

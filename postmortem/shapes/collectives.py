@@ -1,9 +1,9 @@
 """What the watchdogs of several ranks say of one collective.
 
 In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
-count of enqueued work, and of the ranks that join a communicator. Out: the shapes `ranks-differ`,
-`rank-behind`, `nccl-rank-absent`. Not here: the wordings (`patterns/signatures/distributed`),
-time-outs of a single rank.
+count of enqueued work, and of the ranks that join a communicator; dumps of the flight recorder.
+Out: the shapes `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
+(`patterns/signatures/distributed`), time-outs of a single rank.
 
 Under one sequence number all ranks of a group must be in the same operation, and the rank that has
 enqueued least has not come to the collective for which the others wait. Groups count for
@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from postmortem.formats.flight_recorder import WHAT as RECORDED
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
@@ -39,6 +40,8 @@ enqueued."""
 _RANK: Final = re.compile(r"\bRank (\d{1,9})\]")
 _GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
 _MOST_SHOWN: Final = 8
+_Place = tuple[int, Where, int]
+"""Source, process, line."""
 _SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
@@ -89,8 +92,8 @@ def _calls(observed: Observed) -> Mapping[tuple[str, str], Mapping[str, Mapping[
 
 def behind(observed: Observed) -> Iterable[Shape]:
     """Find the ranks of a group that had enqueued less than its others."""
-    for counts in _enqueued(observed).values():
-        least, finding = min(counts.values(), key=lambda count: count[0])
+    for counts in (*_enqueued(observed).values(), *_recorded(observed).values()):
+        least, place = min(counts.values(), key=lambda count: count[0])
         most = max(count for count, _ in counts.values())
         late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
         if least < most:
@@ -101,13 +104,13 @@ def behind(observed: Observed) -> Iterable[Shape]:
                 late=", ".join(late),
                 most=most,
             )
-            return [Shape("rank-behind", said, finding.source, finding.where, finding.line)]
+            return [Shape("rank-behind", said, *place)]
     return []
 
 
-def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, Finding]]]:
+def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
     """Give by group how much each rank had enqueued, by what it says first."""
-    counts: dict[str, dict[str, tuple[int, Finding]]] = defaultdict(dict)
+    counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
     for finding, _ in observed.findings:
         enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
         if (
@@ -116,7 +119,19 @@ def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, Findin
             and rank is not None
             and enqueued < NEVER
         ):
-            counts[_group(finding)].setdefault(rank[1], (enqueued, finding))
+            place = (finding.source, finding.where, finding.line)
+            counts[_group(finding)].setdefault(rank[1], (enqueued, place))
+    return counts
+
+
+def _recorded(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
+    """Give the same by the dumps of the flight recorder."""
+    counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
+    for told in observed.facts.testimonies:
+        if told.what == RECORDED:
+            group, rank, enqueued = told.value.rsplit(" ", 2)
+            place = (told.source, Where(rank=int(rank)), told.line)
+            counts[group].setdefault(rank, (int(enqueued), place))
     return counts
 
 

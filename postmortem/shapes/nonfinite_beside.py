@@ -62,7 +62,15 @@ def evaluation(observed: Observed) -> Iterable[Shape]:
     """Find an evaluation loss that is not finite although training is."""
     curves = observed.curves
     bad = first_nonfinite(curves.points(names.EVAL_LOSS))
-    if bad is None or first_nonfinite(curves.points(names.LOSS)) is not None or zeros(observed):
+    if (
+        bad is None
+        or zeros(observed)
+        or any(
+            # In whatever file: trackers keep each curve in one of its own.
+            one.name == names.LOSS and one.first_nonfinite is not None
+            for one in observed.series
+        )
+    ):
         return []
     said = say(
         "eval_loss {shown}; training finite",

@@ -90,7 +90,7 @@ def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int])
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
-        series=tuple(gathered.series.values()),
+        series=tuple(_not_mirrored(gathered)),
         facts=gathered.facts,
         findings=tuple((one.finding, one.records_before) for one in seen),
         tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
@@ -109,3 +109,9 @@ def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int])
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
+
+
+def _not_mirrored(gathered: Gathered) -> Iterable[Series]:
+    """Give the series but those of files that tell nothing that another does not."""
+    mirrored = gathered.copies.mirrored
+    return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)

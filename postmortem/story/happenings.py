@@ -108,7 +108,10 @@ def _failed(gathered: Gathered, failure: FirstFailure[Said]) -> Entry:
 
 def _records(gathered: Gathered, main: int | None) -> Iterator[Entry]:
     """The first metric record of each source, and the last one."""
+    mirrored = {source for source, _ in gathered.copies.mirrored}
     for source, (first, _) in gathered.first_record.items():
+        if source in mirrored:
+            continue
         weight = _FRAME if source == main else _ASIDE
         last = gathered.last_record[source][0]
         for line, text, same in ((first, _FIRST, "first"), (last, _LAST, "last")):
@@ -131,7 +134,7 @@ def _saved(gathered: Gathered, done: Progress) -> Iterator[Entry]:
 
 def _evaluations(gathered: Gathered) -> Iterator[Entry]:
     """The first, the best, the last evaluation, and the first whose loss is not finite."""
-    for series in gathered.series.values():
+    for series in gathered.copies.leading(gathered.series):
         if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
             continue
         best = min(

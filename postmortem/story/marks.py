@@ -35,7 +35,7 @@ def marks_of(
 ) -> tuple[Marks, ...]:
     """List the places to mark, at most MOST of a kind and process."""
     found: dict[tuple[str, int, Where], dict[int, float | None]] = {}
-    for series in gathered.series.values():
+    for series in gathered.copies.leading(gathered.series):
         kind, places = _of(series, gathered)
         if places:
             found.setdefault((kind, series.source, series.where), {}).update(places)

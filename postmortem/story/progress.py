@@ -147,7 +147,9 @@ def _is_unfinished(
 
 def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
     """Give the last step whose training loss is finite, before the curves go wrong."""
-    losses = [series for series in gathered.series.values() if series.name == names.LOSS]
+    losses = [
+        series for series in gathered.copies.leading(gathered.series) if series.name == names.LOSS
+    ]
     if bad is None:
         return _last_finite(losses, math.inf)
     beside = [series for series in losses if series.source == bad.source]

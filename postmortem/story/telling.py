@@ -115,7 +115,7 @@ def _cause(
 
 def _curves(case: Case, failure: FirstFailure[Said] | None) -> tuple[SeriesView, ...]:
     series = sorted(
-        case.gathered.series.values(),
+        case.gathered.copies.leading(case.gathered.series),
         key=lambda curve: (curve.source, curve.name, curve.where.rank or 0, curve.producer),
     )
     return tuple(
@@ -125,8 +125,10 @@ def _curves(case: Case, failure: FirstFailure[Said] | None) -> tuple[SeriesView,
 
 def _attempts(case: Case) -> tuple[Attempt, ...]:
     found = []
+    mirrored = {source for source, _ in case.gathered.copies.mirrored}
     for index, source in enumerate(case.sources):
-        if source.kind not in {"log", "notebook"} or not source.lines:
+        is_log = source.kind in {"log", "notebook"} and index not in mirrored
+        if not is_log or not source.lines:
             continue
         begin = case.begins.get(index, 1)
         if begin > 1:

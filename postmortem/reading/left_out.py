@@ -1,0 +1,97 @@
+"""Files of a run folder that are not read, each with the reason.
+
+In: a path. Out: why it is not read, by its name alone; None where its name says nothing against it.
+Not here: which files there are (`reading.discover`), files whose content turns out to be binary
+(`reading.decode`).
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from postmortem.model.said import Said, say
+
+_BINARY: Final = frozenset(
+    f".{suffix}"
+    for suffix in re.split(
+        r"\s+",
+        "bin pt pth ckpt safetensors npy npz png jpg jpeg gif svg webp bmp tif tiff pdf zip tar so"
+        " o pyc parquet arrow onnx h5 hdf5 mp4 avi wav flac mp3 model gguf whl exe dll msgpack"
+        " tfrecord mdb db sqlite lock distcp",
+    )
+)
+_CODE: Final = (
+    ".py",
+    ".ipynb_checkpoints",
+    ".sh",
+    ".c",
+    ".cpp",
+    ".cu",
+    ".h",
+    ".js",
+    ".css",
+    ".html",
+)
+_OF_MODEL: Final = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "generation_config.json",
+    "preprocessor_config.json",
+    "chat_template.jinja",
+    "model.safetensors.index.json",
+    "pytorch_model.bin.index.json",
+)
+_POINTERS: Final = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt", "checkpoint")
+_WANDB_LOGS: Final = frozenset({"debug.log", "debug-internal.log", "debug-core.log"})
+_MLFLOW_RUN: Final = re.compile(r"[0-9a-f]{32}\Z")
+_UNPICKLED: Final = say(
+    "a pickle: reading it would run code that stands in it",
+    "是 pickle 文件：读取它会执行其中的代码",
+)
+_ARGUMENTS: Final = say(
+    "the Trainer's arguments as a pickle: reading it would run code that stands in it",
+    "Trainer 参数的 pickle 文件：读取它会执行其中的代码",
+)
+_SUFFIXES: Final = {
+    **dict.fromkeys((".pkl", ".pickle"), _UNPICKLED),
+    **dict.fromkeys(_CODE, say("source code, not a log", "是源代码，不是日志")),
+}
+_NAMES: Final = {
+    "training_args.bin": _ARGUMENTS,
+    **dict.fromkeys(
+        _OF_MODEL, say("belongs to the model, not to its training", "属于模型本身，不是训练记录")
+    ),
+    **dict.fromkeys(_POINTERS, say("names a checkpoint", "只记录检查点的名字")),
+}
+
+
+def reason_by_name(path: Path) -> Said | None:
+    """Say why a file of this name is not read; None if it may be."""
+    suffix = path.suffix.lower()
+    if suffix in _BINARY and path.name not in _NAMES:
+        return say("{suffix} files are not logs", "{suffix} 文件不是日志", suffix=suffix)
+    return _NAMES.get(path.name) or _SUFFIXES.get(suffix) or _of_a_tracker(path, suffix)
+
+
+def _of_a_tracker(path: Path, suffix: str) -> Said | None:
+    """Say what of wandb's and MLflow's files is their own."""
+    if suffix == ".wandb":
+        return say(
+            "wandb's binary record; what the run printed is in files/output.log",
+            "wandb 的二进制记录；训练的输出在 files/output.log 中",
+        )
+    if path.name in _WANDB_LOGS and "wandb" in path.parts:
+        return say("wandb's own log, not the run's", "wandb 自身的日志，不是训练的")
+    is_tag = any(
+        part == "tags" and _MLFLOW_RUN.match(before)
+        for before, part in zip(path.parts, path.parts[1:], strict=False)
+    )
+    is_meta = path.name == "meta.yaml" and "mlruns" in path.parts
+    if is_tag or is_meta:
+        return say("MLflow's own record", "MLflow 自身的记录")
+    return None

@@ -1,0 +1,117 @@
+"""Which run of a folder counts where trackers keep several side by side: the last.
+
+In: the paths below a folder. Out: the files of earlier runs, each with the folder by which it is
+analyzed alone. Not here: attempts within a job (`reading.file_names`, `case.attempts`).
+
+Only folders count that a tracker names by time or number: wandb's runs, Lightning's versions, runs
+in MLflow's file store, what mmengine, Hydra, TensorBoard and Ultralytics make for each start.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from postmortem.model.said import Said, say
+
+_Order = tuple[int, str]
+_MOST_META: Final = 4096
+_STARTED: Final = re.compile(r"^start_time: (\d{1,20})\s*$", re.MULTILINE)
+
+
+class _Family(NamedTuple):
+    """Folders that stand for a run each."""
+
+    parts: tuple[re.Pattern[str], ...]
+    """The names of the folder and of those above it that make it one, from above."""
+    order: Callable[[Path, str], _Order]
+    """When it began, from the folder and its name."""
+    depth: int = 1
+    """How many of the names tell the run; those above are shared."""
+
+
+def _by_text(folder: Path, name: str) -> _Order:
+    """Let names that are times count, with that of the folder above: Hydra's is the day."""
+    return 0, f"{folder.parent.name}/{name}"
+
+
+def _by_number(_: Path, name: str) -> _Order:
+    digits = re.search(r"\d+\Z", name)
+    return (int(digits[0]) if digits else 1), ""
+
+
+def _by_time(_: Path, name: str) -> _Order:
+    return 0, name.removeprefix("offline-")
+
+
+def _by_meta(folder: Path, _: str) -> _Order:
+    """Read when a run of MLflow began."""
+    try:
+        with (folder / "meta.yaml").open(encoding="utf-8", errors="replace") as file:
+            began = _STARTED.search(file.read(_MOST_META))
+    except OSError:
+        began = None
+    return (int(began[1]) if began else 0), ""
+
+
+def _by_event(folder: Path, _: str) -> _Order:
+    """Read when TensorBoard's first file of a run was begun off its name."""
+    times = [
+        re.search(r"\.tfevents\.(\d{1,12})\.", one.name) for one in folder.glob("*.tfevents.*")
+    ]
+    return min((int(one[1]) for one in times if one), default=0), ""
+
+
+def _family(
+    *parts: str, order: Callable[[Path, str], _Order] = _by_text, depth: int = 1
+) -> _Family:
+    return _Family(tuple(re.compile(rf"(?:{part})\Z") for part in parts), order, depth)
+
+
+_FAMILIES: Final = (
+    _family("wandb", r"(?:offline-)?run-\d{8}_\d{6}-\w{1,64}", order=_by_time),
+    _family(r"version_\d{1,6}", order=_by_number),
+    _family("mlruns", r"[^/]{1,100}", "[0-9a-f]{32}", order=_by_meta, depth=2),
+    _family(r"\d{8}_\d{6}"),
+    _family(r"\d{4}-\d\d-\d\d", r"\d\d-\d\d-\d\d", depth=2),
+    _family("runs", r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.{1,200}", order=_by_event),
+    _family("runs", r"[a-z]{1,20}", r"train\d{0,5}", order=_by_number),
+)
+
+
+def earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Said]:
+    """Give the files of runs that others beside them followed, each with the reason."""
+    groups: dict[tuple[int, Path], dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for path in paths:
+        for number, family in enumerate(_FAMILIES):
+            for run in _runs_above(path, folder, family):
+                shared = run.parents[family.depth - 1]
+                groups[number, shared][run].append(path)
+    earlier: dict[Path, Said] = {}
+    for (number, _), runs in groups.items():
+        order = _FAMILIES[number].order
+        if len(runs) > 1:
+            ranked = sorted(runs, key=lambda run: (order(run, run.name), str(run)))
+            for run in ranked[:-1]:
+                why = say(
+                    "of an earlier run; for that one, analyze {folder}",
+                    "属于更早的一次训练；要分析它，请指定 {folder}",
+                    folder=str(run),
+                )
+                earlier |= dict.fromkeys(runs[run], why)
+    return earlier
+
+
+def _runs_above(path: Path, folder: Path, family: _Family) -> list[Path]:
+    """Give the folders above a file, below or at the named one, that stand for a run."""
+    found = []
+    for above in path.parents:
+        if above == folder:
+            break
+        names = above.parts[-len(family.parts) :]
+        if len(names) == len(family.parts) and all(
+            pattern.match(name) for pattern, name in zip(family.parts, names, strict=True)
+        ):
+            found.append(above)
+    return found
