@@ -22,6 +22,7 @@ from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureH
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
 from postmortem.shapes.shape import Shape
+from postmortem.story.own_words import in_its_own_file
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
@@ -42,6 +43,8 @@ _STILL: Final = (
 )
 _TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
 """What tells only how a run was ended that had stood still."""
+_TOLD_OF: Final = (*_STILL, "peer-named")
+"""Shapes that may stand for a process in the line of another."""
 _RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
@@ -86,6 +89,17 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
         knowledge: the titles.
         area: of the cause that is named first.
     """
+    failure = _first_failure(case, knowledge, area)
+    shown = _shown(case, area)
+    meant = meant_by(case, case.first) if case.first is not None and shown is None else None
+    if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
+        return failure
+    file = meant.file if meant is not None else None
+    return in_its_own_file(case, failure, lambda name: knowledge.by_id[name].title, file)
+
+
+def _first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
+    """Give the line that shows it first, with the process that is meant."""
     first, meant = case.first, None
     shown = _shown(case, area)
     if first is not None and shown is None:
