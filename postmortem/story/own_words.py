@@ -6,7 +6,7 @@ which process is at fault (`case.culprit`), which failure came first (`case.orde
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -40,7 +40,12 @@ class _Words(NamedTuple):
 
 
 def in_its_own_file(
-    case: Case, failure: FirstFailure[Said], titles: Callable[[str], Said], file: int | None = None
+    case: Case,
+    failure: FirstFailure[Said],
+    titles: Callable[[str], Said],
+    file: int | None = None,
+    *,
+    may_be_silent: bool = True,
 ) -> FirstFailure[Said]:
     """Give the same failure where the process at fault shows it, if it has a file that does.
 
@@ -49,24 +54,23 @@ def in_its_own_file(
         failure: where another tells of it, with the process that is meant.
         titles: gives the title of a signature.
         file: the process's own log, where it is known by its name.
+        may_be_silent: a last sign of life will do. It does not where a launcher tells how its
+            child ended: nobody but the child has seen it nearer.
     """
     own = [file] if file is not None else _files_of(case, failure.where)
     if not own or failure.source in own:
         return failure
     found = min(_errors(case, own, titles), key=lambda words: words[:2], default=None)
-    found = found or _last_sign(case, own, failure.time)
-    if found is None:
-        return failure
-    told = say(
-        *_TOLD,
-        own=found.text,
-        teller=_name(case, failure.source),
-        line=failure.line,
-        why=failure.why,
-    )
-    return replace(
-        failure, source=found.source, line=found.line, time=found.time, why=told.settled()
-    )
+    if found is None and may_be_silent:
+        found = _last_sign(case, own, failure.time)
+    return failure if found is None else _told(case, failure, found)
+
+
+def _told(case: Case, failure: FirstFailure[Said], found: _Words) -> FirstFailure[Said]:
+    """Say who has told of it."""
+    teller = _name(case, failure.source)
+    why = say(*_TOLD, own=found.text, teller=teller, line=failure.line, why=failure.why).settled()
+    return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
 
 def _files_of(case: Case, where: Where) -> list[int]:
@@ -78,6 +82,11 @@ def _files_of(case: Case, where: Where) -> list[int]:
     }
     if named := [number for number, own in logs.items() if is_of(own, where)]:
         return named
+    return _of_machine(logs, where)
+
+
+def _of_machine(logs: Mapping[int, Where], where: Where) -> list[int]:
+    """Name the logs of a machine, all of one process: of the one that is meant, or of any."""
     here = [number for number, own in logs.items() if own.node == where.node is not None]
     ranks = {logs[number].rank for number in here}
     return here if len(ranks) == 1 and (where.rank is None or ranks == {None}) else []

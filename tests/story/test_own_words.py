@@ -63,11 +63,22 @@ _CHILDREN = {f"rank_{number}/stdout.log": _stamped(40) for number in range(4)}
             id="one keeps silent, the others waited: its last line",
         ),
         pytest.param(
+            {
+                **_CHILDREN,
+                "agent.log": _AGENT,
+                "rank_2/stderr.log": ["MemoryError: cannot grow the index"],
+            },
+            "rank_2/stderr.log",
+            1,
+            "cannot grow the index",
+            id="an agent names the child that was killed, and the child says why",
+        ),
+        pytest.param(
             {**_CHILDREN, "agent.log": _AGENT},
-            "rank_2/stdout.log",
-            40,
-            "told by agent.log, line 1",
-            id="an agent names the child that was killed",
+            "agent.log",
+            1,
+            "SIGKILL",
+            id="an agent names the child that was killed, and the child says nothing",
         ),
         pytest.param(
             {**{f"tts-job-{number}.log": _stamped(40) for number in range(3)}, "d.txt": _DESCRIBED},
@@ -115,9 +126,10 @@ def test_it_stands_where_the_guilty_process_shows_it(
 
 def test_the_witness_stays_in_the_timeline(tmp_path: Path) -> None:
     """Who told of it is an event of its own."""
-    for path, lines in {**_CHILDREN, "agent.log": _AGENT}.items():
+    pods = {f"tts-job-{number}.log": _stamped(40) for number in range(3)}
+    for path, lines in {**pods, "d.txt": _DESCRIBED}.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
     report = json.loads(postmortem.analyze(str(tmp_path)).render("json", redact=False))
     told = {(report["sources"][one["source"]]["path"], one["line"]) for one in report["timeline"]}
-    assert any(path.endswith("agent.log") and line == 1 for path, line in told)
+    assert any(path.endswith("d.txt") and line == 6 for path, line in told)
