@@ -5,10 +5,11 @@ In: gathered evidence, the findings of the last attempt. Out: `Observed`. Not he
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
@@ -19,6 +20,8 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
 from postmortem.shapes.shape import Shape
+
+_MOST_AROUND: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Observed:
     """The end of each source: raw line number of its first line, and the text."""
     heads: Mapping[int, str] = field(default_factory=dict)
     """The beginning of each source, as text."""
+    around: Sequence[tuple[int, int, str]] = ()
+    """Lines around values that are not finite: source, raw number of the first line, the text."""
     processes: Mapping[int, Where] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
     snapshots: frozenset[int] = frozenset()
@@ -79,7 +84,7 @@ Detector = Callable[[Observed], Iterable[Shape]]
 
 def observe(
     gathered: Gathered,
-    seen: Iterable[Seen],
+    seen: Sequence[Seen],
     sources: Sequence[Source[Any]],
     begins: Mapping[int, int],
 ) -> Observed:
@@ -87,7 +92,7 @@ def observe(
 
     Args:
         gathered: the evidence.
-        seen: the findings of the last attempt, in their order.
+        seen: the findings of the last attempt, in their order; read more than once.
         sources: of the job; their names tell processes.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
@@ -101,6 +106,7 @@ def observe(
         last_records={source: line for source, (line, _) in gathered.last_record.items()},
         tails=gathered.tails,
         heads=gathered.heads,
+        around=_around(seen),
         processes={
             source: sources[source].where if source < len(sources) else NOWHERE
             for source in gathered.tails
@@ -117,6 +123,16 @@ def observe(
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
+
+
+def _around(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
+    """Give the surroundings of the first findings of values that are not finite."""
+    kept = (
+        (one.finding.source, *one.context)
+        for one in seen
+        if one.context[0] and one.finding.signature.startswith("numerics.")
+    )
+    return tuple(itertools.islice(kept, _MOST_AROUND))
 
 
 def _whole(gathered: Gathered, source: int) -> str:
