@@ -86,7 +86,16 @@ def _unwrapped(text: str) -> list[str] | None:
     if not _NARROWEST <= width <= _WIDEST:
         return None
     full = {number for number, length in enumerate(lengths[:-1]) if length == width}
-    cut = {number for number in full if _goes_on(lines[number], lines[number + 1])}
+    own = {
+        _kind(line)
+        for number, line in enumerate(lines)
+        if number - 1 not in full and len(line) >= _COMPARED
+    }
+    cut = {
+        number
+        for number in full
+        if _goes_on(lines[number], lines[number + 1]) and _kind(lines[number + 1]) not in own
+    }
     within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
     if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
         return None
@@ -113,8 +122,16 @@ def _goes_on(line: str, following: str) -> bool:
         and len(set(line.strip())) > _RULE
         and len(set(following.strip())) > _RULE
         and _NEW.match(following) is None
-        and _DIGITS.sub("0", line[:_COMPARED]) != _DIGITS.sub("0", following[:_COMPARED])
+        and _kind(line) != _kind(following)
     )
+
+
+def _kind(line: str) -> str:
+    """Give the beginning of a line without its figures.
+
+    What stands elsewhere as a line by itself is no rest of one.
+    """
+    return _DIGITS.sub("0", line[:_COMPARED])
 
 
 def _is_within(line: str, following: str) -> bool:
