@@ -37,7 +37,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "told-weights",
         say(
-            "a line says that weights, or the optimiser's state, are not finite before the training spoils them",
+            "a line says that weights, or the optimiser's state, are not finite before the"
+            " training spoils them",
             "日志指出权重或优化器状态在训练之前就含 NaN/inf",
         ),
         is_turn=True,

@@ -32,6 +32,7 @@ _EPOCH_PART: Final = re.compile(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
+_HEADING: Final = re.compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
 _BAR_PART: Final = re.compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 SUCCESS: Final = "healthy."
 """Beginning of the ids of signatures by which a run says that it is through."""
@@ -86,6 +87,30 @@ def last_epoch(observed: Observed) -> Iterator[Shape]:
         is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
         if is_through and is_once and _is_last(part, epochs[0]):
             yield Shape("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def headed_epoch(observed: Observed) -> Iterator[Shape]:
+    """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        rows = [
+            (number, row) for number, row in enumerate(text.split("\n"), first) if number <= last
+        ]
+        heads = [
+            (number, part) for number, row in rows if (part := _HEADING.match(row)) is not None
+        ]
+        counted = [int(part["now"]) for _, part in heads]
+        through = (
+            all(one["now"] == one["of"] for one in _PART.finditer(rows[-1][1])) if rows else False
+        )
+        is_last = bool(heads) and heads[-1][1]["now"] == heads[-1][1]["of"]
+        if (
+            is_last
+            and through
+            and len(counted) >= _FEWEST_EPOCHS
+            and counted == sorted(set(counted))
+        ):
+            yield Shape("last-epoch", quote(heads[-1][1][0].strip()), source, NOWHERE, last)
 
 
 def _epochs(observed: Observed, source: int) -> list[float]:

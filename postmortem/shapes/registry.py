@@ -120,6 +120,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     stacks.dumped,
     ending.last_step,
     ending.last_epoch,
+    ending.headed_epoch,
     closing.behind_records,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
