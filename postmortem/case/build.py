@@ -14,7 +14,7 @@ from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
-from postmortem.case.passed_over import passed_over
+from postmortem.case.passed_over import ended_nothing
 from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
@@ -49,7 +49,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     observed = observe(gathered, attempt.seen, gathered.sources, attempt.begins)
     known = registry.found(observed)
     rules = knowledge.by_id
-    passed = passed_over(attempt.seen, attempt.tracebacks, gathered, rules, known)
+    passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
     outlived = Outlived(attempt.tracebacks, attempt.seen, rules, gathered, passed)
     ended_by = _failures(_without(outlived, attempt), knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)

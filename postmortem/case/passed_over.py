@@ -28,7 +28,7 @@ Place = tuple[int, int]
 """A source and a byte offset."""
 
 
-def passed_over(
+def ended_nothing(
     seen: Sequence[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
     gathered: Gathered,

@@ -125,6 +125,15 @@ KINDS: Final[tuple[Kind, ...]] = (
         spreads=True,
     ),
     Kind(
+        "nan-part-first",
+        say(
+            "where the loss first is not finite, one of its parts is not and the others are",
+            "loss 首次变为 NaN/inf 时，只有一个分量异常，其余分量仍为有限值",
+        ),
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
         "nan-component",
         say(
             "one loss component is not finite while the total or the others stay finite",

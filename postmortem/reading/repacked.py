@@ -86,20 +86,25 @@ def _unwrapped(text: str) -> list[str] | None:
     if not _NARROWEST <= width <= _WIDEST:
         return None
     full = {number for number, length in enumerate(lengths[:-1]) if length == width}
+    cut = _cut(lines, full)
+    within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
+    if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
+        return None
+    return _joined(lines, cut)
+
+
+def _cut(lines: list[str], full: set[int]) -> set[int]:
+    """Give the full lines that go on: what stands elsewhere by itself is no rest of one."""
     own = {
         _kind(line)
         for number, line in enumerate(lines)
         if number - 1 not in full and len(line) >= _COMPARED
     }
-    cut = {
+    return {
         number
         for number in full
         if _goes_on(lines[number], lines[number + 1]) and _kind(lines[number + 1]) not in own
     }
-    within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
-    if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
-        return None
-    return _joined(lines, cut)
 
 
 def _joined(lines: list[str], cut: set[int]) -> list[str]:
@@ -127,10 +132,7 @@ def _goes_on(line: str, following: str) -> bool:
 
 
 def _kind(line: str) -> str:
-    """Give the beginning of a line without its figures.
-
-    What stands elsewhere as a line by itself is no rest of one.
-    """
+    """Give the beginning of a line without its figures."""
     return _DIGITS.sub("0", line[:_COMPARED])
 
 

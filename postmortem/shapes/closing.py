@@ -64,8 +64,8 @@ _END: Final = r"(?:[\s.!,;:)✅🎉🎊✨=*#-]|$)"
 _CLOSING: Final = re.compile(
     rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
-    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final|saved|weights"
-    r"|model|total|results|at|on|with|\d{4}-))",
+    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
+    r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
 _SAVED: Final = re.compile(

@@ -8,7 +8,7 @@ through (`patterns/signatures/healthy`, `shapes.closing`).
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
@@ -93,24 +93,22 @@ def headed_epoch(observed: Observed) -> Iterator[Shape]:
     """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
-        rows = [
-            (number, row) for number, row in enumerate(text.split("\n"), first) if number <= last
-        ]
-        heads = [
-            (number, part) for number, row in rows if (part := _HEADING.match(row)) is not None
-        ]
-        counted = [int(part["now"]) for _, part in heads]
-        through = (
-            all(one["now"] == one["of"] for one in _PART.finditer(rows[-1][1])) if rows else False
-        )
-        is_last = bool(heads) and heads[-1][1]["now"] == heads[-1][1]["of"]
-        if (
-            is_last
-            and through
-            and len(counted) >= _FEWEST_EPOCHS
-            and counted == sorted(set(counted))
-        ):
-            yield Shape("last-epoch", quote(heads[-1][1][0].strip()), source, NOWHERE, last)
+        rows = text.split("\n")[: max(0, last - first + 1)]
+        heads = [part for row in rows if (part := _HEADING.match(row)) is not None]
+        if rows and _are_through(heads) and _is_whole(rows[-1]):
+            yield Shape("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
+
+
+def _are_through(heads: Sequence[re.Match[str]]) -> bool:
+    """Say whether several epochs are counted one by one, up to the last."""
+    counted = [int(part["now"]) for part in heads]
+    is_count = len(counted) >= _FEWEST_EPOCHS and counted == sorted(set(counted))
+    return is_count and heads[-1]["now"] == heads[-1]["of"]
+
+
+def _is_whole(row: str) -> bool:
+    """Say whether whatever a record counts is through."""
+    return all(one["now"] == one["of"] for one in _PART.finditer(row))
 
 
 def _epochs(observed: Observed, source: int) -> list[float]:

@@ -92,7 +92,7 @@ def observe(
 
     Args:
         gathered: the evidence.
-        seen: the findings of the last attempt, in their order; read more than once.
+        seen: the findings of the last attempt, in their order.
         sources: of the job; their names tell processes.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
@@ -112,17 +112,18 @@ def observe(
             for source in gathered.tails
             if begins.get(source, 0) <= gathered.lines.get(source, 0)
         },
-        snapshots=frozenset(
-            index for index, source in enumerate(sources) if source.kind == "environment"
-        ),
+        snapshots=_of_kinds(sources, "environment"),
         dumps={
             index: _whole(gathered, index)
-            for index, source in enumerate(sources)
-            if source.kind in {"environment", "scheduler", "kernel"}
+            for index in _of_kinds(sources, "environment", "scheduler", "kernel")
         },
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
+
+
+def _of_kinds(sources: Sequence[Source[Any]], *kinds: str) -> frozenset[int]:
+    return frozenset(index for index, source in enumerate(sources) if source.kind in kinds)
 
 
 def _around(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
