@@ -17,13 +17,13 @@ from postmortem.model.job_facts import Attempt, Framework
 from postmortem.model.said import NOTHING, Said, both
 from postmortem.model.shown import FirstFailure, Progress, SeriesView
 from postmortem.model.wording import worded
-from postmortem.story import marks, places, progress, quotes, remarks, timeline
+from postmortem.story import beginning, marks, places, progress, quotes, remarks, timeline
 
 
 def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
     gathered, best = case.gathered, ranking.causes[0].id
-    failure = places.first_failure(case, knowledge, area=best.partition(".")[0])
+    failure = beginning.first_failure(case, knowledge, area=best.partition(".")[0])
     excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
