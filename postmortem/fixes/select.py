@@ -11,6 +11,7 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
 from postmortem.fixes.figures import own_figures
+from postmortem.fixes.in_force import is_in_force
 from postmortem.fixes.speakers import Speakers, speaking_for
 from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
@@ -50,7 +51,13 @@ def fixes_for(
         and _is_possible(entry, case, extra or {})
         and holds(entry.asked, case) is not None
     ]
-    return tuple(_fix(entry, voice, values) for entry in _in_order(entries, is_proved=is_proved))
+    made = {entry.id: _fix(entry, voice, values) for entry in entries}
+    wanted = [
+        entry
+        for entry in entries
+        if entry.kind == "check" or not is_in_force(made[entry.id].snippet.en, case.settings)
+    ]
+    return tuple(made[entry.id] for entry in _in_order(wanted, is_proved=is_proved))
 
 
 def _in_order(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:
@@ -87,7 +94,7 @@ def _may_split_the_batch(case: Case, _extra: Mapping[str, str]) -> bool:
 
 
 def _may_have_good_checkpoint(_case: Case, extra: Mapping[str, str]) -> bool:
-    return extra.get("checkpoint_before_first_bad") != "no"
+    return "good_checkpoint" in extra or extra.get("checkpoint_before_first_bad") != "no"
 
 
 _NEEDS: Final[Mapping[str, Callable[[Case, Mapping[str, str]], bool]]] = {

@@ -119,7 +119,16 @@ def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> Non
             fixed=_fixed(entry.fixed),
         )
         for cause, level in entry.causes.items():
-            items[cause].append(Evidence("advisory", entry.id, "advisory", text, WEIGHTS[level]))
+            items[cause].append(
+                Evidence(
+                    "advisory",
+                    entry.id,
+                    "advisory",
+                    text,
+                    WEIGHTS[level],
+                    references=entry.references,
+                )
+            )
 
 
 def _fixed(fixed: Mapping[str, str] | str) -> Said:

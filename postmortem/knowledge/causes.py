@@ -43,6 +43,8 @@ class Decider:
     what: Text
     why: Text
     command: str
+    given: tuple[str, ...] = ()
+    """Where all of these were handed in, it is not asked for: `inference.at_hand`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class Advisory:
     symptom: Text
     fixed: Text | str
     """The version that mends it, the same in every language, or a text."""
+    references: tuple[str, ...] = ()
 
 
 def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
@@ -120,7 +123,9 @@ def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
         arguments("against"),
         tuple(Separation(item["from"], item["by"]) for item in entry.get("separates") or ()),
         tuple(
-            Decider(item["what"], item["why"], item.get("command", ""))
+            Decider(
+                item["what"], item["why"], item.get("command", ""), tuple(item.get("given", ()))
+            )
             for item in entry.get("need") or ()
         ),
     )
@@ -162,4 +167,5 @@ def advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
         entry["causes"],
         entry["symptom"],
         entry["fixed"],
+        tuple(entry.get("references") or ()),
     )
