@@ -49,15 +49,17 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
             )
         )
     if state.last_checkpoint:
-        said.append(_checkpoint(diagnosis, words))
+        said.append(checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
         said.append(words("progress.after", value=duration(state.seconds_after_failure, words)))
     return tuple(said)
 
 
-def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
+def checkpoint(diagnosis: Diagnosis, words: Words) -> str:
     """Say which checkpoint to go back to, if any can be named."""
     state = diagnosis.progress
+    if not state.last_checkpoint:
+        return ""
     last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
     if state.first_bad is not None:
         step, line = state.first_bad
@@ -77,8 +79,10 @@ def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
         None,
         state.last_checkpoint,
     }
+    is_late = state.checkpoint_before_first_bad == "no" and state.resume_from is not None
     return words.either(
-        "progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad
+        "progress.before",
+        "earlier" if is_earlier else "late" if is_late else state.checkpoint_before_first_bad,
     ).format(last=last, good=good, bad=bad)
 
 

@@ -104,6 +104,7 @@ def chosen(
     wanted.sort(
         key=lambda one: (
             _rank(one.name),
+            _rank(one.name) == len(_ORDER) and not one.nonfinite,
             one.name,
             one.source != failing,
             not one.nonfinite,
@@ -130,3 +131,8 @@ def first_bad(series: SeriesView) -> int | None:
         (index for index, (_, value, _) in enumerate(series.samples) if not math.isfinite(value)),
         None,
     )
+
+
+def is_constant(series: SeriesView) -> bool:
+    """Say whether a series of several points never changes."""
+    return series.points > 1 and not series.nonfinite and series.min == series.max

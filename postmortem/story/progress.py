@@ -8,7 +8,7 @@ checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -28,7 +28,7 @@ _WHILE_SAVING: Final = frozenset(
 )
 """What ends a run in the middle of a saving: the checkpoint that was last begun is not whole."""
 _FROM_OUTSIDE: Final = "scheduler."
-"""What harms nothing that was computed: also a checkpoint that was saved upon the notice is good."""
+"""What harms nothing that was computed: a checkpoint that was saved upon the notice is good too."""
 _SOUND: Final = "healthy."
 
 
