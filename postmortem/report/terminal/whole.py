@@ -114,7 +114,7 @@ def own_code(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> Non
         is_beside = said.cell_len + cell_len(code) + 2 <= paper.measure
         paper.say(said.append(f"  {code}") if is_beside and code else said, most=most)
         if code and not is_beside:
-            paper.say(Text(code), indent=5, most=most)
+            paper.say(Text(code), indent=2, most=most)
     told = words("joint").join(
         label + words("colon") + value for label, value in beyond_the_line(diagnosis, words)
     )
