@@ -5,6 +5,7 @@ here: the verdict and its evidence (`report.parts`), layout.
 """
 
 import re
+import shlex
 from collections import Counter
 from typing import Final
 
@@ -34,6 +35,7 @@ _TELLING_PACKAGES: Final = (
     "numpy",
 )
 _PACKAGES_SHOWN: Final = 6
+_PATHS_NAMED: Final = 4
 _COUNTED: Final = re.compile(r"\d+ [a-z]+")
 
 
@@ -208,3 +210,24 @@ def source(one: Source, words: Words) -> str:
 def setting_value(value: object) -> str:
     """Write the value of a setting on one line."""
     return number(value) if isinstance(value, float) else one_line(str(value), 200)
+
+
+def share_command(diagnosis: Diagnosis) -> str:
+    """Give the command that writes the text of an issue; nothing for what cannot be read again."""
+    paths = diagnosis.given or tuple(
+        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
+    )
+    if (
+        not paths
+        or "-" in paths
+        or len(paths) > _PATHS_NAMED
+        or any(not path.isprintable() for path in paths)
+    ):
+        return ""
+    return " ".join(
+        [
+            "postmortem",
+            "share",
+            *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths),
+        ]
+    )

@@ -77,7 +77,7 @@ def _in_logs(diagnosis: Diagnosis) -> Iterator[Evidence]:
             yield item
 
 
-def key_figures(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
+def figures_of(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
     """List what the message and the run tell in figures: (label, value), what says most first."""
     if input_kind(diagnosis):
         return ()
@@ -169,3 +169,14 @@ def _fault(diagnosis: Diagnosis, series: SeriesView) -> int | None:
         ),
         None,
     )
+
+
+def own_code(diagnosis: Diagnosis, words: Words) -> tuple[str, str]:
+    """Name the place in the user's own code that failed, and give its line; both may be empty."""
+    first = diagnosis.first_failure
+    frame = None if first is None else first.frame
+    if frame is None:
+        return "", ""
+    where = f"{one_line(frame.file, 200)}:{frame.line}"
+    named = words("own-code.in", place=where, function=one_line(frame.function, 80))
+    return named if frame.function else where, one_line(frame.code, 200)

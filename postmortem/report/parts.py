@@ -6,7 +6,6 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 here: layout, judging.
 """
 
-import shlex
 from typing import Final
 
 from postmortem.model.answer import Cause, Evidence, has_rival
@@ -18,7 +17,6 @@ from postmortem.report.for_people import input_kind, logs_of
 from postmortem.report.plain import number, one_line, percent, place, process, when
 from postmortem.report.words import Words
 
-_PATHS_NAMED: Final = 4
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -150,17 +148,6 @@ def is_rivalled(diagnosis: Diagnosis) -> bool:
     )
 
 
-def own_code(diagnosis: Diagnosis, words: Words) -> tuple[str, str]:
-    """Name the place in the user's own code that failed, and give its line; both may be empty."""
-    first = diagnosis.first_failure
-    frame = None if first is None else first.frame
-    if frame is None:
-        return "", ""
-    where = f"{one_line(frame.file, 200)}:{frame.line}"
-    named = words("own-code.in", place=where, function=one_line(frame.function, 80))
-    return named if frame.function else where, one_line(frame.code, 200)
-
-
 def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
     """Say whose problem it is and whether to run again, as far as that is known.
 
@@ -232,27 +219,6 @@ def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
     shown = tuple(one.separated_by for one in other_causes(diagnosis) if one.separated_by)
     return tuple(
         text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
-    )
-
-
-def share_command(diagnosis: Diagnosis) -> str:
-    """Give the command that writes the text of an issue; nothing for what cannot be read again."""
-    paths = diagnosis.given or tuple(
-        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
-    )
-    if (
-        not paths
-        or "-" in paths
-        or len(paths) > _PATHS_NAMED
-        or any(not path.isprintable() for path in paths)
-    ):
-        return ""
-    return " ".join(
-        [
-            "postmortem",
-            "share",
-            *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths),
-        ]
     )
 
 

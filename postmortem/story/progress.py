@@ -8,7 +8,7 @@ checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -87,8 +87,7 @@ def progress_of(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    is_sound = cause.startswith(_SOUND)
-    bad = None if is_sound else _first_bad(gathered, case, failure, stamps)
+    bad = _first_bad(gathered, case, failure, stamps) if not cause.startswith(_SOUND) else None
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -100,10 +99,7 @@ def progress_of(
         and _is_unfinished(gathered, listed[-1].place, failure)
     ):
         listed.pop()
-    if cause.startswith(_FROM_OUTSIDE) and bad is None:
-        before, good = checkpoints.standing(listed[-1:], limit)[0], next(reversed(listed), None)
-    else:
-        before, good = checkpoints.standing(listed, limit)
+    before, good = _standing(listed, limit, is_stopped=cause.startswith(_FROM_OUTSIDE) and not bad)
     return Progress(
         last_good_step=_reached(_last_good(gathered, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
@@ -112,6 +108,18 @@ def progress_of(
         resume_from=good.value if good else None,
         first_bad=(whole(bad.step), bad.line) if bad else None,
     )
+
+
+def _standing(
+    listed: Sequence[checkpoints.Saved], limit: checkpoints.Place | None, *, is_stopped: bool
+) -> tuple[str, checkpoints.Saved | None]:
+    """Say whether a good checkpoint stands before a place, and give it.
+
+    Of a run that was stopped from outside the last one is good, wherever it stands.
+    """
+    if not is_stopped or not listed:
+        return checkpoints.standing(listed, limit)
+    return checkpoints.standing(listed[-1:], limit)[0], listed[-1]
 
 
 def _place(

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Excerpt, FirstFailure, OwnFrame
-from postmortem.report.key_figures import failing_line, key_figures
+from postmortem.report.key_figures import failing_line, figures_of
 from postmortem.report.message_figures import told_in
 from postmortem.report.page.html import render_html
 from postmortem.report.page.small_curve import sketch
@@ -98,7 +98,7 @@ def test_the_own_frame_stands_in_every_form() -> None:
 
 def test_the_run_tells_its_figures() -> None:
     """The loss before and behind its fault, the last good step, the process."""
-    figures = dict(key_figures(rich(), Words("en")))
+    figures = dict(figures_of(rich(), Words("en")))
     assert figures["Last good step"] == "411"
     assert "NaN" in figures["loss"] or "inf" in figures["loss"] or "→" in figures["loss"]
 

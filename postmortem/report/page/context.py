@@ -17,7 +17,7 @@ from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import input_kind
-from postmortem.report.key_figures import failing_line, key_figures
+from postmortem.report.key_figures import failing_line, figures_of, own_code
 from postmortem.report.page.process_lanes import lanes
 from postmortem.report.page.quoted_lines import (
     LONGEST_LINE,
@@ -84,7 +84,7 @@ def article_context(
         "has_log": not input_kind(diagnosis),
         "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
         "hidden": parts.hidden(redactor, words),
-        "share_command": "" if input_kind(diagnosis) else parts.share_command(diagnosis),
+        "share_command": "" if input_kind(diagnosis) else about_run.share_command(diagnosis),
         **_TOOLS,
         **_verdict(diagnosis, words),
         **_happened(diagnosis, words),
@@ -99,8 +99,8 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "mood": parts.mood(diagnosis),
         "tone": parts.tone(diagnosis),
         "fault": _fault(diagnosis, words),
-        "own_code": parts.own_code(diagnosis, words),
-        "figures": key_figures(diagnosis, words),
+        "own_code": own_code(diagnosis, words),
+        "figures": figures_of(diagnosis, words),
         "sketch": sketch(diagnosis, words),
         "title": parts.title(diagnosis, words),
         "outcome": parts.outcome(diagnosis, diagnosis.outcome, words),

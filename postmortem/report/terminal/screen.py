@@ -31,8 +31,8 @@ from postmortem.report.terminal.whole import (
     draw_curve,
     fix_head,
     headline,
-    own_code,
     quoted,
+    told_by_the_log,
 )
 from postmortem.report.terminal.whole_commands import whole_command
 from postmortem.report.terminal.wrap import wrapped
@@ -104,7 +104,7 @@ def _verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     first = parts.first_failure(diagnosis, words)
     if first:
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first), most=plan.first)
-    own_code(paper, diagnosis, plan.first)
+    told_by_the_log(paper, diagnosis, plan.first)
     cause = parts.main_cause(diagnosis)
     if cause is None:
         paper.say(cut(" ".join(parts.paragraphs(verdict.summary)), _LONGEST), most=6)

@@ -19,7 +19,7 @@ from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
-from postmortem.report.key_figures import beyond_the_line
+from postmortem.report.key_figures import beyond_the_line, own_code
 from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
@@ -102,13 +102,13 @@ def _verdict(paper: Paper, diagnosis: Diagnosis) -> None:
     if first:
         paper.say("")
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first))
-    own_code(paper, diagnosis)
+    told_by_the_log(paper, diagnosis)
 
 
-def own_code(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
+def told_by_the_log(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
     """Write where the user's own code failed, and what the message tells in figures."""
     words = paper.words
-    where, code = parts.own_code(diagnosis, words)
+    where, code = own_code(diagnosis, words)
     if where:
         said = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
         is_beside = said.cell_len + cell_len(code) + 2 <= paper.measure

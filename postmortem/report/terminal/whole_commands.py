@@ -60,19 +60,22 @@ def _folded(command: str, width: int) -> list[str]:
     if cell_len(command) <= width:
         return [command] if command else []
     lines = [""]
-    for found in _WORD.findall(command):
-        word = str(found)
+    for word in _WORD.findall(command):
         longer = f"{lines[-1]} {word}" if lines[-1].strip() else lines[-1] + word
         if cell_len(longer) + 2 <= width:
             lines[-1] = longer
         else:
-            rest, _, option = lines[-1].rpartition(" ")
-            is_parted = option.startswith("-") and "=" not in option and not word.startswith("-")
-            if is_parted and rest.strip():
-                lines[-1], word = rest, f"{option} {word}"
-            lines.append(_INDENT + word)
+            lines[-1:] = _parted(lines[-1], word)
     folded = [f"{line} \\" for line in lines[:-1]] + lines[-1:]
     return folded if len(folded) <= _MOST_FOLDS and _fit(folded, width) and lines[0] else []
+
+
+def _parted(line: str, word: str) -> tuple[str, str]:
+    """Begin a line with a word; an option goes with its value."""
+    rest, _, option = line.rpartition(" ")
+    if rest.strip() and option.startswith("-") and "=" not in option and word[0] != "-":
+        return rest, f"{_INDENT}{option} {word}"
+    return line, _INDENT + word
 
 
 def _fit(lines: Iterable[str], width: int) -> bool:

@@ -38,7 +38,7 @@ FIGURES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "zh": {
         "figure.shapes": "形状",
-        "figure.batch-sizes": "输入与目标的批大小",
+        "figure.batch-sizes": "输入与目标的 batch size",
         "figure.elements": "元素个数",
         "figure.channels": "通道数",
         "figure.index": "下标与长度",
