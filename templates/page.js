@@ -49,7 +49,10 @@
     hold();
     tell("languagechange");
   };
-  for (const input of document.querySelectorAll("input[name=language]")) input.addEventListener("change", () => speak(input.value));
+  for (const input of document.querySelectorAll("input[name=language]")) {
+    input.addEventListener("change", () => { remember("postmortem-language", input.value); speak(input.value); });
+  }
+  speak(remembered("postmortem-language"));
 
   const paint = (theme) => {
     if (theme === "auto") delete root.dataset.theme; else root.dataset.theme = theme;

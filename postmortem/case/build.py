@@ -14,6 +14,7 @@ from postmortem.case import attempts, failures, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
+from postmortem.case.passed_over import ended_nothing
 from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
@@ -46,17 +47,21 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
-    outlived = Outlived(attempt.tracebacks, attempt.seen, knowledge.by_id, gathered)
+    observed = observe(gathered, attempt.seen, attempt.begins)
+    known = registry.found(observed)
+    rules = knowledge.by_id
+    passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
+    outlived = Outlived(attempt.tracebacks, attempt.seen, rules, gathered, passed)
     left = _without(outlived, attempt)
     ended_by = _failures(left, about, knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)
     ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
     first = ended_by[0] if ended_by else None
-    observed = observe(gathered, attempt.seen, attempt.begins)
-    known = registry.found(observed)
     is_over = spoken is None or spoken.is_end
     outcome = (
-        outcomes.how_it_ended(gathered, attempt.seen, ended_by, known) if is_over else "unknown"
+        outcomes.how_it_ended(gathered, _counting(attempt, passed), ended_by, known)
+        if is_over
+        else "unknown"
     )
     return Case(
         events=tuple(
@@ -75,6 +80,11 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         skews=apart,
         gathered=gathered,
     )
+
+
+def _counting(attempt: _LastAttempt, passed: Container[tuple[int, int]]) -> list[Seen]:
+    """Give what was found but what ended nothing."""
+    return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
 
 
 def _without(outlived: Outlived, attempt: _LastAttempt) -> _LastAttempt:

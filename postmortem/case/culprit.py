@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
+from postmortem.case.named_elsewhere import child_of, file_of
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
 from postmortem.model.findings import Finding
@@ -30,7 +31,7 @@ _OF_NOBODY: Final = ("distributed.", "unknown.", "scheduler.", "harmless.", "con
 _ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = re.compile(
-    r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:)(?P<pid>[1-9]\d{1,9})\b"
+    r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:|\w\[)(?P<pid>[1-9]\d{1,9})\b"
 )
 _PLACED: Final = re.compile(
     r"\b[Rr]ank[ =:]{0,2}(?P<rank>\d{1,5})\b[ ,;(]{1,3}"
@@ -48,6 +49,8 @@ class Meant(NamedTuple):
     shape: Shape | None = None
     seen: Finding | None = None
     """What is printed of the machine at fault itself, where another file only tells of it."""
+    file: int | None = None
+    """The log that is named by its own name, where nothing else names the process."""
 
     @property
     def witness(self) -> Shape | None:
@@ -68,10 +71,17 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
         return Meant(where, shape, _of_the_machine(case, first, where))
     if first.where.rank is None and (named := _named_in(finding)) is not None:
         return Meant(named.filled(first.where))
-    if first.where.rank is None and not _is_of_a_process(case, first.source):
-        victim = next(_victims(case, finding), None)
-        return None if victim is None else Meant(victim.filled(first.where))
-    return None
+    is_of_a_process = first.where.rank is not None or _is_of_a_process(case, first.source)
+    return None if is_of_a_process else _told_of(case, first, finding)
+
+
+def _told_of(case: Case, first: Failure, finding: Finding) -> Meant | None:
+    """Name the process that a kernel, an agent or a cluster tells of."""
+    victim = next(_victims(case, finding), None) or child_of(case, finding)
+    if victim is not None:
+        return Meant(victim.filled(first.where))
+    said = file_of(case, finding)
+    return None if said is None else Meant(case.sources[said].where.filled(first.where), file=said)
 
 
 def _named_in(finding: Finding) -> Where | None:

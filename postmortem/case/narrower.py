@@ -17,6 +17,19 @@ UNTOLD: Final = "unknown."
 _OF_A_COMMAND: Final = re.compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
 """A line of a script or of the command that somebody gave, which no program prints."""
 
+_GOES_ON: Final = re.compile(
+    r"\b(?:ignor(?:ed|ing)|skipp(?:ed|ing)|fall(?:ing|s)? ?back|retrying|respawn\w*|recovered"
+    r"|reconnect(?:ed|ing)|will (?:retry|continue|be (?:ignored|skipped))|continuing)\b"
+    r"|忽略|跳过|重试|继续",
+    re.IGNORECASE,
+)
+"""That whoever prints it goes on, so that it ends nothing."""
+_ENDS: Final = re.compile(
+    r"\b(?:giv\w{1,4} up|gave up|fatal|abort\w*|exit\w*|stop\w*|cannot|unable|fail\w* after|kill\w*"
+    r"|terminat\w*|raise\w*|out of retries|exhausted)\b|放弃|终止|停止|退出",
+    re.IGNORECASE,
+)
+
 
 def narrowest(
     seen: Iterable[Seen], rules: Mapping[str, Signature], dumps: Container[int] = ()
@@ -47,7 +60,9 @@ def _left(
 
     def counts(found: Seen) -> bool:
         is_told = found.finding.source not in dumps and _line(found) not in explained
-        return is_told and not _OF_A_COMMAND.search(found.finding.text)
+        text = found.finding.text
+        is_over = _GOES_ON.search(text) is not None and _ENDS.search(text) is None
+        return is_told and not is_over and not _OF_A_COMMAND.search(text)
 
     return [found for found in seen if not rules[found.finding.signature].broad or counts(found)]
 

@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure, led_by, may_have_ended_it
 from postmortem.case.order_of_time import Clock
+from postmortem.case.stops import before_who_was_ended, behind_who_stopped_it
 from postmortem.case.tellers import ITSELF, distance, is_named, root_causes
-from postmortem.case.waiting import before_who_was_ended, behind_who_failed
+from postmortem.case.waiting import behind_who_failed
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Traceback
@@ -49,6 +50,7 @@ def first_to_last(
         key=lambda failure: _key(failure, rules, clock, roots, sources),
     )
     found = behind_who_failed(before_who_was_ended(found), rules, clock)
+    found = behind_who_stopped_it(found)
     found = _behind_what_is_known(found, rules, clock)
     if not found:
         return []

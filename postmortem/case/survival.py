@@ -1,8 +1,8 @@
 """Which tracebacks the run has outlived: told aside, or caught by a program that went on.
 
 In: tracebacks and findings of the last attempt. Out: `Outlived`, which tells it of a traceback and
-of what is found within one. Not here: what may have ended the run (`case.failures`), records that
-follow.
+of what is found within one, or was passed over (`case.passed_over`). Not here: what may have ended
+the run (`case.failures`), records that follow.
 
 What a finalizer, an exit handler or the logging module prints ends nothing. A traceback with
 ordinary output of its process behind it ended nothing either, once something else did: a failure of
@@ -11,7 +11,7 @@ arrives behind standard error.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.case.failures import (
@@ -47,8 +47,18 @@ class Outlived:
         seen: Sequence[Seen],
         rules: Mapping[str, Signature],
         gathered: Gathered,
+        passed: Container[tuple[int, int]] = (),
     ) -> None:
-        """Judge each traceback by what comes after it."""
+        """Judge each traceback by what comes after it.
+
+        Args:
+            tracebacks: with the records before each.
+            seen: the findings.
+            rules: signatures by id.
+            gathered: tells how many records there are beside them.
+            passed: places of the findings that ended nothing, by source and offset.
+        """
+        self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
         self._all = told
@@ -72,13 +82,16 @@ class Outlived:
 
     def holds(self, finding: Finding) -> bool:
         """Say whether a finding stands within a traceback that the run has outlived."""
-        return any(self.has(one) for one in self._around(finding))
+        is_over = (finding.source, finding.offset) in self._over
+        return is_over or any(self.has(one) for one in self._around(finding))
 
     def is_passed(self, finding: Finding, first: Failure | None) -> bool:
         """Say whether it does, or records follow the traceback, and the run ended otherwise.
 
         What a run tells aside may be all that is known of its end.
         """
+        if (finding.source, finding.offset) in self._over:
+            return True
         return any(
             (one.source, one.offset) in self._passed
             or (self.has(one) and self._is_explained(first))

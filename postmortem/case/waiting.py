@@ -68,28 +68,6 @@ def behind_who_failed(
     return led_by(own, failures)
 
 
-def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
-    """Put a watchdog before a bare stop from outside that a file without its clock tells of.
-
-    A collective that has waited for its whole time-out began to wait long before anything that
-    ends the job in seconds.
-    """
-    stop = failures[0].finding if failures else None
-    if stop is None or not stop.signature.startswith(_STOPS):
-        return failures
-    watchdog = next(
-        (
-            failure
-            for failure in failures
-            if waited(failure.finding)
-            and failure.source != stop.source
-            and (failure.time is None or stop.time is None)
-        ),
-        None,
-    )
-    return led_by(watchdog, failures)
-
-
 def _failed_by_itself(failure: Failure, rules: Mapping[str, Signature]) -> bool:
     """Say whether a process tells of itself, and of something else than a collective."""
     signature = failure.finding.signature if failure.finding is not None else ""

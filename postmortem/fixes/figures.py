@@ -45,6 +45,8 @@ def own_figures(
     values = {**settings, **given}
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
+    if values.get("model") in {values.get("last_checkpoint"), values.get("good_checkpoint")}:
+        values.pop("model", None)  # what the run has saved is not what it began with
     values |= _halves(settings) | _rates_and_batches(values)
     values |= _software(case.environment) | names_of(given)
     return {name: value for name, value in values.items() if _may_stand(name, value)} | _fit(case)

@@ -1,4 +1,4 @@
-"""Whether a run already has what a fix would change.
+"""Whether a run already has what a fix would change, as far as its settings are known.
 
 In: the code of a filled snippet, the settings of the run. Out: yes or no. Not here: choosing fixes
 (`fixes.select`), conditions that a fix names itself (`patterns/fixes`).
@@ -12,7 +12,7 @@ from postmortem.facts.fact_store import typed
 
 _COMMENT: Final = re.compile(r"(?<!\S)(?:#|//).*")
 _PAIR: Final = re.compile(
-    r"(?:--)?(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}|(?<=\w) (?=[\w.+-]*\d))"
+    r"(?:--)?(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
     r"(?P<value>[\"']?[\w.+-]{1,60}[\"']?)(?=$|[\s,;)}\]])",
     re.MULTILINE,
 )
@@ -20,15 +20,14 @@ _PAIR: Final = re.compile(
 
 
 def is_in_force(code: str, settings: Mapping[str, str]) -> bool:
-    """Say whether all that a snippet sets is set already.
+    """Say whether what a snippet sets is set.
 
-    `settings` have the common names (`max_grad_norm`) and printed values. A snippet that sets
-    anything of which the run says nothing is not in force.
+    What it sets first is what it is about; what else it sets must at least not be otherwise.
+    `settings` have the common names (`max_grad_norm`) and values as printed, or by default.
     """
     pairs = [
         (match["name"].rpartition(".")[2].replace("-", "_"), match["value"].strip("'\""))
         for match in _PAIR.finditer(_COMMENT.sub("", code))
     ]
-    return bool(pairs) and all(
-        name in settings and typed(settings[name]) == typed(value) for name, value in pairs
-    )
+    shown = [typed(settings[name]) == typed(value) for name, value in pairs if name in settings]
+    return bool(pairs) and pairs[0][0] in settings and all(shown)

@@ -53,7 +53,11 @@ def fixes_for(
         and holds(entry.asked, case) is not None
     ]
     told = {entry.id: _fix(entry, voice, values) for entry in entries}
-    left = [entry for entry in entries if not is_in_force(told[entry.id].snippet.en, settings)]
+    left = [
+        entry
+        for entry in entries
+        if entry.kind == "check" or not is_in_force(told[entry.id].snippet.en, settings)
+    ]
     return tuple(told[entry.id] for entry in _in_order(left, is_proved=is_proved))
 
 
@@ -91,7 +95,7 @@ def _may_split_the_batch(case: Case, _extra: Mapping[str, str]) -> bool:
 
 
 def _may_have_good_checkpoint(_case: Case, extra: Mapping[str, str]) -> bool:
-    return extra.get("checkpoint_before_first_bad") != "no"
+    return "good_checkpoint" in extra or extra.get("checkpoint_before_first_bad") != "no"
 
 
 _NEEDS: Final[Mapping[str, Callable[[Case, Mapping[str, str]], bool]]] = {

@@ -129,7 +129,8 @@ def _of_bar(bar: Draw, where: Where, line: int) -> Looked | None:
 
 def _found(text: str, where: Where, line: int) -> Found | None:
     """Read the figures of a line that names a loss."""
-    named, losses = named_on(text), losses_on(text)
+    named = named_on(text)
+    losses = losses_on(text, has_place=bool(named))
     if named:
         losses = only_objective(losses if losses.values else objectives_on(text))
     if not losses.values:

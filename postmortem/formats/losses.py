@@ -23,7 +23,7 @@ _LOSS_SIGN: Final = (
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
 _LOSS: Final = re.compile(
-    rf"(?<![\w./-])(?P<name>{_LOSS_NAME})[\"']?"
+    rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
     rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\()?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
 )
@@ -76,12 +76,13 @@ class Losses(NamedTuple):
     """Where the last ends."""
 
 
-def losses_on(text: str) -> Losses:
-    """Read the figures that are called losses."""
+def losses_on(text: str, *, has_place: bool = False) -> Losses:
+    """Read the figures that are called losses; beside a step or an epoch `loss is 2.3` is one."""
     values: dict[str, float] = {}
     printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
         shown = _FILLER.sub("", " ".join(match["name"].split()))
+        shown = shown.removesuffix(" is") if has_place else shown
         value = value_of(match["value"])
         if value is None or _SETTING.search(shown):
             continue

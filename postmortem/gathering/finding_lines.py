@@ -25,6 +25,8 @@ _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
 _REST: Final = re.compile(rb"\s*\Z")
 """What may stand behind the last line; a log that is full of such lines is not copied for each."""
+_OF_VALUES: Final = "numerics."
+"""Beginning of the rules of values that are not finite: around the first stands why."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
 """Findings on long lines of a source whose text is kept at this length; later ones are cut more."""
@@ -81,7 +83,8 @@ class FindingLines:
         if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_new = rule.fatal and kept.count < 2  # a crowd's too, whose first is one
+        is_told = rule.fatal or rule.id.startswith(_OF_VALUES)
+        is_new = is_told and kept.count < 2  # a crowd's too, whose first is one
         context = self._surroundings(view, base) if is_new else (0, "")
         place = _FindingPlace(
             points.source,

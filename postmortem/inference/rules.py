@@ -126,6 +126,7 @@ def _advised(entry: Advisory, hits: list[Hit], case: Case, level: str) -> Eviden
         place.where,
         place.line,
         place.line,
+        references=entry.references,
     )
 
 

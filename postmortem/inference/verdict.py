@@ -11,15 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
+from postmortem.inference.at_hand import is_at_hand
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.answer import Evidence, Need, Verdict
+from postmortem.model.answer import Evidence, Need, Verdict, has_rival
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
 ABSTAIN_BELOW: Final = 0.45
-_WITHIN_REACH: Final = 2.5
-"""Log-odds within which a second cause is named beside a hypothesis."""
 
 
 class Ranking(NamedTuple):
@@ -66,7 +65,7 @@ def answer(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> Ve
         retry="unknown" if abstains else rule.retry,
         not_checked=_not_checked(case),
         would_change=would_change,
-        need=_need(ranked, knowledge) if abstains or status == "hypothesis" else (),
+        need=_need(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
 
 
@@ -108,10 +107,13 @@ _MIXED: Final = (
     "{title}：支持它的证据多于反证。",
 )
 _HYPOTHESIS: Final = (
-    "Most likely: {title}. It fits, but so might something else{rival}.",
-    "最可能：{title}。与日志吻合，但其他原因也说得通{rival}。",
+    "Most likely: {title}. The log does not prove it, and no other cause comes near.",
+    "最可能：{title}。日志尚不足以证明，但没有其他原因与之接近。",
 )
-_RIVAL: Final = ("; second: {title}", "；其次：{title}")
+_RIVALLED: Final = (
+    "Most likely: {title}. It fits, but so might something else; second: {rival}.",
+    "最可能：{title}。与日志吻合，但其他原因也说得通；其次：{rival}。",
+)
 _UNKNOWN: Final = say("The log does not show the cause.", "日志没有显示原因。")
 _CLOSEST: Final = (
     "{unknown} Closest: {title} ({share:.0%}).",
@@ -134,9 +136,10 @@ def _summary(
     if status == "supported":
         is_mixed = any(item.weight < 0 for item in best.evidence)
         return say(*(_MIXED if is_mixed else _SUPPORTED), title=title)
-    has_rival = len(ranked) > 1 and ranked[1].score > best.score - _WITHIN_REACH
-    rival = say(*_RIVAL, title=knowledge.title(ranked[1].id)) if has_rival else NOTHING
-    return say(*_HYPOTHESIS, title=title, rival=rival)
+    second = ranked[1] if len(ranked) > 1 else None
+    if second is not None and has_rival(best.probability, best.score, second.score):
+        return say(*_RIVALLED, title=title, rival=knowledge.title(second.id))
+    return say(*_HYPOTHESIS, title=title)
 
 
 def _abstention(best: Ranked, title: Said, case: Case) -> Said:
@@ -149,37 +152,48 @@ def _abstention(best: Ranked, title: Said, case: Case) -> Said:
 
 
 _FALLBACK_NEED: Final = (
-    Need(
-        say(
-            "the complete log of the first process that failed, from the start of the run to its"
-            " last line",
-            "最先失败的那个进程的完整日志，从启动到最后一行",
+    (
+        ("traceback",),
+        Need(
+            say(
+                "the complete log of the first process that failed, from the start of the run to"
+                " its last line",
+                "最先失败的那个进程的完整日志，从启动到最后一行",
+            ),
+            say(
+                "the lines here are only consequences or do not name a cause",
+                "这里只有后果，或没有写出原因",
+            ),
+            "grep -n -m1 -B2 -A40 'Traceback' *.log",
         ),
-        say(
-            "the lines here are only consequences or do not name a cause",
-            "这里只有后果，或没有写出原因",
-        ),
-        "grep -n -m1 -B2 -A40 'Traceback' *.log",
     ),
-    Need(
-        say("the environment", "环境信息"),
-        say(
-            "GPU, precision and versions decide between causes",
-            "GPU、精度与版本决定是哪一种原因",
+    (
+        ("environment",),
+        Need(
+            say("the environment", "环境信息"),
+            say(
+                "GPU, precision and versions decide between causes",
+                "GPU、精度与版本决定是哪一种原因",
+            ),
+            "postmortem env -o env.txt",
         ),
-        "postmortem env -o env.txt",
     ),
 )
+"""What may be asked for of any run, behind what it is not asked for if that is at hand."""
 
 
-def _need(ranked: Sequence[Ranked], knowledge: KnowledgeBase) -> tuple[Need[Said], ...]:
+def _need(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> tuple[Need[Said], ...]:
+    """Say what would decide, but for what was handed in."""
     needs = (
         Need(both(item.what), both(item.why), item.command)
         for cause in ranked[:3]
         for item in knowledge.cause(cause.id).deciders
+        if not is_at_hand(item.given, case)
     )
     unique = list({need.what.en: need for need in needs}.values())[:4]
-    return tuple(unique) or _FALLBACK_NEED
+    return tuple(unique) or tuple(
+        need for given, need in _FALLBACK_NEED if not is_at_hand(given, case)
+    )
 
 
 _NO_GPU: Final = say("the GPU model (not printed)", "GPU 型号（未打印）")

@@ -43,6 +43,8 @@ class Decider:
     what: Text
     why: Text
     command: str
+    given: tuple[str, ...] = ()
+    """Where all of these were handed in, it is not asked for: `inference.at_hand`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,9 @@ def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
         arguments("against"),
         tuple(Separation(item["from"], item["by"]) for item in entry.get("separates") or ()),
         tuple(
-            Decider(item["what"], item["why"], item.get("command", ""))
+            Decider(
+                item["what"], item["why"], item.get("command", ""), tuple(item.get("given", ()))
+            )
             for item in entry.get("need") or ()
         ),
     )

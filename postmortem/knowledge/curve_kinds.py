@@ -125,6 +125,15 @@ KINDS: Final[tuple[Kind, ...]] = (
         spreads=True,
     ),
     Kind(
+        "nan-part-first",
+        say(
+            "where the loss first is not finite, one of its parts is not and the others are",
+            "loss 首次变为 NaN/inf 时，只有一个分量异常，其余分量仍为有限值",
+        ),
+        is_turn=True,
+        spreads=True,
+    ),
+    Kind(
         "nan-component",
         say(
             "one loss component is not finite while the total or the others stay finite",
@@ -158,51 +167,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "the finite training loss falls clearly over the run", "训练 loss 在整个过程中明显下降"
         ),
-    ),
-    Kind(
-        "loss-spike",
-        say(
-            "a sudden rise to several times the recent level, recovered or not, all finite",
-            "loss 突然升到近期水平的数倍，无论是否恢复，始终有限",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "huge-spike",
-        say(
-            "a sudden rise, all finite, to more than ten times the highest of the forty records"
-            " before; or to five times the last five and above all that the run has shown",
-            "loss 突然升到此前四十条记录最高值的十倍以上；或升到最近五条的五倍，且为全程最高",
-        ),
-        can_be_first=True,
-    ),
-    Kind(
-        "spike-recovers",
-        say(
-            "a spike of the finite loss, after which it is back near its level and ends there",
-            "loss 突刺之后回到原有水平附近，并一直保持到最后",
-        ),
-        is_turn=True,
-    ),
-    Kind(
-        "spike-over",
-        say(
-            "the same, with more than twenty records after it: it belongs to the past",
-            "同上，且其后还有二十多条记录：突刺已经过去",
-        ),
-    ),
-    Kind(
-        "loss-divergence",
-        say(
-            "the finite training loss ends far above its best level after a sustained rise, or"
-            " spends most of the run above twice its first value",
-            "训练 loss 持续上升，最终远高于最好水平；或大部分时间高于初始值的两倍",
-        ),
-        is_bad=True,
-        is_grave=True,
-        can_be_first=True,
-        spoils=True,
-        is_turn=True,
     ),
     Kind(
         "grad-explosion",

@@ -152,11 +152,23 @@ class SeparatesEntry(Strict):
 
 
 class NeedEntry(Strict):
-    """What to send or run when the log does not decide."""
+    """What to send or run when the log does not decide, and by what it is there already."""
 
     what: TextEntry
     why: TextEntry
     command: str = ""
+    given: list[
+        Literal[
+            "traceback",
+            "environment",
+            "precision",
+            "gpu",
+            "every-rank",
+            "loss",
+            "grad-norm",
+            "oom-line",
+        ]
+    ] = []
 
 
 class CauseEntry(Strict):

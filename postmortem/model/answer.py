@@ -5,10 +5,15 @@ In: nothing. Out: frozen values, field for field as the JSON contract names them
 """
 
 from dataclasses import dataclass, field
-from typing import Generic
+from typing import Final, Generic
 
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.wording import Text, no_text
+
+_WITHIN_REACH: Final = 2.5
+"""Log-odds within which a second cause is as good as the first, for people."""
+_FAR_AHEAD: Final = 0.9
+"""A probability from which on no other cause is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class Evidence(Generic[Text]):
     where: Where = NOWHERE
     line: int | None = None
     end_line: int | None = None
+    references: tuple[str, ...] = ()
+    """Where a known defect is told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +91,14 @@ class Cause(Generic[Text]):
     """What the evidence adds up to before rivals are counted; for the page, not in the report."""
     separated_by: Text = field(default_factory=no_text)
     """The one observation that would tell it from the first cause; for the page as well."""
+
+
+def has_rival(probability: float, best: float, second: float | None) -> bool:
+    """Say whether a second cause fits about as well as the first.
+
+    Args:
+        probability: of the first.
+        best: the log-odds of the first.
+        second: those of the second; None if there is none.
+    """
+    return second is not None and probability < _FAR_AHEAD and second > best - _WITHIN_REACH

@@ -37,6 +37,16 @@ class SignatureHit(Generic[Text]):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnFrame:
+    """The innermost frame of a traceback that stands in the user's own code."""
+
+    file: str
+    line: int
+    function: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class FirstFailure(Generic[Text]):
     """The first real failure over all sources and processes."""
 
@@ -45,6 +55,8 @@ class FirstFailure(Generic[Text]):
     line: int
     time: str | None
     why: Text
+    frame: OwnFrame | None = None
+    """Where the user's own code made the call that failed, if a traceback tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +108,8 @@ class Progress:
     seconds_after_failure: float | None = None
     """By the printed clock, from the first failure to the end of the log."""
     resume_from: str | None = None
-    """The last checkpoint from before anything went wrong."""
+    """The last checkpoint from before anything went wrong; of a run that was stopped from outside
+    the last one."""
     first_bad: tuple[float | None, int] | None = None
     """(step, raw line) of the first value that is not finite, or of where the curve goes wrong."""
 

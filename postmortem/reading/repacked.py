@@ -86,11 +86,25 @@ def _unwrapped(text: str) -> list[str] | None:
     if not _NARROWEST <= width <= _WIDEST:
         return None
     full = {number for number, length in enumerate(lengths[:-1]) if length == width}
-    cut = {number for number in full if _goes_on(lines[number], lines[number + 1])}
+    cut = _cut(lines, full)
     within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
     if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
         return None
     return _joined(lines, cut)
+
+
+def _cut(lines: list[str], full: set[int]) -> set[int]:
+    """Give the full lines that go on: what stands elsewhere by itself is no rest of one."""
+    own = {
+        _kind(line)
+        for number, line in enumerate(lines)
+        if number - 1 not in full and len(line) >= _COMPARED
+    }
+    return {
+        number
+        for number in full
+        if _goes_on(lines[number], lines[number + 1]) and _kind(lines[number + 1]) not in own
+    }
 
 
 def _joined(lines: list[str], cut: set[int]) -> list[str]:
@@ -110,11 +124,16 @@ def _goes_on(line: str, following: str) -> bool:
     """Say whether the next line may be the rest of one, not another of its kind."""
     return (
         bool(following.strip())
-        and _DIGITS.sub("0", line[:_COMPARED]) != _DIGITS.sub("0", following[:_COMPARED])
+        and _kind(line) != _kind(following)
         and _NEW.match(following) is None
         and len(set(line.strip())) > _RULE
         and len(set(following.strip())) > _RULE
     )
+
+
+def _kind(line: str) -> str:
+    """Give the beginning of a line without its figures."""
+    return _DIGITS.sub("0", line[:_COMPARED])
 
 
 def _is_within(line: str, following: str) -> bool:

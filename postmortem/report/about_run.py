@@ -5,6 +5,7 @@ here: the verdict and its evidence (`report.parts`), layout.
 """
 
 import re
+import shlex
 from collections import Counter
 from typing import Final
 
@@ -34,6 +35,7 @@ _TELLING_PACKAGES: Final = (
     "numpy",
 )
 _PACKAGES_SHOWN: Final = 6
+_PATHS_NAMED: Final = 4
 _COUNTED: Final = re.compile(r"\d+ [a-z]+")
 
 
@@ -49,15 +51,17 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
             )
         )
     if state.last_checkpoint:
-        said.append(_checkpoint(diagnosis, words))
+        said.append(checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
         said.append(words("progress.after", value=duration(state.seconds_after_failure, words)))
     return tuple(said)
 
 
-def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
+def checkpoint(diagnosis: Diagnosis, words: Words) -> str:
     """Say which checkpoint to go back to, if any can be named."""
     state = diagnosis.progress
+    if not state.last_checkpoint:
+        return ""
     last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
     if state.first_bad is not None:
         step, line = state.first_bad
@@ -77,8 +81,10 @@ def _checkpoint(diagnosis: Diagnosis, words: Words) -> str:
         None,
         state.last_checkpoint,
     }
+    is_late = state.checkpoint_before_first_bad == "no" and state.resume_from is not None
     return words.either(
-        "progress.before", "earlier" if is_earlier else state.checkpoint_before_first_bad
+        "progress.before",
+        "earlier" if is_earlier else "late" if is_late else state.checkpoint_before_first_bad,
     ).format(last=last, good=good, bad=bad)
 
 
@@ -204,3 +210,24 @@ def source(one: Source, words: Words) -> str:
 def setting_value(value: object) -> str:
     """Write the value of a setting on one line."""
     return number(value) if isinstance(value, float) else one_line(str(value), 200)
+
+
+def share_command(diagnosis: Diagnosis) -> str:
+    """Give the command that writes the text of an issue; nothing for what cannot be read again."""
+    paths = diagnosis.given or tuple(
+        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
+    )
+    if (
+        not paths
+        or "-" in paths
+        or len(paths) > _PATHS_NAMED
+        or any(not path.isprintable() for path in paths)
+    ):
+        return ""
+    return " ".join(
+        [
+            "postmortem",
+            "share",
+            *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths),
+        ]
+    )

@@ -6,10 +6,9 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 here: layout, judging.
 """
 
-import shlex
 from typing import Final
 
-from postmortem.model.answer import Cause, Evidence
+from postmortem.model.answer import Cause, Evidence, has_rival
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView, SignatureHit
 from postmortem.model.visible import safe
@@ -18,7 +17,6 @@ from postmortem.report.for_people import input_kind, logs_of
 from postmortem.report.plain import number, one_line, percent, place, process, when
 from postmortem.report.words import Words
 
-_PATHS_NAMED: Final = 4
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -70,10 +68,18 @@ def mood(diagnosis: Diagnosis) -> str:
     return "good" if cause.startswith("healthy.") else "bad"
 
 
+def tone(diagnosis: Diagnosis) -> str:
+    """Name the colour of an outcome: bad only for what failed, whatever its cause."""
+    if diagnosis.outcome in {"failed", "stalled"}:
+        return "bad"
+    return "good" if mood(diagnosis) == "good" else "open"
+
+
 def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
     """Give the word for an outcome.
 
-    With a cause of failure, a log whose end is not shown does not read as running.
+    With a cause of failure, a log whose end is not shown does not read as running, and one that
+    came to its end not as completed.
     """
     cause = diagnosis.verdict.cause
     if input_kind(diagnosis):
@@ -81,6 +87,8 @@ def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
     is_open = (
         how in _OPEN_END and mood(diagnosis) != "good" and (cause is not None or how == "running")
     )
+    if how == "completed" and mood(diagnosis) == "bad":
+        return words("outcome.through")
     return words("outcome.no-end") if is_open else words.either("outcome", how)
 
 
@@ -117,7 +125,8 @@ def standing(diagnosis: Diagnosis, words: Words) -> str:
 def meaning(diagnosis: Diagnosis, words: Words) -> str:
     """Say what the status word means.
 
-    That nothing speaks against the cause, only where nothing does.
+    That nothing speaks against the cause, only where nothing does; that others fit, only where one
+    comes near.
     """
     cause, status = main_cause(diagnosis), diagnosis.verdict.status
     is_mixed = (
@@ -125,7 +134,18 @@ def meaning(diagnosis: Diagnosis, words: Words) -> str:
         and cause is not None
         and any(item.weight < 0 for item in cause.evidence)
     )
-    return words.either("means", "mixed" if is_mixed else status)
+    is_alone = status == "hypothesis" and not is_rivalled(diagnosis)
+    return words.either("means", "mixed" if is_mixed else "alone" if is_alone else status)
+
+
+def is_rivalled(diagnosis: Diagnosis) -> bool:
+    """Say whether another cause fits about as well as one that is not proved."""
+    best, second = next(iter(diagnosis.causes), None), next(iter(diagnosis.causes[1:]), None)
+    return (
+        diagnosis.verdict.status == "hypothesis"
+        and best is not None
+        and has_rival(best.probability, best.log_odds, None if second is None else second.log_odds)
+    )
 
 
 def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
@@ -182,11 +202,11 @@ def single_point(series: SeriesView, words: Words) -> str:
     return words("curve.one", value=number(value), place=step_and_line(step, line, words))
 
 
-def advisories(diagnosis: Diagnosis) -> tuple[str, ...]:
+def advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
     """List the known defects of the versions at hand that speak for any cause."""
     return tuple(
         {
-            item.id: item.text
+            item.id: item
             for cause in diagnosis.causes
             for item in cause.evidence
             if item.kind == "advisory"
@@ -199,27 +219,6 @@ def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
     shown = tuple(one.separated_by for one in other_causes(diagnosis) if one.separated_by)
     return tuple(
         text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
-    )
-
-
-def share_command(diagnosis: Diagnosis) -> str:
-    """Give the command that writes the text of an issue; nothing for what cannot be read again."""
-    paths = diagnosis.given or tuple(
-        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
-    )
-    if (
-        not paths
-        or "-" in paths
-        or len(paths) > _PATHS_NAMED
-        or any(not path.isprintable() for path in paths)
-    ):
-        return ""
-    return " ".join(
-        [
-            "postmortem",
-            "share",
-            *(shlex.quote(f"./{path}" if path.startswith("-") else path) for path in paths),
-        ]
     )
 
 

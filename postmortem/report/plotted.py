@@ -32,6 +32,7 @@ _ORDER: Final = (
     MEMORY,
     THROUGHPUT,
 )
+_CLOCKS: Final = ("time", "eta", "seconds", "elapsed")
 _LOG_FROM: Final = 1000.0
 _LARGEST: Final = 1e300
 
@@ -104,6 +105,7 @@ def chosen(
     wanted.sort(
         key=lambda one: (
             _rank(one.name),
+            _rank(one.name) >= len(_ORDER) and not one.nonfinite,
             one.name,
             one.source != failing,
             not one.nonfinite,
@@ -120,8 +122,13 @@ def chosen(
     return tuple(kept)
 
 
-def _rank(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+def _rank(name: str) -> float:
+    """Order names by what they tell: losses first, clocks last."""
+    if name in _ORDER:
+        return _ORDER.index(name)
+    if LOSS in name.lower():
+        return _ORDER.index(EVAL_LOSS) + 0.5
+    return len(_ORDER) + name.lower().endswith(_CLOCKS)
 
 
 def first_bad(series: SeriesView) -> int | None:
@@ -130,3 +137,8 @@ def first_bad(series: SeriesView) -> int | None:
         (index for index, (_, value, _) in enumerate(series.samples) if not math.isfinite(value)),
         None,
     )
+
+
+def is_constant(series: SeriesView) -> bool:
+    """Say whether a series of several points never changes."""
+    return series.points > 1 and not series.nonfinite and series.min == series.max

@@ -18,7 +18,7 @@ from postmortem.model.answer import Cause, Evidence, Fix, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Environment, Source
 from postmortem.model.lines import Where
-from postmortem.model.shown import Event, Progress, SeriesView, SignatureHit
+from postmortem.model.shown import Event, FirstFailure, Progress, SeriesView, SignatureHit
 from postmortem.model.visible import RUNNER, UNSEEN, escaped
 from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor
@@ -92,7 +92,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "verdict": _verdict(shown.verdict),
         "causes": [_cause(one) for one in shown.causes],
         "signatures": [_signature(one) for one in shown.signatures],
-        "first_failure": None if first is None else _fields(first) | {"where": _where(first.where)},
+        "first_failure": None if first is None else _failure(first),
         "timeline": [_event(one) for one in shown.timeline],
         "series": [_series(one) for one in shown.series],
         "environment": _environment(shown.environment),
@@ -102,6 +102,11 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "warnings": list(shown.warnings),
     }
     return {key: plain_json(value) for key, value in wire.items()}
+
+
+def _failure(first: FirstFailure) -> dict[str, Any]:
+    frame = None if first.frame is None else _fields(first.frame)
+    return _fields(first) | {"where": _where(first.where), "frame": frame}
 
 
 def _fields(value: Any) -> dict[str, Any]:

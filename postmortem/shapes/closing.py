@@ -60,23 +60,38 @@ _SUBJECT: Final = (
     r"|fine-?tuning|pre-?training|pipeline|experiment|job|run|script|program|optimi[sz]ation))"
 )
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
+_VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
 _CLOSING: Final = re.compile(
     rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
-    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|best|final|saved|weights|model|total|results|at"
-    r"|on|with|\d{4}-))",
+    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
+    r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
 _SAVED: Final = re.compile(
     r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)?|stored|in)\b.{0,80}?"
-    r"(?<![A-Za-z])final(?![A-Za-z])|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
+    r"(?<![A-Za-z])final(?![A-Za-z])"
+    r"|(?<![A-Za-z])final (?:model|weights|policy|checkpoint|state)\b.{0,40}"
+    r"\b(?:saved|written|exported|stored)|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
     re.IGNORECASE,
 )
 _STEPPED: Final = re.compile(
     rf"^[\W_]{{0,40}}{_SUBJECT} (?:is |was )?{_VERB} after \d[\d,]* (?:steps|epochs|iterations)",
     re.IGNORECASE,
 )
+_FINISHED: Final = re.compile(
+    rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
+    r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
+    r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
+    re.IGNORECASE,
+)
+_AFTER_ALL: Final = re.compile(
+    r"\b(?:after|in) \d[\d,]* (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
+    r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
+    re.IGNORECASE,
+)
+"""How much was done, and that nothing failed: no sign that it is not the end."""
 _NOT_THE_END: Final = re.compile(
     r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
@@ -91,6 +106,8 @@ class _Line(NamedTuple):
     number: int
     text: str
     level: str | None
+    raw: str
+    """The same with its prefix: `done: 3 epochs` looks like one that has a prefix."""
     is_marked: bool
     """It bears the mark of glog's or c10's logger for an error."""
 
@@ -122,7 +139,14 @@ def _lines(observed: Observed, source: int) -> list[_Line]:
     for number, row in rows:
         peeled = clean(row[:2000])
         found.append(
-            _Line(source, number, peeled.text.strip(), peeled.level, bool(_ERROR_LINE.match(row)))
+            _Line(
+                source,
+                number,
+                peeled.text.strip(),
+                peeled.level,
+                row[:2000].strip(),
+                bool(_ERROR_LINE.match(row)),
+            )
         )
     return found
 
@@ -169,10 +193,10 @@ def _is_broken(match: re.Match[str]) -> bool:
 def _end(lines: list[_Line]) -> Iterator[Shape]:
     """Tell of the words with which a program says that it is through."""
     for line in reversed(lines[-_LAST:]):
-        text = line.text
-        if line.level in _LOUD or _NOT_THE_END.search(text):
+        text = line.raw if line.raw.startswith(_VERBS) else line.text
+        if line.level in _LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
-        if _CLOSING.search(text) or _SAVED.search(text) or _STEPPED.search(text):
+        if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):
             yield _shape("closing-words", line)
             return
 

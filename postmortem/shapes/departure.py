@@ -23,7 +23,7 @@ from postmortem.shapes.loss_of_training import (
 from postmortem.shapes.objectives import is_policy, rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.spikes import jump_that_recedes, late_spike
+from postmortem.shapes.spikes import jump_that_recedes, lasting_leap, late_spike
 
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""
@@ -52,6 +52,7 @@ def leaving(observed: Observed) -> Iterable[Shape]:
         jump_that_recedes(curves, loss)
         or _divergence(curves, loss, _RISE)
         or late_spike(curves, loss)
+        or lasting_leap(curves, loss)
     )
 
 

@@ -8,7 +8,7 @@ through (`patterns/signatures/healthy`, `shapes.closing`).
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
@@ -33,6 +33,7 @@ _EPOCH_PART: Final = re.compile(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
+_HEADING: Final = re.compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
 _BAR_PART: Final = re.compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 SUCCESS: Final = "healthy."
 """Beginning of the ids of signatures by which a run says that it is through."""
@@ -87,6 +88,28 @@ def last_epoch(observed: Observed) -> Iterator[Shape]:
         is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
         if is_through and is_once and _is_last(part, epochs[0]):
             yield Shape("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def headed_epoch(observed: Observed) -> Iterator[Shape]:
+    """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        rows = text.split("\n")[: max(0, last - first + 1)]
+        heads = [part for row in rows if (part := _HEADING.match(row)) is not None]
+        if rows and _are_through(heads) and _is_whole(rows[-1]):
+            yield Shape("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
+
+
+def _are_through(heads: Sequence[re.Match[str]]) -> bool:
+    """Say whether several epochs are counted one by one, up to the last."""
+    counted = [int(part["now"]) for part in heads]
+    is_count = len(counted) >= _FEWEST_EPOCHS and counted == sorted(set(counted))
+    return is_count and heads[-1]["now"] == heads[-1]["of"]
+
+
+def _is_whole(row: str) -> bool:
+    """Say whether whatever a record counts is through."""
+    return all(one["now"] == one["of"] for one in _PART.finditer(row))
 
 
 def _epochs(observed: Observed, source: int) -> list[float]:

@@ -1,12 +1,12 @@
 """What else is not finite, or tells how a loss came not to be: rate, evaluation, parts, inputs.
 
 In: the curves of one process. Out: the shapes `nan-at-zero-rate`, `nan-eval-only`, `nan-component`,
-`nan-inputs`. Not here: the training loss (`shapes.nonfinite`).
+`nan-part-first`, `nan-inputs`. Not here: the training loss (`shapes.nonfinite`).
 """
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from postmortem import names
@@ -18,6 +18,14 @@ from postmortem.shapes.hidden_loss import zeros
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
+_FEWEST_PARTS: Final = 2
+_FEWEST_BEFORE: Final = 3
+_NO_PART: Final = re.compile(
+    r"acc|ppl|perplex|psnr|ssim|iou|map|f1|auc|reward|return|score|norm|grad|rate|\blr|time|speed|tok"
+    r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch",
+    re.IGNORECASE,
+)
+"""Figures that are no part of a loss."""
 _OF_INPUTS: Final = re.compile(
     r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav"
     r"|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)",
@@ -90,6 +98,39 @@ def components(observed: Observed) -> Iterable[Shape]:
             said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
             return [curves.shape("nan-component", said, first.line)]
     return []
+
+
+def first_part(observed: Observed) -> Iterable[Shape]:
+    """Find the one part of a loss that is not finite where the loss first is not.
+
+    The other parts are finite still: what is wrong is in that one.
+    """
+    curves = observed.curves
+    bad = first_nonfinite(curves.points(names.LOSS))
+    if bad is None:
+        return []
+    beside = {
+        name: values[bad.line]
+        for name in curves.by_name
+        if name != names.LOSS and not _NO_PART.search(name)
+        if bad.line in (values := curves.by_line(name)) and _was_finite(values, bad.line)
+    }
+    broken = [name for name, value in beside.items() if not math.isfinite(value)]
+    if len(broken) != 1 or len(beside) < _FEWEST_PARTS:
+        return []
+    said = say(
+        "{name} is {value} where the other parts are finite",
+        "{name} 为 {value}，而其他分量仍为有限值",
+        name=broken[0],
+        value=beside[broken[0]],
+    )
+    return [curves.shape("nan-part-first", said, bad.line)]
+
+
+def _was_finite(values: Mapping[int, float], line: int) -> bool:
+    """Say whether several records before a line are finite, and differ from one another."""
+    before = {value for place, value in values.items() if place < line and math.isfinite(value)}
+    return len(before) >= _FEWEST_BEFORE
 
 
 def _is_component(name: str) -> bool:

@@ -5,9 +5,11 @@ In: gathered evidence, the findings of the last attempt. Out: `Observed`. Not he
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
@@ -17,6 +19,8 @@ from postmortem.model.lines import Where
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
 from postmortem.shapes.shape import Shape
+
+_MOST_AROUND: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class Observed:
     """The end of each source: raw line number of its first line, and the text."""
     heads: Mapping[int, str] = field(default_factory=dict)
     """The beginning of each source, as text."""
+    around: Sequence[tuple[int, int, str]] = ()
+    """Lines around values that are not finite: source, raw number of the first line, the text."""
     processes: Mapping[int, Where] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
     snapshots: frozenset[int] = frozenset()
@@ -99,6 +105,7 @@ def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int])
         last_records={source: line for source, (line, _) in gathered.last_record.items()},
         tails=gathered.tails,
         heads=gathered.heads,
+        around=_around(seen),
         processes={
             source: process_of(gathered, source)
             for source in gathered.tails
@@ -115,3 +122,13 @@ def _not_mirrored(gathered: Gathered) -> Iterable[Series]:
     """Give the series but those of files that tell nothing that another does not."""
     mirrored = gathered.copies.mirrored
     return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)
+
+
+def _around(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
+    """Give the surroundings of the first findings of values that are not finite."""
+    kept = (
+        (one.finding.source, *one.context)
+        for one in seen
+        if one.context[0] and one.finding.signature.startswith("numerics.")
+    )
+    return tuple(itertools.islice(kept, _MOST_AROUND))

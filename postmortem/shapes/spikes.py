@@ -1,6 +1,7 @@
 """Sudden rises of a finite training loss, and whether it comes back.
 
-In: a training loss. Out: the shapes `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`. Not
+In: a training loss. Out: the shapes `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`,
+`spike-stays`. Not
 here: a loss that stays high (`shapes.departure`).
 """
 
@@ -22,11 +23,22 @@ _HUGE: Final = 10
 _HIGH: Final = 5
 """Times the last five records, for a spike above all that the run has shown, its first loss among
 it: for a moment nothing is left of what was learned."""
+_HIGH_OF_CALM: Final = 2.5
+"""The same for a spike half as high again as anything of a run that is known well."""
+_BEYOND_CALM: Final = 8
+"""Times the highest rise that there was before, in powers: ten times 3 % is 34 %."""
+_KNOWN: Final = 50
+"""Records after which the usual course of a curve is known."""
+_SHIFT: Final = 1.5
+"""Times its level at which a calm curve has leapt to another one, and stays above its own."""
+_BEYOND_NOISE: Final = 30
+"""Times the usual change from one record to the next that such a leap is."""
 _CALM: Final = 3
 """Times the highest rise from one record to the next that there was before: a curve that leaps all
 the time has no spikes."""
 _BACK: Final = 1.5
 """Times the level before a spike: lower is back."""
+_LASTING: Final = ("loss-spike", "spike-stays")
 _OVER: Final = 20
 """Records at the old level after which a spike belongs to the past."""
 
@@ -69,6 +81,28 @@ def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     return []
 
 
+def lasting_leap(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+    """Find a calm, long curve that leaps at once to another level and does not come back."""
+    values, points = loss.values, loss.points
+    for index in range(_KNOWN, len(values) - 3):
+        before = values[index - _KNOWN : index]
+        level, peak = statistics.median(before[-10:]), max(values[index : index + 2])
+        is_above = values[index] > _SHIFT * max(before[-_KNOWN + 10 :])
+        if level <= WORTH or not is_above or values[-1] > peak:
+            continue
+        usual = statistics.median(abs(b - a) for a, b in itertools.pairwise(before))
+        stays = [value > 0.8 * _SHIFT * level for value in values[index:]]
+        if values[index] - level > _BEYOND_NOISE * usual and sum(stays) > 0.9 * len(stays):
+            said = say(
+                "{rise} at {place}, and not back at the end",
+                "{rise}（{place}），直到最后也没有回落",
+                rise=from_to(level, peak),
+                place=at(points[index]),
+            )
+            return [curves.shape(name, said, points[index].line) for name in _LASTING]
+    return []
+
+
 def _leap(
     curves: Curves, points: Sequence[Point], index: int, level: float, peak: float
 ) -> Iterator[Shape]:
@@ -97,6 +131,11 @@ def _is_huge(before: Sequence[float], level: float, peak: float) -> bool:
         peak > 1.2 * max(before)
         and peak > _HIGH * max(before[-5:])
         and peak > _CALM * wildest * before[-1]
+    ) or (
+        len(before) >= _KNOWN
+        and peak > _SHIFT * max(before)
+        and peak > _HIGH_OF_CALM * max(before[-5:])
+        and math.log(peak / before[-1]) > _BEYOND_CALM * math.log(wildest)
     )
     return level > WORTH and (is_above_all or peak > _HUGE * max(before[-40:]))
 

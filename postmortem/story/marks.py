@@ -31,9 +31,9 @@ _Place = tuple[int, float | None]
 
 
 def marks_of(
-    case: Case, gathered: Gathered, failure: FirstFailure[Said] | None
+    case: Case, gathered: Gathered, failure: FirstFailure[Said] | None, *, is_sound: bool = False
 ) -> tuple[Marks, ...]:
-    """List the places to mark, at most MOST of a kind and process."""
+    """List the places to mark, at most MOST of a kind and process; a sound run has no crash."""
     found: dict[tuple[str, int, Where], dict[int, float | None]] = {}
     for series in gathered.copies.leading(gathered.series):
         kind, places = _of(series, gathered)
@@ -45,7 +45,7 @@ def marks_of(
         found.setdefault(("resumed", event.finding.source, event.finding.where), {})[
             event.finding.line
         ] = None
-    for source, where, line in _crashes(case, gathered, failure):
+    for source, where, line in () if is_sound else _crashes(case, gathered, failure):
         found[("crash", source, where)] = {line: None}
     rows = (
         Marks(kind, source, where, len(places), spread(sorted(places.items())))

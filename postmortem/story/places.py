@@ -1,27 +1,23 @@
-"""The places that a report shows of a job: where it failed first, what was recognised, its curves.
+"""The places that a report shows of a job: what was recognised, its curves, lines of the log.
 
-In: the case, what was gathered. Out: values of `model.shown`. Not here: causes (`inference`),
-the order of events (`story.timeline`), how far the run came (`story.progress`).
+In: the case, what was gathered. Out: values of `model.shown`. Not here: where it failed first
+(`story.beginning`), causes (`inference`), the order of events (`story.timeline`), how far the run
+came (`story.progress`).
 """
 
 import math
 from collections.abc import Sequence
 from typing import Final
 
-from postmortem.case.culprit import Meant, meant_by
-from postmortem.case.failures import Failure
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point, Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.lines import Where
-from postmortem.model.said import Said, cut, labelled, quote
+from postmortem.model.said import Said
 from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureHit
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
-from postmortem.shapes.shape import Shape
 
 _MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
@@ -31,19 +27,6 @@ _MOST_SAMPLES: Final = 400
 """Points of a series that the report shows."""
 _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
-ONE_RANK: Final = "one-rank-first"
-_STILL: Final = (
-    "stack-apart",
-    "silent-rank",
-    "stood-still",
-    "silence",
-    "same-step",
-    "stood-still-at-start",
-)
-_TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
-"""What tells only how a run was ended that had stood still."""
-_RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
-_HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
 def signature_hits(
@@ -73,80 +56,6 @@ def signature_hits(
             )
         )
     return tuple(hits)
-
-
-def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
-    """Name the first real failure over all sources and processes.
-
-    Of a numerical cause, the first bad value before the exception; of a hang, the last sign of
-    life.
-
-    Args:
-        case: the evidence.
-        knowledge: the titles.
-        area: of the cause that is named first.
-    """
-    first, meant = case.first, None
-    shown = _shown(case, area)
-    if first is not None and shown is None:
-        meant = meant_by(case, first)
-        shown = meant.witness if meant is not None else None
-    if shown is not None:
-        where = shown.where if meant is None else meant.where
-        return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
-    if first is None:
-        return None
-    if meant is None:
-        meant = Meant(first.where)
-    found = meant.seen or first.finding
-    if found is not None:
-        title = knowledge.by_id[found.signature].title
-        said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(found.source, meant.where, found.line, found.time, said)
-    return _raised(first, meant.where)
-
-
-def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
-    raised = first.traceback
-    assert raised is not None  # noqa: S101 -- a Failure has one of the two
-    message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
-    said = quote(": ".join(part for part in (raised.exception, message) if part))
-    return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
-
-
-def _shown(case: Case, area: str) -> Shape | None:
-    """Give the shape whose place is the first failure rather than what ended the run."""
-    first, bad = case.first, _first_bad(case)
-    if area == "hang" and (still := _last_sign(case)) is not None:
-        return still
-    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
-        return bad
-    return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
-
-
-def _last_sign(case: Case) -> Shape | None:
-    """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
-    told = case.first.finding if case.first is not None else None
-    is_told_late = told is not None and told.signature.startswith(_TOLD_LATE)
-    still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
-    if still is None or not (case.first is None or is_told_late):
-        return None
-    missed = case.shapes.get("peer-named")
-    return still if missed is None else still._replace(where=missed.where)
-
-
-def _first_bad(case: Case) -> Shape | None:
-    """Give the place where the curves go wrong first, as far as that may be the first failure."""
-    bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
-    if not bad:
-        return None
-    if _HUGE_AT_FIRST in case.shapes:
-        return case.shapes[_HUGE_AT_FIRST]
-    return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
-
-
-def _is_before(shape: Shape, failure: Failure) -> bool:
-    return shape.source != failure.source or shape.line < failure.line
 
 
 def series_view(

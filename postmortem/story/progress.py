@@ -27,6 +27,9 @@ _WHILE_SAVING: Final = frozenset(
     {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}
 )
 """What ends a run in the middle of a saving: the checkpoint that was last begun is not whole."""
+_FROM_OUTSIDE: Final = "scheduler."
+"""What harms nothing that was computed: a checkpoint that was saved upon the notice is good too."""
+_SOUND: Final = "healthy."
 
 
 def clocks(
@@ -84,7 +87,7 @@ def progress_of(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    bad = _first_bad(gathered, case, failure, stamps)
+    bad = _first_bad(gathered, case, failure, stamps) if not cause.startswith(_SOUND) else None
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -96,15 +99,27 @@ def progress_of(
         and _is_unfinished(gathered, listed[-1].place, failure)
     ):
         listed.pop()
-    before, good = checkpoints.standing(listed, limit)
+    before, good = _standing(listed, limit, is_stopped=cause.startswith(_FROM_OUTSIDE) and not bad)
     return Progress(
-        last_good_step=_last_good(gathered, bad),
+        last_good_step=_reached(_last_good(gathered, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
         checkpoint_before_first_bad=before,
         seconds_after_failure=_lost(gathered, failure, stamps, logs),
         resume_from=good.value if good else None,
         first_bad=(whole(bad.step), bad.line) if bad else None,
     )
+
+
+def _standing(
+    listed: Sequence[checkpoints.Saved], limit: checkpoints.Place | None, *, is_stopped: bool
+) -> tuple[str, checkpoints.Saved | None]:
+    """Say whether a good checkpoint stands before a place, and give it.
+
+    Of a run that was stopped from outside the last one is good, wherever it stands.
+    """
+    if not is_stopped or not listed:
+        return checkpoints.standing(listed, limit)
+    return checkpoints.standing(listed[-1:], limit)[0], listed[-1]
 
 
 def _place(
@@ -146,25 +161,39 @@ def _is_unfinished(
 
 
 def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
-    """Give the last step whose training loss is finite, before the curves go wrong."""
+    """Give the last step whose training loss is finite, before the curves go wrong.
+
+    Of several processes and files of a run that of the one that came furthest.
+    """
     losses = [
         series for series in gathered.copies.leading(gathered.series) if series.name == names.LOSS
     ]
-    if bad is None:
-        return _last_finite(losses, math.inf)
-    beside = [series for series in losses if series.source == bad.source]
-    return _last_finite(beside, bad.line) if beside else _last_finite(losses, math.inf)
+    beside = [series for series in losses if bad is not None and series.source == bad.source]
+    limit = bad.line if bad is not None and beside else math.inf
+    steps = (_last_finite(loss, limit) for loss in beside or losses)
+    return max((step for step in steps if step is not None), default=None)
 
 
-def _last_finite(losses: Sequence[Series], limit: float) -> float | None:
-    """Give the last step of the first series that is finite, before a raw line."""
+def _last_finite(loss: Series, limit: float) -> float | None:
+    """Give the last step of a series that is finite, before a raw line."""
     good = [
-        point.step
-        for loss in losses[:1]
-        for point in loss.kept()
-        if math.isfinite(point.value) and point.line < limit
+        point.step for point in loss.kept() if math.isfinite(point.value) and point.line < limit
     ]
     return whole(good[-1]) if good else None
+
+
+def _reached(
+    step: float | None, good: checkpoints.Saved | None, bad: checkpoints.Place | None
+) -> float | None:
+    """Give the last good step: a good checkpoint proves that its own was reached.
+
+    One that stands behind the first bad value by its number counts otherwise, and proves nothing.
+    """
+    saved = None if good is None else good.place.step
+    if step is None or saved is None:
+        return step
+    is_beyond = bad is not None and bad.step is not None and saved >= bad.step
+    return step if is_beyond else max(step, saved)
 
 
 def _lost(

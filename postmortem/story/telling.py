@@ -4,26 +4,41 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
+from dataclasses import replace
+
 from postmortem.case.values import Case
 from postmortem.fixes.advised import with_advised
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.select import fixes_for
-from postmortem.inference.ranking import Ranked
+from postmortem.inference.doubt import HEALTHY
+from postmortem.inference.ranking import NO_CAUSE, Ranked
 from postmortem.inference.verdict import Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.model.job_facts import Attempt, Framework
 from postmortem.model.said import NOTHING, Said, both
-from postmortem.model.shown import FirstFailure, Progress, SeriesView
+from postmortem.model.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.model.wording import worded
-from postmortem.story import marks, places, progress, quotes, remarks, timeline
+from postmortem.story import (
+    beginning,
+    marks,
+    own_code,
+    places,
+    progress,
+    quotes,
+    remarks,
+    timeline,
+)
 
 
 def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
-    gathered, best = case.gathered, ranking.causes[0].id
-    failure = places.first_failure(case, knowledge, area=best.partition(".")[0])
+    gathered, best, is_sound = case.gathered, _best(ranking), _is_sound(case, ranking)
+    failure = None
+    if not is_sound:
+        failure = beginning.first_failure(case, knowledge, area=best.partition(".")[0])
+        failure = own_code.with_frame(failure, case)
     excerpt = places.excerpt(case, failure)
     clocks = progress.clocks(gathered, failure, excerpt)
     failure = progress.dated(failure, clocks)
@@ -41,7 +56,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         causes=_causes(case, ranking, knowledge, done),
         signatures=places.signature_hits(case, gathered, knowledge),
         first_failure=failure,
-        timeline=happened,
+        timeline=tuple(map(_survived, happened)) if is_sound else happened,
         series=_curves(case, failure),
         environment=case.environment,
         settings=dict(case.settings),
@@ -52,12 +67,30 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
             *remarks.version_remarks(case, ranking, knowledge),
         ),
         excerpt=excerpt,
-        marks=marks.marks_of(case, gathered, failure),
+        marks=marks.marks_of(case, gathered, failure, is_sound=is_sound),
         events_left=left,
         given=tuple(gathered.given),
     )
     settled: Analysis = worded(quotes.quoted(analysis, gathered.origins), Said.settled)
     return settled
+
+
+def _best(ranking: Ranking) -> str:
+    """Give the id of the first cause; where health is not believed, that of no cause."""
+    best = ranking.causes[0].id
+    is_denied = best.startswith(HEALTHY) and ranking.verdict.cause is None
+    return NO_CAUSE if is_denied else best
+
+
+def _is_sound(case: Case, ranking: Ranking) -> bool:
+    """Say whether the run is told to be sound: then nothing in it is shown as a failure."""
+    is_healthy = (ranking.verdict.cause or "").startswith(HEALTHY)
+    return is_healthy and case.outcome not in {"failed", "stalled"}
+
+
+def _survived(event: Event[Said]) -> Event[Said]:
+    """Tell of what ended nothing as a warning."""
+    return replace(event, role="warning") if event.role == "cause" else event
 
 
 def _told(ranking: Ranking) -> set[tuple[int | None, int | None]]:

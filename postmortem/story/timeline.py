@@ -8,6 +8,7 @@ the files where all print it, else in the order of the files. Not here: choosing
 showing events (`report`).
 """
 
+import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -116,23 +117,41 @@ def _ordered(
     """
     by_time = _clock_of(events, case)
     steps = _carried(events) if by_time.is_of_use else {}
+    echoes = {} if failure is None else _echoes(events, failure)
 
     def placed(source: int, line: int) -> tuple[float, float, int, int]:
         return by_time.key(source, line)[0], steps.get((source, line), 0.0), source, line
 
     def key(event: Event[Said]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
         own = origin = placed(event.source, event.line)
-        if failure is not None and _is_untimed_echo(event, failure):
+        if failure is not None and event.line >= echoes.get(event.source, math.inf):
             origin = placed(failure.source, failure.line)
         return max(own, origin), origin > own, _place(event)
 
     return sorted(events, key=key)
 
 
-def _is_untimed_echo(event: Event[Said], failure: FirstFailure[Said]) -> bool:
-    """Say whether another file tells, without a time, what followed from the failure."""
-    is_elsewhere = event.source != failure.source
-    return event.role == "consequence" and event.time is None and is_elsewhere
+def _echoes(events: Sequence[Event[Said]], failure: FirstFailure[Said]) -> dict[int, int]:
+    """Give the line from which on another file tells what followed from the failure.
+
+    That is its first consequence behind its last record that bears no time; any, where the file of
+    the failure itself prints none.
+    """
+    is_dated = any(event.time for event in events if event.source == failure.source)
+    recorded: dict[int, int] = {}
+    for event in events:
+        if event.step is not None:
+            recorded[event.source] = max(recorded.get(event.source, 0), event.line)
+    echoes: dict[int, int] = {}
+    for event in events:
+        is_echo = event.role == "consequence" and (event.time is None or not is_dated)
+        if (
+            is_echo
+            and event.source != failure.source
+            and event.line > recorded.get(event.source, 0)
+        ):
+            echoes[event.source] = min(echoes.get(event.source, event.line), event.line)
+    return echoes
 
 
 def _clock_of(events: list[Event[Said]], case: Case) -> Clock:

@@ -85,6 +85,39 @@ def test_the_language_is_switched_in_the_page(
 
 
 @pytest.mark.browser
+def test_a_chosen_language_is_kept_on_reload(visit: Visit, pages: dict[str, Path]) -> None:
+    """What was chosen stays; a link into an article of the other language is stronger."""
+    page = visit(pages["curve"]).page
+    page.locator("label[for=language-zh]").click()
+    page.reload()
+    assert "怎么办" in text(page)
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    page.goto(pages["curve"].as_uri() + "#en-timeline")
+    page.reload()
+    assert "What to do" in text(page)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_the_verdict_quotes_the_log_beside_a_small_curve(
+    visit: Visit, pages: dict[str, Path], *, script: bool
+) -> None:
+    """The failing line, the run's own figures and the curve are seen at once, without a script too.
+
+    Log-odds and ids of rules are folded; in print they are there.
+    """
+    page = visit(pages["curve"], java_script_enabled=script).page
+    expect(page.locator("#en-verdict .fault")).to_contain_text("loss: nan")
+    expect(page.locator("#en-verdict .figures")).to_contain_text("1.3223 → NaN")
+    assert page.locator("#en-verdict svg.sketch").bounding_box() is not None
+    assert "numerics.context" not in text(page)
+    weighed = page.locator("#en-evidence details table")
+    expect(weighed).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(weighed).to_be_visible()
+
+
+@pytest.mark.browser
 def test_a_switch_of_language_keeps_the_place(visit: Visit, pages: dict[str, Path]) -> None:
     """The section that is being read stays where it is."""
     page = visit(pages["curve"]).page

@@ -65,3 +65,22 @@ def test_words_stand_before_the_bare_fact_that_an_exception_was_raised() -> None
     """An exception whose line says what is the matter is not called the user's own."""
     text = "ValueError: invalid checkpoint header, the file step_400.msgpack is truncated\n"
     assert causes(postmortem.analyze(text.encode()))[0] == "checkpoint.corrupt"
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        pytest.param("ERROR: the picture 7 is broken", True, id="plainly"),
+        pytest.param("ERROR: the picture 7 is broken - skipped", False, id="it goes on"),
+        pytest.param("ERROR: the picture 7 is broken, falling back to zeros", False, id="so too"),
+        pytest.param("ERROR: the picture 7 is broken, retrying, giving up", True, id="it does not"),
+    ],
+)
+def test_words_of_a_fault_that_is_passed_over(
+    patterns: Path, tmp_path: Path, line: str, *, counts: bool
+) -> None:
+    """Count for nothing where the line says that whoever prints it goes on."""
+    log = tmp_path / "run.log"
+    log.write_text(f"step 1 loss 2.0\n{line}\n", encoding="utf-8")
+    report = postmortem.analyze(log, patterns=[patterns])
+    assert ("data.decode" in causes(report)) is counts

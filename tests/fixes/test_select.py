@@ -216,7 +216,7 @@ def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
             "scheduler.time-limit",
             "scheduler.resume",
             case(),
-            {"last_checkpoint": "w/step-9"},
+            {"good_checkpoint": "w/step-9"},
             "--resume w/step-9",
         ),
     ],

@@ -124,6 +124,15 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param("train/loss: 0.5 step: 5", 5, {"loss": 0.5}, id="wandb names"),
         pytest.param("global_step 7 loss: 0.5", 7, {"loss": 0.5}, id="global step"),
         pytest.param(
+            "epoch: 1 step: 40, loss is 2.31", 40.0, {"loss": 2.31, "epoch": 1.0}, id="a sentence"
+        ),
+        pytest.param(
+            "step 60: rec 1.02 kld inf loss inf",
+            60.0,
+            {"loss": math.inf, "rec": 1.02, "kld": math.inf},
+            id="a figure is no part of a name",
+        ),
+        pytest.param(
             "step: 3 value_loss: 0.5 policy_loss: 0.1",
             3,
             {"value_loss": 0.5, "policy_loss": 0.1},

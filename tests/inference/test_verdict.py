@@ -33,7 +33,7 @@ FOR, AGAINST = (
 def said(*evidence: Evidence[Said], language: str, rival: float | None = None) -> tuple[str, str]:
     """The status and the summary for a cause with this evidence, beside a second one of a score."""
     ranked = [
-        Ranked("memory.cuda-oom", 0.9, 3.0, evidence),
+        Ranked("memory.cuda-oom", 0.8, 3.0, evidence),
         *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
     ]
     found = answer(ranked, CASE, load(()))
@@ -62,10 +62,10 @@ def test_a_supported_cause_is_said_to_have_nothing_against_it_only_if_so(
     [
         (
             "en",
-            "Most likely: GPU out of memory. It fits, but so might something else.",
+            "Most likely: GPU out of memory. The log does not prove it, and no other cause comes near.",
             "Most likely: GPU out of memory. It fits, but so might something else; second: ",
         ),
-        ("zh", "但其他原因也说得通。", "但其他原因也说得通；其次："),
+        ("zh", "但没有其他原因与之接近。", "但其他原因也说得通；其次："),
     ],
 )
 def test_a_hypothesis_names_its_nearest_rival(language: str, alone: str, beside: str) -> None:

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from postmortem import resources
-from postmortem.knowledge import curve_kinds, job_kinds, machine_kinds, process_kinds
+from postmortem.knowledge import (
+    curve_kinds,
+    departure_kinds,
+    job_kinds,
+    machine_kinds,
+    process_kinds,
+    told_kinds,
+)
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.kind import Kind
@@ -51,7 +58,14 @@ def made(module: Path) -> Iterator[str]:
 
 def test_every_shape_is_listed_once() -> None:
     """Two rows of one id would hide one of them."""
-    modules = (curve_kinds, job_kinds, machine_kinds, process_kinds)
+    modules = (
+        curve_kinds,
+        departure_kinds,
+        job_kinds,
+        machine_kinds,
+        process_kinds,
+        told_kinds,
+    )
     rows = [kind.id for module in modules for kind in module.KINDS]
     assert sorted(rows) == sorted(set(rows)) == sorted(CATALOGUE)
 

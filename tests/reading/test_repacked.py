@@ -81,3 +81,15 @@ def test_a_cut_exception_is_whole_again() -> None:
     found = repacked.printed("\n".join(wrapped(lines, 80)).encode())
     assert found is not None
     assert [line for line in found.decode().split("\n") if line] == lines
+
+
+def test_messages_of_one_length_are_no_width() -> None:
+    """What stands behind them stands by itself elsewhere, too."""
+    lines = []
+    for number in range(10, 50):
+        lines.append(f"epoch 0 it {number} loss 1.0{number}")
+        if number % 7 == 3:
+            lines.append(
+                f"[data] cannot decode shard-00{number}.tar/0{number}.jpg: broken stream -"
+            )
+    assert repacked.printed(("\n".join(lines) + "\n").encode()) is None

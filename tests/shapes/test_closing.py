@@ -24,6 +24,10 @@ def told(*lines: str) -> list[str]:
         "saved policy to out/lander/final.pt",
         "Final model written to out",
         "training finished after 900 steps, best score 0.71",
+        "reached max_steps=3600; bye",
+        "final checkpoint written",
+        "Finished training after 25 epochs; failed jobs: 0",
+        "done: 3 epochs, 9 samples skipped",
     ],
 )
 def test_a_program_says_that_it_is_through(line: str) -> None:
@@ -41,6 +45,8 @@ def test_a_program_says_that_it_is_through(line: str) -> None:
         "finished loading the tokenizer",
         "Run aborted, final state dumped to out/final.pt",
         "done downloading 3 files",
+        "Finished training epoch 4",
+        "Finished training, 2 jobs failed",
     ],
 )
 def test_a_part_of_it_is_not_the_end(line: str) -> None:

@@ -155,3 +155,20 @@ def test_a_run_that_shows_no_failure(
         if is_found
         else []
     )
+
+
+@pytest.mark.parametrize(
+    ("heads", "record", "is_end"),
+    [
+        pytest.param([1, 2, 3], "938/938 - 4s - loss: 0.1", True, id="the last of three"),
+        pytest.param([1, 2], "938/938 - 4s - loss: 0.1", False, id="one is missing"),
+        pytest.param([1, 2, 3], "410/938 - loss: 0.1", False, id="within the last"),
+        pytest.param([3, 3, 3], "938/938 - 4s - loss: 0.1", False, id="the same again"),
+    ],
+)
+def test_a_heading_names_the_last_epoch(heads: list[int], record: str, *, is_end: bool) -> None:
+    """As Keras does, on the line above the record."""
+    lines = [line for head in heads for line in (f"Epoch {head}/3", record)]
+    text = "\n".join(lines) + "\n"
+    view = Observed(tails={0: (1, text)}, last_records={0: len(lines)})
+    assert bool(list(ending.headed_epoch(view))) is is_end

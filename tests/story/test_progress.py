@@ -6,6 +6,8 @@ import pytest
 
 import postmortem
 from postmortem.model.diagnosis import Diagnosis
+from postmortem.report.about_run import progress
+from postmortem.report.words import Words
 
 NAN = "Iter(train) [{step}/2000]  lr: 1.0000e-04  eta: 0:10:00  time: 0.5000  data_time: 0.0100  memory: 1000  loss: {loss}"
 
@@ -241,3 +243,28 @@ def test_a_healthy_run_has_nothing_to_go_back_for(tmp_path: Path) -> None:
         done.seconds_after_failure,
         done.first_bad,
     ) == ("950 iterations", "unknown", None, None)
+
+
+def test_a_checkpoint_saved_upon_the_notice_is_good(tmp_path: Path) -> None:
+    """What the scheduler stopped has spoilt nothing: the last checkpoint can be resumed from."""
+    text = "".join(
+        f"2024-05-01 12:00:{second:02d},000 trainer INFO step {second * 10}/1000 loss {3 - second / 20:.3f}\n"
+        for second in range(1, 21)
+    )
+    text += (
+        "2024-05-01 12:00:30,000 trainer WARNING received SIGUSR1: preemption notice from the"
+        " scheduler, checkpointing\n"
+        "2024-05-01 12:00:31,000 trainer INFO saved checkpoint to out/checkpoint-200\n"
+        "slurmstepd: error: *** JOB 11 ON n1 CANCELLED AT 2024-05-01T12:01:00 DUE TO PREEMPTION ***\n"
+    )
+    diagnosis = diagnosed(tmp_path, text)
+    assert diagnosis.verdict.cause == "scheduler.preempted"
+    assert diagnosis.progress.resume_from == "out/checkpoint-200"
+    assert "do not resume" not in " ".join(progress(diagnosis, Words("en")))
+
+
+def test_a_good_checkpoint_tells_how_far_the_run_came(tmp_path: Path) -> None:
+    """The last good step is not before the step of the checkpoint to resume from."""
+    diagnosis = diagnosed(tmp_path, run((700, "Saving checkpoint at 740 iterations")))
+    assert diagnosis.progress.resume_from == "740 iterations"
+    assert diagnosis.progress.last_good_step == 740

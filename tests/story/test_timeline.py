@@ -199,3 +199,50 @@ def test_what_is_cut_ends_with_an_ellipsis(tmp_path: Path) -> None:
     ]
     assert len(shown) >= 3
     assert [one[-1] for one in shown] == ["…"] * len(shown)
+
+
+def test_what_the_launcher_tells_stands_behind_an_undated_failure(tmp_path: Path) -> None:
+    """Its clock is no reason to come before what it tells of; its own lines keep their order."""
+    launcher = (
+        "W1121 01:58:04.100000 7 torch/distributed/elastic/multiprocessing/api.py:908] Sending process 12 closing signal SIGTERM\n"
+        "E1121 01:58:04.200000 7 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: 0 (pid: 11) of binary: /usr/bin/python\n"
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "train.py FAILED\n"
+    )
+    (tmp_path / "launcher.log").write_text(launcher, encoding="utf-8")
+    (tmp_path / "rank0.log").write_text(
+        "step 1 loss 2.0\nstep 2 loss 1.9\nstep 3 loss 1.8\n" + TRACE + "KeyError: 'label'\n",
+        encoding="utf-8",
+    )
+    report = analyze(tmp_path)
+    events = report.diagnosis.timeline
+    sources = [report.diagnosis.sources[event.source].path for event in events]
+    failed = next(index for index, event in enumerate(events) if event.role == "cause")
+    told = [index for index, path in enumerate(sources) if path.endswith("launcher.log")]
+    assert sources[failed].endswith("rank0.log")
+    assert told
+    assert min(told) > failed
+    lines = [events[index].line for index in told]
+    assert lines == sorted(lines)
+
+
+def test_a_failure_names_the_users_own_frame(tmp_path: Path) -> None:
+    """The innermost frame that is in no library."""
+    (tmp_path / "run.log").write_text(
+        "step 1 loss 2.0\n"
+        "Traceback (most recent call last):\n"
+        '  File "/work/run/train.py", line 88, in <module>\n    main()\n'
+        '  File "/work/run/train.py", line 61, in main\n    out = model(batch)\n'
+        '  File "/env/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 125, in forward\n'
+        "    return F.linear(input, self.weight, self.bias)\n"
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x512 and 768x10)\n",
+        encoding="utf-8",
+    )
+    first = analyze(tmp_path / "run.log").diagnosis.first_failure
+    assert first is not None
+    assert first.frame is not None
+    assert (first.frame.file, first.frame.line, first.frame.code) == (
+        "/work/run/train.py",
+        61,
+        "out = model(batch)",
+    )

@@ -17,6 +17,7 @@ from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import input_kind
+from postmortem.report.key_figures import failing_line, figures_of, own_code
 from postmortem.report.page.process_lanes import lanes
 from postmortem.report.page.quoted_lines import (
     LONGEST_LINE,
@@ -26,6 +27,7 @@ from postmortem.report.page.quoted_lines import (
     spot_of,
     weighed,
 )
+from postmortem.report.page.small_curve import sketch
 from postmortem.report.plain import file_name, number, percent, process, weight, when
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
@@ -82,7 +84,7 @@ def article_context(
         "has_log": not input_kind(diagnosis),
         "made": words("made", version=tool_version(), base=diagnosis.knowledge_base),
         "hidden": parts.hidden(redactor, words),
-        "share_command": "" if input_kind(diagnosis) else parts.share_command(diagnosis),
+        "share_command": "" if input_kind(diagnosis) else about_run.share_command(diagnosis),
         **_TOOLS,
         **_verdict(diagnosis, words),
         **_happened(diagnosis, words),
@@ -95,9 +97,15 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
     cause = parts.main_cause(diagnosis)
     return {
         "mood": parts.mood(diagnosis),
+        "tone": parts.tone(diagnosis),
+        "fault": _fault(diagnosis, words),
+        "own_code": own_code(diagnosis, words),
+        "figures": figures_of(diagnosis, words),
+        "sketch": sketch(diagnosis, words),
         "title": parts.title(diagnosis, words),
         "outcome": parts.outcome(diagnosis, diagnosis.outcome, words),
         "meaning": parts.meaning(diagnosis, words),
+        "has_lead": diagnosis.verdict.status == "unknown" or parts.is_rivalled(diagnosis),
         "cause": cause,
         "evidence": _evidence(diagnosis, cause, words, is_cited=True) if cause is not None else [],
         "others": [
@@ -106,6 +114,19 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "would_change": parts.would_change(diagnosis),
         "advisories": parts.advisories(diagnosis),
         "quotes": quoted_files(diagnosis, cause, words),
+    }
+
+
+def _fault(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
+    """Give the line that failed, or that speaks most for the verdict, with its place."""
+    quoted, first = failing_line(diagnosis), diagnosis.first_failure
+    if quoted is None:
+        return None
+    return {
+        "text": quoted.text,
+        "spot": spot_of(diagnosis, quoted.source, (quoted.line, None), words),
+        "process": process(first.where, words) if first is not None else "",
+        "time": when(first.time).replace("T", " ") if first is not None else "",
     }
 
 
@@ -128,7 +149,7 @@ def _happened(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
             (hit, spot_of(diagnosis, hit.source, (hit.line, hit.end_line), words))
             for hit in parts.harmless(diagnosis)
         ],
-        "progress": about_run.progress(diagnosis, words),
+        "checkpoint": about_run.checkpoint(diagnosis, words),
     }
 
 
@@ -174,6 +195,8 @@ def _item(diagnosis: Diagnosis, item: Evidence, words: Words, name: str) -> dict
         "text": cut(item.text, LONGEST_LINE),
         "is_log": item.kind in _LOG_KINDS,
         "kind": words.either("by", item.kind),
+        "for": words("side.for" if item.weight >= 0 else "side.against"),
+        "references": item.references,
         "id": item.id,
         "spot": spot_of(diagnosis, item.source, (item.line, item.end_line), words),
         "process": process(item.where, words),

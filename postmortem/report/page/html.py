@@ -11,7 +11,7 @@ hashes, so that nothing else can run or restyle it.
 import base64
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -27,13 +27,15 @@ from postmortem.report.page import chart_data, panel_figures
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.context import article_context
 from postmortem.report.page.panel import Panel
-from postmortem.report.plotted import chosen
+from postmortem.report.plain import number, one_line
+from postmortem.report.plotted import chosen, is_constant
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 from postmortem.resources import folder
 
 _TAGS: Final = {"en": "en", "zh": "zh-CN"}
 _CHARTS_SHOWN: Final = 12
+_CONSTANT_SHOWN: Final = 12
 _STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
 _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 
@@ -88,10 +90,13 @@ def _article(
     shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
     first = shown.first_failure
-    drawn = chosen(shown.series, failing=None if first is None else first.source)[:_CHARTS_SHOWN]
+    wanted = chosen(shown.series, failing=None if first is None else first.source)
+    drawn = tuple(one for one in wanted if not is_constant(one))[:_CHARTS_SHOWN]
     charts = panels(shown, drawn)
     body = environment.get_template("article.html.j2").render(
-        curves=_curves(shown, drawn, charts, words), **article_context(shown, words, redactor)
+        curves=_curves(shown, drawn, charts, words)
+        | {"constant": _constant(filter(is_constant, wanted), words)},
+        **article_context(shown, words, redactor),
     )
     title = f"{parts.title(shown, words)} · {words('report')}"
     return {
@@ -139,5 +144,16 @@ def _curves(
             for one in drawn
             if id(one) not in in_charts and len(one.samples) < 2
         ],
-        "more": len(diagnosis.series) - len(in_charts.union(map(id, drawn))),
+        "more": sum(not is_constant(one) for one in diagnosis.series)
+        - len(in_charts.union(map(id, drawn))),
     }
+
+
+def _constant(series: Iterable[SeriesView], words: Words) -> str:
+    """Tell in a line of the series that never change; of a name the first."""
+    values = {one.name: (number(one.first[1]), one.points) for one in reversed(list(series))}
+    said = [
+        words("curve.constant.one", name=one_line(name, 40), value=value, count=count)
+        for name, (value, count) in sorted(values.items())[:_CONSTANT_SHOWN]
+    ]
+    return words("curve.constant", what=words("semicolon").join(said)) if said else ""

@@ -18,16 +18,23 @@ from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
 from postmortem.model.shown import SeriesView
-from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
 from postmortem.report.for_people import input_kind, presentable
 from postmortem.report.plain import one_line, percent, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
-from postmortem.report.terminal.paper import Paper, shortened
+from postmortem.report.terminal.paper import Paper
 from postmortem.report.terminal.screen_plan import UPGRADES, Plan
-from postmortem.report.terminal.whole import CURVES, draw_curve, fix_head, headline, quoted
+from postmortem.report.terminal.whole import (
+    CURVES,
+    draw_curve,
+    fix_head,
+    headline,
+    quoted,
+    told_by_the_log,
+)
+from postmortem.report.terminal.whole_commands import whole_command
 from postmortem.report.terminal.wrap import wrapped
 from postmortem.report.words import Words
 
@@ -37,9 +44,6 @@ error."""
 _LONGEST: Final = 1200
 """Characters of a text that can matter on a screen."""
 _SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
-_COMMENT: Final = re.compile(r"(?<!\s)\s{2,}#.*")
-_HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
-_PREPARES: Final = re.compile(r"\s*(?:#|//|import |from \S+ import |$)")
 
 
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:
@@ -100,6 +104,7 @@ def _verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     first = parts.first_failure(diagnosis, words)
     if first:
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first), most=plan.first)
+    told_by_the_log(paper, diagnosis, plan.first)
     cause = parts.main_cause(diagnosis)
     if cause is None:
         paper.say(cut(" ".join(parts.paragraphs(verdict.summary)), _LONGEST), most=6)
@@ -154,7 +159,7 @@ def _need(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     paper.say(Text(paper.words("need"), style="bold cyan"))
     for index, need in enumerate(needs[: plan.needs], 1):
         paper.say(Text(one_line(need.what, 400), style="bold"), f"  {index}.", 5, plan.depth)
-        _command(paper, need.command)
+        _command(paper, need.command, "bash")
 
 
 def _fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
@@ -177,30 +182,13 @@ def _fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
             plan.title,
         )
         if index <= plan.snippets:
-            _command(paper, fix.snippet)
+            _command(paper, fix.snippet, fix.language)
 
 
-def _command(paper: Paper, snippet: str) -> None:
-    line = _telling_line(snippet)
-    if line:
-        paper.say(_within(Text(line, style="green"), paper.measure - 5), indent=5, most=1)
-
-
-def _telling_line(snippet: str) -> str:
-    """Give the one line of a snippet that says most: what does something, not what prepares it."""
-    lines = [line.strip() for line in safe(snippet[:_LONGEST]).split("\n")]
-    doing = [line for line in lines if not _PREPARES.match(line) and not _HEREDOC.search(line)] or [
-        line for line in lines if line
-    ]
-    if not doing:
-        return ""
-    bare = _COMMENT.sub("", doing[0])
-    return bare if len([line for line in lines if line]) == 1 and bare == doing[0] else f"{bare} …"
-
-
-def _within(line: Text, width: int) -> Text:
-    """Shorten a line only if it is too long."""
-    return line if line.cell_len <= width else shortened(line, width)
+def _command(paper: Paper, code: str, language: str) -> None:
+    """Write a command that fits whole; of others the title stands alone, and the rest is told."""
+    for line in whole_command(code, language, paper.measure - 5):
+        paper.say(Text(line, style="green"), indent=5)
 
 
 def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: Plan) -> None:

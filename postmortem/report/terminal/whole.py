@@ -19,6 +19,7 @@ from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
+from postmortem.report.key_figures import beyond_the_line, own_code
 from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
@@ -69,7 +70,8 @@ def headline(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> Non
     """Write how the run ended, and the cause."""
     style = MOODS[parts.mood(diagnosis)]
     head = Text(
-        parts.outcome(diagnosis, diagnosis.outcome, paper.words).upper(), style=f"{style} reverse"
+        parts.outcome(diagnosis, diagnosis.outcome, paper.words).upper(),
+        style=f"{MOODS[parts.tone(diagnosis)]} reverse",
     )
     paper.say(Text(parts.title(diagnosis, paper.words), style=style), head, head.cell_len + 2, most)
 
@@ -100,6 +102,24 @@ def _verdict(paper: Paper, diagnosis: Diagnosis) -> None:
     if first:
         paper.say("")
         paper.say(Text.assemble((words("first") + words("colon"), "bold"), first))
+    told_by_the_log(paper, diagnosis)
+
+
+def told_by_the_log(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
+    """Write where the user's own code failed, and what the message tells in figures."""
+    words = paper.words
+    where, code = own_code(diagnosis, words)
+    if where:
+        said = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
+        is_beside = said.cell_len + cell_len(code) + 2 <= paper.measure
+        paper.say(said.append(f"  {code}") if is_beside and code else said, most=most)
+        if code and not is_beside:
+            paper.say(Text(code), indent=2, most=most)
+    told = words("joint").join(
+        label + words("colon") + value for label, value in beyond_the_line(diagnosis, words)
+    )
+    if told:
+        paper.say(Text(told), most=most)
 
 
 def _need(paper: Paper, diagnosis: Diagnosis) -> None:

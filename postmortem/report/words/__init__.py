@@ -9,6 +9,7 @@ from typing import Final
 
 from postmortem.names import LANGUAGES
 from postmortem.report.words.chart_words import CHART
+from postmortem.report.words.figure_words import FIGURES
 from postmortem.report.words.page_words import PAGE
 from postmortem.report.words.run_words import RUN
 from postmortem.report.words.small_words import SMALL
@@ -35,7 +36,7 @@ _ONE: Final[Mapping[str, str]] = {
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     language: {
         key: phrase
-        for phrases in (SMALL, VERDICT, RUN, CHART, PAGE)
+        for phrases in (SMALL, VERDICT, RUN, CHART, FIGURES, PAGE)
         for key, phrase in phrases[language].items()
     }
     for language in LANGUAGES

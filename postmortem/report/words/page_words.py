@@ -14,6 +14,13 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "theme.auto": "theme of the system",
         "theme.light": "light theme",
         "theme.dark": "dark theme",
+        "checkpoint": "Checkpoint",
+        "explained": "What this verdict means",
+        "weighed": "How it was weighed",
+        "side.for": "for it",
+        "side.against": "against it",
+        "curve.constant": "Never changes: {what}",
+        "curve.constant.one": "{name} {value} ({count} points)",
         "evidence.sum": (
             "Together {total} log-odds, prior included; of one kind of evidence the strongest"
             " counts in full, agreement a quarter. Against the other causes: {share}."
@@ -41,6 +48,13 @@ PAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "theme.auto": "跟随系统",
         "theme.light": "浅色",
         "theme.dark": "深色",
+        "checkpoint": "检查点",
+        "explained": "这一结论的含义",
+        "weighed": "权重如何得出",
+        "side.for": "支持",
+        "side.against": "反对",
+        "curve.constant": "始终不变：{what}",
+        "curve.constant.one": "{name} {value}（{count} 个点）",
         "evidence.sum": (
             "合计 {total} 对数几率（含先验）；同一类证据只有最强的一条全额计入，"
             "其余相互印证的计四分之一。与其他原因相比：{share}。"

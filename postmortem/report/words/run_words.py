@@ -50,6 +50,10 @@ RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "the last checkpoint, {last}, was saved after {bad}, and none before it: do not resume"
             " from it"
         ),
+        "progress.before.late": (
+            "the last checkpoint, {last}, was saved after {bad}, which came from outside: it can be"
+            " resumed from"
+        ),
         "progress.before.unknown": (
             "last checkpoint {last}; not known whether it was saved before {bad}"
         ),
@@ -127,6 +131,7 @@ RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "最后的检查点 {last} 保存于{bad}之后：请从此前的最后一个检查点 {good} 恢复"
         ),
         "progress.before.no": "最后的检查点 {last} 保存于{bad}之后，此前没有检查点：不要从它恢复",
+        "progress.before.late": ("最后的检查点 {last} 保存于{bad}之后；中断来自外部，仍可从它恢复"),
         "progress.before.unknown": "最后的检查点 {last}；无法确定是否保存于{bad}之前",
         "progress.after": "从首个故障到日志结束历时 {value}",
         "duration.days": "{value} 天",

@@ -12,6 +12,7 @@ from postmortem.model.answer import Evidence, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report.terminal.screen import ROOM, render_screen
 from postmortem.report.terminal.whole import render_terminal
+from postmortem.report.terminal.whole_commands import whole_command
 from tests.report.samples import a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -152,19 +153,30 @@ def test_a_quiet_report_is_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("snippet", "line"),
+    ("language", "snippet", "lines"),
     [
-        pytest.param("pip install 'x>=2'", "     pip install 'x>=2'", id="a single line"),
-        pytest.param("import torch\n# before training\ntorch.cuda.empty_cache()\nx = 1", "     torch.cuda.empty_cache() …", id="what prepares it is left out"),
-        pytest.param("python - <<'EOF'\nimport torch\nprint(torch.__version__)\nEOF", "     print(torch.__version__) …", id="a here-document"),
-        pytest.param("x = 1   # then again", "     x = 1 …", id="a comment behind it"),
+        pytest.param("bash", "pip install 'x>=2'", ["pip install 'x>=2'"], id="a single line"),
+        pytest.param("bash", "# first\ncd /run   # here\nls", ["cd /run"], id="the first command"),
+        pytest.param("bash", "a \\\n  --b", ["a --b"], id="what was folded for no need"),
+        pytest.param("bash", "python - <<'EOF'\nprint(1)\nEOF", [], id="a here-document"),
+        pytest.param("bash", "tool " + "--option value " * 8, ["tool --option value --option value --option value --option value \\", "  --option value --option value --option value --option value"], id="a long one is folded"),
+        pytest.param("bash", f"python -c '{'x ' * 50}'", [], id="not within quotes"),
+        pytest.param("python", "x = 1\nif x:\n    y(x)", ["x = 1", "if x:", "    y(x)"], id="short code"),
+        pytest.param("python", "a\nb\nc\nd", [], id="long code"),
+        pytest.param("python", f"x = 1  # {'then ' * 20}", ["x = 1"], id="a comment that is too long"),
+        pytest.param("python", "f(" + "x, " * 40 + ")", [], id="a wide line"),
     ],
 )  # fmt: skip
-def test_a_snippet_is_told_by_one_line(snippet: str, line: str) -> None:
-    """The line that does something; an ellipsis where there is more."""
+def test_a_command_is_shown_whole_or_not(language: str, snippet: str, lines: list[str]) -> None:
+    """What is shown can be copied: nothing is cut, a shell command may be folded."""
     one = rich()
-    cause = replace(one.causes[0], fixes=(replace(one.causes[0].fixes[0], snippet=snippet),))
-    assert line in render_screen(replace(one, causes=(cause,)), width=80, color=False).split("\n")
+    fix = replace(one.causes[0].fixes[0], snippet=snippet, language=language)
+    shown = render_screen(
+        replace(one, causes=(replace(one.causes[0], fixes=(fix,)),)), width=80, color=False
+    )
+    assert whole_command(snippet, language, 75) == lines
+    assert "\n".join(f"     {line}" for line in lines) in shown
+    assert "…" not in "".join(lines)
 
 
 def test_log_text_cannot_steer() -> None:

@@ -1,0 +1,65 @@
+"""What stops a whole job from outside, and who only tells that it was hit.
+
+In: failures in their order so far. Out: the same, who tells the reason first. Not here: the order
+of all other failures (`case.order`), watchdogs (`case.waiting`).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from postmortem.case.failures import Failure
+from postmortem.case.waiting import waited
+
+BARE: Final = "scheduler.terminated."
+"""A signal, or a job's end, of which the line does not say why it came."""
+_STOPS: Final = (BARE, "scheduler.cancelled.", "scheduler.time-limit.")
+_REASONED: Final = "scheduler."
+
+
+def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
+    """Put a watchdog before a bare stop from outside that a file without its clock tells of.
+
+    A collective that has waited for its whole time-out began to wait long before anything that
+    ends the job in seconds.
+    """
+    stop = failures[0] if failures else None
+    if stop is None or not _signature(stop).startswith(_STOPS):
+        return failures
+    return _first(
+        failures,
+        lambda failure: (
+            waited(failure.finding)
+            and failure.source != stop.source
+            and (failure.time is None or stop.time is None)
+        ),
+    )
+
+
+def behind_who_stopped_it(failures: list[Failure]) -> list[Failure]:
+    """Put the file that says why a job was stopped before processes that only got the signal.
+
+    The signal and the record of it come within the same second, each by another clock.
+    """
+    hit = failures[0] if failures else None
+    if hit is None or not _signature(hit).startswith(BARE):
+        return failures
+    return _first(
+        failures,
+        lambda failure: (
+            _signature(failure).startswith(_REASONED)
+            and not _signature(failure).startswith(BARE)
+            and failure.source != hit.source
+        ),
+    )
+
+
+def _first(failures: list[Failure], is_it: Callable[[Failure], bool]) -> list[Failure]:
+    """Put the first failure of which something holds before all others."""
+    found = next(filter(is_it, failures), None)
+    if found is None:
+        return failures
+    return [found, *(failure for failure in failures if failure is not found)]
+
+
+def _signature(failure: Failure) -> str:
+    return failure.finding.signature if failure.finding is not None else ""

@@ -1,0 +1,94 @@
+"""The kinds of shapes that the log tells in words, beside values that are not finite.
+
+In: nothing. Out: `KINDS`. Not here: the kinds of curves (`knowledge.curve_kinds`), finding them
+(`shapes.told_reasons`, `shapes.contrasts`).
+"""
+
+from typing import Final
+
+from postmortem.knowledge.kind import Kind
+from postmortem.model.said import say
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(
+        "told-labels",
+        say(
+            "a line says that no label is left beside a loss that is 0 or not finite",
+            "loss 为 0 或 NaN/inf 时，日志指出没有有效标签",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-mask",
+        say(
+            "a line says that masked or padded positions go with values that are not finite",
+            "日志指出 NaN/inf 与掩码或填充有关",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-embeddings",
+        say(
+            "a line says that embedding rows are new, zero or untrained",
+            "日志指出 embedding 中有新增、为零或未训练的行",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-weights",
+        say(
+            "a line says that weights, or the optimiser's state, are not finite before the"
+            " training spoils them",
+            "日志指出权重或优化器状态在训练之前就含 NaN/inf",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-operation",
+        say(
+            "a line names an operation on a value for which it is not defined",
+            "日志指出某个运算用在了无定义的值上",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-device",
+        say(
+            "a line says that one device or process computes other values than the rest",
+            "日志指出某个设备或进程的计算结果与其余不同",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-inputs",
+        say(
+            "a line says that inputs are not finite or broken where the loss is not finite",
+            "日志指出输入含 NaN/inf 或已损坏，同时 loss 为 NaN/inf",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-version",
+        say(
+            "the same thing is finite with one version and not with another",
+            "换一个版本数值就正常，另一个版本则为 NaN/inf",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-batch-size",
+        say(
+            "it is finite with one sample in a batch and not with several",
+            "batch 只有一个样本时数值正常，有多个样本时则为 NaN/inf",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "told-precision",
+        say(
+            "it is finite in a wider precision and not in float16",
+            "换用更大范围的精度数值正常，float16 则为 NaN/inf",
+        ),
+        is_turn=True,
+    ),
+)

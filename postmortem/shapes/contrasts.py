@@ -1,0 +1,105 @@
+"""Two settings of one thing, of which one gives finite values and the other does not.
+
+In: the lines that may tell of it. Out: the shapes `told-version`, `told-batch-size`,
+`told-precision`, at the line of the bad setting. Not here: what is told to be bad by itself
+(`shapes.told_reasons`).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import Said, say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.told_lines import lines_told
+from postmortem.shapes.told_topics import NOT_FINITE
+
+_GOOD: Final = re.compile(
+    r"\b(?:ok(?:ay)?|fine|finite|normal(?:ly)?|works?|correct|no nans?|converges?)\b"
+    r"|正常|没问题|loss\W{0,6}[-+]?\d",
+    re.IGNORECASE,
+)
+_BATCH_SIZE: Final = "told-batch-size"
+_PRECISION: Final = "told-precision"
+_SETTINGS: Final = (
+    (
+        "told-version",
+        re.compile(
+            r"\b(?P<name>(?:py)?torch|transformers|cuda|cudnn|driver|numpy|flash[-_]attn|deepspeed"
+            r"|peft|trl|accelerate|jax(?:lib)?|xla|nccl|triton|apex|bitsandbytes|tensorflow|keras"
+            r"|paddle\w{0,12}|mindspore|(?:pytorch[-_])?lightning|megatron\w{0,8}|diffusers"
+            r"|xformers|vllm|unsloth)[ =:@v]{1,4}(?P<value>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        _BATCH_SIZE,
+        re.compile(
+            r"\b(?P<name>bs|\w{0,24}batch[_ ]?size)[ =:]{1,3}(?P<value>\d{1,5})\b", re.IGNORECASE
+        ),
+    ),
+    (
+        _PRECISION,
+        re.compile(
+            r"(?P<name>)\b(?P<value>fp16|float16|half|bf16|bfloat16|fp32|float32|tf32|float64)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_HALF: Final = frozenset({"fp16", "float16", "half"})
+
+
+class _Trial(NamedTuple):
+    """A setting of one thing, and how it went."""
+
+    value: str
+    is_good: bool
+    source: int
+    line: int
+
+
+def deciding(observed: Observed) -> Iterator[Shape]:
+    """Find the settings that decide whether values are finite."""
+    if not any(series.nonfinite for series in observed.series) and not observed.around:
+        return
+    for (kind, name), trials in _trials(observed).items():
+        good = {one.value for one in trials if one.is_good}
+        bad = [one for one in trials if not one.is_good and one.value not in good]
+        if good and bad and _decides(kind, good, bad[0].value):
+            said = _said(name, bad[0].value, min(good))
+            yield Shape(kind, said, bad[0].source, NOWHERE, bad[0].line)
+
+
+def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
+    """Collect the lines that name one value of a setting, and whether it went well."""
+    found: dict[tuple[str, str], list[_Trial]] = defaultdict(list)
+    for source, number, text in lines_told(observed):
+        is_bad = NOT_FINITE.search(text) is not None
+        if not is_bad and _GOOD.search(text) is None:
+            continue
+        for kind, pattern in _SETTINGS:
+            told = {(one["name"].lower(), one["value"].lower()) for one in pattern.finditer(text)}
+            if len(told) == 1:
+                name, value = told.pop()
+                found[kind, name].append(_Trial(value, not is_bad, source, number))
+    return found
+
+
+def _decides(kind: str, good: set[str], bad: str) -> bool:
+    """Say whether the difference is one that explains it."""
+    if kind == _BATCH_SIZE:
+        return good == {"1"} and bad != "1"
+    return kind != _PRECISION or (bad in _HALF and not good & _HALF)
+
+
+def _said(name: str, bad: str, good: str) -> Said:
+    return say(
+        "{name} {good}: finite; {bad}: not",
+        "{name} {good}：正常；{bad}：NaN/inf",
+        name=name,
+        good=good,
+        bad=bad,
+    )

@@ -1,0 +1,50 @@
+"""The lines in which a log may tell in words why values are not finite.
+
+In: both ends of each source, the surroundings of values that are not finite. Out: lines without
+their prefixes; a question to the interpreter with its answer. Not here: what they tell
+(`shapes.told_topics`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from postmortem.reading.prefixes import clean
+from postmortem.shapes.observed import Observed
+
+_MOST_LINE: Final = 400
+_ASKS: Final = re.compile(r"(?:isnan|isinf|isfinite)\(")
+_YES: Final = re.compile(r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b""")
+"""The answer to such a question, but an empty list or a plain no."""
+_OF_WEIGHTS: Final = re.compile(r"param|state_?dict|weight|ckpt|checkpoint|\.bias", re.IGNORECASE)
+_CODE: Final = re.compile(
+    r"(?:^|[^\w.])(?:torch|np|nn|F|self|math|tf|jnp|K)\.\w+[(.]|^\s*(?:def|return|import|from|class"
+    r"|assert|if|elif|for|while|with|raise)\b.*[:)]\s*$|^\s*[\w.\[\]]{1,40} = \S"
+)
+
+
+def lines_told(job: Observed) -> Iterator[tuple[int, int, str]]:
+    """Yield the lines of both ends, and those around bad values: source, number, text."""
+    told: set[tuple[int, int]] = set()
+    for source in job.processes:
+        parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]
+        parts += [(begin, text) for place, begin, text in job.around if place == source]
+        for begin, text in parts:
+            rows = text.split("\n")
+            for number, row in enumerate(rows, begin):
+                if row.strip() and (source, number) not in told:
+                    told.add((source, number))
+                    yield source, number, _whole(row, rows[number - begin + 1 :])
+
+
+def _whole(row: str, behind: Sequence[str]) -> str:
+    """Give the text of a line; nothing for code, unless it asks and gets an answer."""
+    text = clean(row.rsplit("\r", 1)[-1][:_MOST_LINE]).text.strip()
+    if _ASKS.search(text) is None:
+        return "" if _CODE.search(text) else text
+    answer = next((line.strip() for line in behind if line.strip()), "")
+    is_no = ("True" if "isfinite" in text else "False") in answer
+    if is_no or _YES.match(answer) is None:
+        return ""
+    subject = "weights" if _OF_WEIGHTS.search(text + answer) else "inputs"
+    return f"{subject} with nan: {answer}"[:_MOST_LINE]

@@ -1,0 +1,108 @@
+"""What a log says in words of why values are not finite: a weight, an input, a label, a mask.
+
+In: the lines that may tell of it, where values are not finite. Out: the shapes `told-*`, at the
+line that tells. Not here: messages of known wording (`patterns/signatures`), two settings of which
+one works (`shapes.contrasts`), the curves themselves (`shapes.nonfinite`).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.facts.series import Series
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.told_lines import lines_told
+from postmortem.shapes.told_topics import WEIGHTS, names_bad_figure, topic_of
+
+_MOST_TEXT: Final = 300
+_RECORDS: Final = (
+    "numerics.nan.loss-record",
+    "numerics.figure.",
+    "numerics.evaluation.",
+    "numerics.gradnorm.",
+    "numerics.context.",
+    "numerics.batch.told",
+    "numerics.labels.told",
+)
+"""Rules of figures, and of words like these; any other has its own say on its lines."""
+_SIGNS: Final = (
+    "numerics.nan.",
+    "numerics.consequence.",
+    "numerics.figure.",
+    "numerics.evaluation.",
+)
+_LOADING: Final = (
+    "load", "resum", "restor", "checkpoint", "merge", "ckpt", "pretrained", "init", "from_", "加载",
+    "恢复",
+)  # fmt: skip
+
+
+def reasons(observed: Observed) -> Iterator[Shape]:
+    """Tell of what is said to be bad where values are not finite, or the loss is 0."""
+    first = _first_bad(observed)
+    if not first:
+        return
+    known = _known(observed)
+    found: set[str] = set()
+    for source, number, text in lines_told(observed):
+        topic = topic_of(text, number - first.get(source, number))
+        if topic is None or topic in found or (source, number) in known:
+            continue
+        if topic != WEIGHTS or _may_be_origin(observed, source, number, text):
+            found.add(topic)
+            yield Shape(topic, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+
+
+def _known(observed: Observed) -> set[tuple[int, int]]:
+    """Name the lines on which a rule of known wording has its say."""
+    return {
+        (finding.source, number)
+        for finding, _ in observed.findings
+        if not (finding.signature.startswith(_RECORDS) or finding.signature.endswith(".words"))
+        for number in range(finding.line, finding.end_line + 1)
+    }
+
+
+def _first_bad(observed: Observed) -> dict[int, int]:
+    """Give the first line of a bad value by source; empty where no value is bad."""
+    lines = [*_of_series(observed), *_of_findings(observed)] or [
+        (source, number) for source, number, text in lines_told(observed) if names_bad_figure(text)
+    ]
+    found: dict[int, int] = {}
+    for source, line in lines:
+        found[source] = min(line, found.get(source, line))
+    return found
+
+
+def _of_series(observed: Observed) -> Iterator[tuple[int, int]]:
+    for series in observed.series:
+        bad = series.first_nonfinite or (series.first if _is_zero(series) else None)
+        if bad is not None:
+            yield series.source, bad.line
+
+
+def _is_zero(series: Series) -> bool:
+    """Say whether a loss is 0 at both ends."""
+    ends = [point.value for point in (series.first, series.last) if point is not None]
+    return "loss" in series.name and ends == [0.0, 0.0]
+
+
+def _of_findings(observed: Observed) -> Iterator[tuple[int, int]]:
+    for finding, _ in observed.findings:
+        if finding.signature.startswith(_SIGNS):
+            yield finding.source, finding.line
+
+
+def _may_be_origin(observed: Observed, source: int, line: int, text: str) -> bool:
+    """Say whether weights were bad before the training spoilt them."""
+    trained = (
+        series.first.line
+        for series in observed.series
+        if series.source == source and "loss" in series.name and series.first is not None
+        if math.isfinite(series.first.value)
+    )
+    is_loading = any(word in text.lower() for word in _LOADING)
+    return line < min(trained, default=line + 1) or is_loading

@@ -1,0 +1,174 @@
+"""What a line may tell of beside values that are not finite: a subject in one of its bad states.
+
+In: the text of a line. Out: the id of the shape for what it tells. Not here: which lines are looked
+at (`shapes.told_lines`), whether the place fits (`shapes.told_reasons`).
+
+Whoever checks a run prints what he finds in words of his own, but the subjects and their states are
+few. Figures of the training are taken out first, so that what is left is told of something else.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+_BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
+NOT_FINITE: Final = re.compile(
+    r"(?<![\w-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
+    r"|无穷|非数)(?![\w-])",
+    re.IGNORECASE,
+)
+_NO_TELLING: Final = re.compile(
+    r"\b(?:no|zero|0|without|never|neither|not|any|removed|dropped) (?:[\w-]{1,20} ){0,3}"
+    r"(?:nans?|infs?|non-?finites?)\b|\ball finite|\b(?:is|are) finite|\bfinite[ =:]{1,3}true"
+    r"|\bis(?:nan|inf)\w*\W{1,6}(?:false|0)\b|\bnans?[_ ]?\w{0,8}[ =:]{1,3}(?:0|false|none)\b"
+    r"|nan_to_num|(?:没有|无) ?nan|n't\b|\b(?:may|might|could|would|should|if|whether|ensure"
+    r"|make sure|please|possibl[ey]|perhaps|maybe|consider|try|why|how|avoid|prevent\w*)\b|\?\s*$"
+    r"|(?:from|best[\w ]{0,12}|lowest|initial\w*)\W{0,4}[-+]?inf\w*|如果|可能|是否|请",
+    re.IGNORECASE,
+)
+"""What denies it, or only asks, warns and supposes."""
+_OF_GRADIENTS: Final = re.compile(r"\b[dw]?grad|\bscaler|loss[ _]scal", re.IGNORECASE)
+_FIGURE: Final = re.compile(
+    r"loss|grad|norm|acc|ppl|perplex|psnr|ssim|reward|return|score|kl\b|nll|elbo|recon|logp"
+    r"|entropy|r?mse|mae|bpc|bpd|dice|iou|map\b|^ce$|bce|total|value|ratio|\blr\b|rate|advantage",
+    re.IGNORECASE,
+)
+_PAIR: Final = re.compile(
+    r"(?<![\w.])(?P<name>[A-Za-z_][\w/.@-]{0,40})[\"']?"
+    r"(?: (?:is|was|are|became|turned|went|got))?"
+    r"[ \t]{0,6}[:=]?[ \t]{0,6}[\"'(]{0,2}[-+]?(?:nan|inf(?:inity)?)(?![\w-])"
+    r"|(?:nan|inf|non-?finite|not finite)(?: \w{1,6}){0,2} (?:loss|grad)\w{0,12}"
+    r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
+    re.IGNORECASE,
+)
+_HELD: Final = re.compile(
+    r"\b(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
+    rf"|are|was|were|any)\W{{1,4}}(?:[\w-]{{1,12}} ){{0,2}}{_BAD}(?![\w-])"
+    rf"|\b[1-9]\d{{0,11}} (?:\w{{1,10}} )?{_BAD}(?![\w-])"
+    rf"|{_BAD} (?:values? |entries |pixels? |numbers? )?(?:in|at|for) "
+    r"|non-?finite (?:values?|pixels?|samples?|inputs?|entries|features?|tensors?|rows?)"
+    r"|finite\W{0,3}[=:]\W{0,3}false|\w\.(?:weight|bias)\b.{0,60}\bnan\b"
+    r"|(?:含|有|存在|为) ?(?:nan|inf)",
+    re.IGNORECASE,
+)
+"""That something holds such values, and is not only a figure of a table."""
+_SUBSET: Final = re.compile(
+    r"\b(?P<some>\d{1,9}) (?:of|out of) (?:the )?(?P<all>\d{1,9}) (?:\w+ )?(?:samples?|rows?"
+    r"|utterances?|images?|items?|examples?|records?|graphs?|clips?|frames?|crops?)\b",
+    re.IGNORECASE,
+)
+_NEAR: Final = 12
+"""Lines before the first bad value in which a broken input may be named in any words."""
+_INPUTS: Final = "told-inputs"
+WEIGHTS: Final = "told-weights"
+
+
+class _Topic(NamedTuple):
+    """What may be told of: a subject in one of its bad states."""
+
+    id: str
+    subject: re.Pattern[str]
+    state: re.Pattern[str]
+    takes_values: bool
+    """Not finite is a bad state of it as well."""
+
+
+def _topic(name: str, subject: str, state: str, *, takes_values: bool = False) -> _Topic:
+    words, states = re.compile(subject, re.IGNORECASE), re.compile(state, re.IGNORECASE)
+    return _Topic(name, words, states, takes_values)
+
+
+_TOPICS: Final = (
+    _topic(
+        "told-labels",
+        r"\b(?:labels?|targets?|supervis\w{2,4}|answers?|responses?|completions?)\b"
+        r"|\b(?:loss|target|valid|label|trainable|unmasked|assistant|response)_?[ -]?tokens?"
+        r"|标签|有效 ?token",
+        r"\b(?:all|every|each|only|fully|entirely|100 ?%)\b.{0,60}(?:-100|ignore|mask)"
+        r"|(?:-100|ignored|masked).{0,40}\b(?:all|every|everywhere|only|100 ?%)"
+        r"|\b(?:no|not a single|zero|without(?: any)?) (?:[\w-]{1,20} ){0,2}"
+        r"(?:labels?|targets?|tokens?)"
+        r"|(?:tokens?|labels?|targets?)\w{0,8}\W{1,4}0(?:\.0+)?(?: ?%| ?/ ?\d| of\b|[\s,;)\]]|$)"
+        r"|\b0 (?:/|of|out of) \d+ (?:[\w-]{1,20} ){0,2}(?:tokens?|labels?|targets?)"
+        r"|(?:全|都|均).{0,8}(?:-100|屏蔽|忽略|为空)|unique\(\)\W{1,12}\[-100\]",
+    ),
+    _topic(
+        "told-mask",
+        r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|掩码|填充",
+        r"\ball[- ]?(?:zeros?|false|masked|-?inf)|\b(?:zeros?|false|masked|padding) only"
+        r"|\bonly (?:zeros?|masked|padding)\b|\bfully[- ]masked|\bentirely (?:masked|padding|zero)"
+        r"|\bnan\b.{0,60}\bonly (?:with|when|for|in)\b|\bonly (?:with|when|for|in)\b.{0,60}\bnan\b"
+        r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)|全(?:部|为|是)",
+        takes_values=True,
+    ),
+    _topic(
+        "told-embeddings",
+        r"\bembed\w*|\bwte\b|\blm_head rows?|\b(?:new|added|special|extra) (?:tokens?|rows)\b",
+        r"untrained|never (?:been )?trained|not (?:been )?trained|uninit\w*|all[- ]?zeros?"
+        r"|\b(?:is|are|were|to|with) zeros?\b|\bzero(?:ed|[- ](?:rows?|norms?|vectors?))"
+        r"|norms?\b[ =:]{0,3}(?:~ ?)?0\.0{1,6}\d{0,4}\b|near[- ]zero|未训练",
+    ),
+    _topic(
+        WEIGHTS,
+        r"(?<!sample )\bweights?\b|\bparam(?:eter)?s?\b|\d tensors\b|state_?dict|checkpoint|\bckpt"
+        r"|lm_head|named_parameters|\w\.(?:weight|bias)\b|exp_avg|optimi[sz]er (?:state|moments?)"
+        r"|权重|参数",
+        r"uninitiali[sz]ed|never (?:filled|loaded|written)|\ball zeros?\b|garbage|meta device",
+        takes_values=True,
+    ),
+    _topic(
+        "told-operation",
+        r"\b(?:log1?p?(?=\(| of)|ln(?=\()|sqrt|rsqrt|exp(?=\()|div(?:ision|ide[sd]?)?|acos|arccos"
+        r"|asin|atan2|pow|cholesky|eigh|svd|denominators?|union|intersection)\b|除以|除零|对数",
+        r"\(0(?:\.0*)?\)|\bof (?:a )?(?:zero|negative)\b|\bby (?:zero|0)\b"
+        r"|(?:<=|==?) ?0(?:\.0*)?(?![.\d])|\bis (?:zero|negative|0)(?![.\d])|\bno eps"
+        r"|without (?:an )?eps|\bsingular|max\(\) ?= ?\d{2,}|\boutside\b"
+        r"|\bout of (?:its |the )?domain|\bundefined\b|\babove 1\b|\bbelow (?:0|-1)\b",
+    ),
+    _topic(
+        "told-device",
+        r"\branks? \d|\bgpus?\b|\bnodes?\b|\bcards?\b|\breplicas?\b|\bhosts?\b|卡|节点",
+        r"(?:checksum|hash|param|weight|result|output|value)\w*.{0,40}(?:differ|mismatch|disagree)"
+        r".{0,60}(?:replica|rank)|(?:replica|rank)s?\b.{0,60}checksum.{0,40}(?:differ|mismatch)"
+        r"|bit[- ]?flip|silent data|\bSDC\b|\b(?:re-?run|replay\w*|re-?comput\w+|swap\w*|exclud\w*"
+        r"|replac\w*)\b.{0,60}\b(?:gpu|node|rank|card|host)\b.{0,60}\b(?:ok|fine|finite|clean|gone"
+        r"|without|works|mismatch\w*|differ\w*|nan)\b",
+    ),
+    _topic(
+        _INPUTS,
+        r"\b(?:inputs?|batch(?:es)?|samples?|rows?|columns?|features?|pixels?|images?|frames?"
+        r"|utt\w*|audio|wav\w*|mels?|spectrogram\w*|voxels?|box(?:es)?|points?|records?|graphs?"
+        r"|rgb|obs\w*|targets?|labels?)\b"
+        r"|\w\.(?:npy|npz|exr|jpe?g|png|wav|flac|parquet|csv|tfrecord|tar|nii|h5|jsonl?)\b"
+        r"|数据|样本|输入|特征|图像",
+        r"corrupt\w*|malformed|broken|garbage|zero[- ]length|degenerate|missing values?|损坏|异常",
+        takes_values=True,
+    ),
+)
+
+
+def topic_of(text: str, behind: int) -> str | None:
+    """Say what a line tells of, so many lines behind the first bad value."""
+    if _NO_TELLING.search(text) or _OF_GRADIENTS.search(text):
+        return None
+    rest = _PAIR.sub(_kept, text)
+    is_bad = _HELD.search(rest) is not None
+    for topic in _TOPICS:
+        if topic.subject.search(rest) is None:
+            continue
+        is_near = topic.id != _INPUTS or -_NEAR <= behind <= 2
+        if (topic.takes_values and is_bad) or (is_near and topic.state.search(text)):
+            return topic.id
+    subset = _SUBSET.search(text) if NOT_FINITE.search(text) else None
+    is_part = subset is not None and int(subset["some"]) < int(subset["all"])
+    return _INPUTS if is_part else None
+
+
+def names_bad_figure(text: str) -> bool:
+    """Say whether a line gives a figure of the training that is not finite."""
+    return any(_FIGURE.search(match["name"] or "") for match in _PAIR.finditer(text))
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Take out the figures of the training, leave those of anything else."""
+    name = match["name"]
+    return match[0] if name is not None and not _FIGURE.search(name) else " "
