@@ -20,7 +20,7 @@ def faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Pattern
     seen = {entry.get("framework") for entry in rules["formats"]}
     for entry in rules["stacks"]:
         yield from _faults_of_stack(entry, stacks, seen, fixes, files)
-    words = _Words(stacks)
+    words = _Vocabulary(stacks)
     for fix in fixes.values():
         yield from _faults_of_fix(fix, words, files)
     for one in stacks:
@@ -57,7 +57,7 @@ def _faults_of_stack(
 
 
 def _faults_of_fix(
-    fix: Mapping[str, Any], words: "_Words", files: Mapping[str, str]
+    fix: Mapping[str, Any], words: "_Vocabulary", files: Mapping[str, str]
 ) -> Iterator[PatternError]:
     place, meant = str(fix.get("file", "")), [*(fix.get("stacks") or ()), *words.subjects(fix)]
     for name in (*meant, *(fix.get("snippets") or {})):
@@ -73,7 +73,7 @@ def _faults_of_fix(
         yield from words.foreign(f"{fix['id']} for {name}", one["code"], mine, place)
 
 
-class _Words:
+class _Vocabulary:
     """The words of all trainers, and who may use them."""
 
     def __init__(self, stacks: StackRules) -> None:

@@ -92,6 +92,12 @@ def reading_remarks(case: Case) -> Iterator[Said]:
             yield say(english, chinese, count=counts[name])
 
 
+def all_of(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
+    """Give all remarks."""
+    yield from reading_remarks(case)
+    yield from version_remarks(case, ranking, knowledge)
+
+
 def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
     """Say which versions do not fit, and which known defects those at hand have.
 

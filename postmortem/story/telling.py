@@ -61,11 +61,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(
-            *gathered.warnings,
-            *remarks.reading_remarks(case),
-            *remarks.version_remarks(case, ranking, knowledge),
-        ),
+        warnings=(*gathered.warnings, *remarks.all_of(case, ranking, knowledge)),
         excerpt=excerpt,
         marks=marks.marks_of(case, gathered, failure, is_sound=is_sound),
         events_left=left,

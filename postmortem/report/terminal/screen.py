@@ -169,6 +169,7 @@ def _fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
     over = len(cause.fixes) - plan.fixes
     note = paper.words("bracketed", text=paper.words("more", count=over)) if over > 0 else ""
     paper.say(Text.assemble((paper.words("fixes"), "bold cyan"), (note, "dim")))
+    room = plan.snippets
     for index, fix in enumerate(cause.fixes[: plan.fixes], 1):
         head = fix_head(fix, paper.words)
         paper.say(
@@ -181,14 +182,16 @@ def _fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
             5,
             plan.title,
         )
-        if index <= plan.snippets:
-            _command(paper, fix.snippet, fix.language)
+        if room and _command(paper, fix.snippet, fix.language):
+            room -= 1
 
 
-def _command(paper: Paper, code: str, language: str) -> None:
+def _command(paper: Paper, code: str, language: str) -> bool:
     """Write a command that fits whole; of others the title stands alone, and the rest is told."""
-    for line in whole_command(code, language, paper.measure - 5):
+    lines = whole_command(code, language, paper.measure - 5)
+    for line in lines:
         paper.say(Text(line, style="green"), indent=5)
+    return bool(lines)
 
 
 def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause, plan: Plan) -> None:
