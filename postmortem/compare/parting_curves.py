@@ -99,11 +99,9 @@ def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
 
 
 def _far(mine: float, its: float) -> bool:
-    return (
-        math.isfinite(mine)
-        and math.isfinite(its)
-        and abs(mine - its) > _FAR * max(abs(mine), abs(its))
-    )
+    if not (math.isfinite(mine) and math.isfinite(its)):
+        return math.isfinite(mine) != math.isfinite(its)
+    return abs(mine - its) > _FAR * max(abs(mine), abs(its))
 
 
 def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
