@@ -24,8 +24,8 @@ from postmortem.model.passages import Passage, joined
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
+from postmortem.share.chained_tracebacks import whole_traceback
 from postmortem.share.chosen_passages import LEVELS, logs_of_job, must_stay, passages_at
-from postmortem.share.whole_traceback import whole_traceback
 
 GAP: Final = "[...]"
 _TRIES: Final = 60

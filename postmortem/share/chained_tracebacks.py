@@ -32,7 +32,7 @@ _OWN_FRAMES: Final = 24
 _OF_A_FRAME: Final = 3
 
 
-class _Told(NamedTuple):
+class _RankLine(NamedTuple):
     """A line of the process that failed."""
 
     number: int
@@ -52,7 +52,7 @@ def whole_traceback(analysis: Analysis) -> list[Passage]:
     return [Passage(first.source, line, line) for line in _bounded(chosen)]
 
 
-def _of_process(analysis: Analysis, source: int, line: int) -> list[_Told]:
+def _of_process(analysis: Analysis, source: int, line: int) -> list[_RankLine]:
     """Read the lines around a line that its process printed, without what stands before them."""
     window = (max(1, line - _BEFORE), line + _BEHIND)
     try:
@@ -63,13 +63,13 @@ def _of_process(analysis: Analysis, source: int, line: int) -> list[_Told]:
     if line not in cleaned:
         return []
     where = cleaned[line].where
-    return [_Told(number, one.text) for number, one in cleaned.items() if one.where == where]
+    return [_RankLine(number, one.text) for number, one in cleaned.items() if one.where == where]
 
 
-def _chains(told: Sequence[_Told]) -> Iterator[list[_Told]]:
+def _chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
     """Yield tracebacks up to their exception; those that are chained are one."""
-    group: list[_Told] = []
-    between: list[_Told] = []
+    group: list[_RankLine] = []
+    between: list[_RankLine] = []
     is_inside = False
     for one in told:
         if _HEAD in one.text:
@@ -90,7 +90,7 @@ def _is_inner(text: str) -> bool:
     return not text.strip() or text[0] in " \t│|╭╰" or framed(text) is not None
 
 
-def _bounded(group: Sequence[_Told]) -> list[int]:
+def _bounded(group: Sequence[_RankLine]) -> list[int]:
     """Keep of a very long traceback both ends and the frames of the user's own code."""
     if len(group) <= _MOST:
         return [one.number for one in group]
