@@ -7,7 +7,7 @@
   const HEIGHT = 250, FIRST_HEIGHT = 310, NEAR_PIXELS = 6, APART = 14, TICKS_APART = 3, TICKS = 5, LEAST_TICKS = 3, LARGEST = 1e300, POINT_ROOM = 9, LANE = 24, LABEL_ROW = 17;
   const COLOURS = {
     failure: "--failure", crash: "--failure", bad: "--failure", gap: "--failure", overflow: "--overflow", checkpoint: "--checkpoint", evaluation: "--evaluation",
-    resumed: "--attempt", restarted: "--attempt",
+    resumed: "--attempt", restarted: "--attempt", parting: "--evaluation",
   };
   const FILLED = new Set(["failure", "crash", "checkpoint"]);
   const FOOT = new Set(["bad", "overflow"]);

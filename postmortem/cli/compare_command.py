@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.delivery import refuse_overwriting, require_folder, write
+from postmortem.cli.delivery import check_output, form_for, refuse_overwriting, write
 from postmortem.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
 from postmortem.compare.two_runs import compare_runs
+from postmortem.errors import UsageError
 from postmortem.names import LANGUAGES
 from postmortem.report.side_by_side import FORMS, render
 
@@ -25,9 +26,8 @@ from postmortem.report.side_by_side import FORMS, render
     "--format",
     "form",
     type=click.Choice(FORMS),
-    default="terminal",
-    show_default=True,
-    help="Format of the comparison.",
+    default=None,
+    help="Format of the comparison (default: by the suffix of the file, else terminal).",
 )
 @click.option("-o", "--output", type=OUTPUT, help="Write it to a file.")
 @click.option(
@@ -50,7 +50,7 @@ def command(
     good_env: tuple[str, ...],
     bad_env: tuple[str, ...],
     *,
-    form: str,
+    form: str | None,
     output: Path | None,
     language: str,
     redact: bool | None,
@@ -62,10 +62,21 @@ def command(
 
     GOOD and BAD are each a file or a folder.
     """
-    require_folder(output, "comparison")
+    check_output(output, form, open_=False)
+    form = _form(form, output)
     check_sources(good, bad, *good_env, *bad_env)
     refuse_overwriting(output, (good, bad, *good_env, *bad_env))
     found = compare_runs([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
     is_hiding = form != "terminal" if redact is None else redact
     text = render(found, form, language=language, redact=is_hiding)
     write(text, output, "comparison")
+
+
+def _form(asked: str | None, output: Path | None) -> str:
+    """Choose the format; a report has some that a comparison has not."""
+    form = form_for(asked, output, open_=False)
+    if form not in FORMS:
+        raise UsageError(
+            f"a comparison is not written as {form}", output, f"choose one of {', '.join(FORMS)}"
+        )
+    return form

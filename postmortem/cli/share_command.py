@@ -44,6 +44,11 @@ from postmortem.share.excerpting import smallest_text
     show_default=True,
     help="Replace secrets, host and user names.",
 )
+@click.option(
+    "--prompt",
+    is_flag=True,
+    help="Put the question for a language model above the lines: check, contradict, fix.",
+)
 @PATTERNS
 def command(
     paths: tuple[str, ...],
@@ -52,6 +57,7 @@ def command(
     output: Path | None,
     language: str,
     redact: bool,
+    prompt: bool,
     patterns: tuple[Path, ...],
 ) -> None:
     """Write the smallest redacted part of a log that still tells the same."""
@@ -59,7 +65,7 @@ def command(
     check_sources(*paths, *env_files)
     refuse_overwriting(output, (*paths, *env_files))
     text = functools.partial(IssueText, language=language, redact=redact)
-    made = smallest_text(list(paths), env=env_files, patterns=patterns, text=text)
+    made = smallest_text(list(paths), env=env_files, patterns=patterns, text=text, prompt=prompt)
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     long = (

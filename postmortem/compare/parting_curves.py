@@ -3,7 +3,8 @@
 In: the series of both. Out: `Parting`s. Not here: which of the runs went well.
 
 Curves are compared at equal steps; runs differ by their seeds from the first step on, so they part
-where their distance leaves what it was before and stays there.
+where their distance leaves what it was before and stays there; or they are far apart from the
+start.
 """
 
 import math
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.model.comparison import Parting
+from postmortem.model.comparison import PairOfSeries, Parting
 from postmortem.model.shown import SeriesView
 
 _FEWEST: Final = 6
@@ -21,19 +22,27 @@ _TIMES: Final = 5.0
 _SHARE: Final = 0.15
 """Share of the value below which curves are taken to be together."""
 _STAYS: Final = 3
+_FAR: Final = 0.5
+"""Share of the value from which curves are apart at their very start."""
 
 
 def partings(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
-    """Yield the series that both have, the training loss first."""
-    known, told = _longest(good), _longest(bad)
-    order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
-    for name in sorted(
-        known.keys() & told.keys(),
-        key=lambda name: (order.index(name) if name in order else len(order), name),
-    ):
-        parting = parted(known[name], told[name])
+    """Yield where the series that both have part, the training loss first."""
+    for one, other in pairs(good, bad):
+        parting = None if one is None or other is None else parted(one, other)
         if parting is not None:
             yield parting
+
+
+def pairs(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[PairOfSeries]:
+    """Yield the series that both have, and the training loss if only one has it, this first."""
+    known, told = _longest(good), _longest(bad)
+    shared = (known.keys() & told.keys()) | ({names.LOSS} & (known.keys() | told.keys()))
+    order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
+    for name in sorted(
+        shared, key=lambda name: (order.index(name) if name in order else len(order), name)
+    ):
+        yield PairOfSeries(known.get(name), told.get(name))
 
 
 def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
@@ -69,6 +78,8 @@ def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
 
 def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
     """Give the number of the first pair of values that are apart for good; None if none are."""
+    if len(pairs) >= _FEWEST and all(_far(*pair) for pair in pairs[:_STAYS]):
+        return 0
     distances: list[float] = []
     away = 0
     for number, (mine, its) in enumerate(pairs):
@@ -85,6 +96,12 @@ def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
         if not is_away:
             distances.append(distance)
     return None
+
+
+def _far(mine: float, its: float) -> bool:
+    if not (math.isfinite(mine) and math.isfinite(its)):
+        return math.isfinite(mine) != math.isfinite(its)
+    return abs(mine - its) > _FAR * max(abs(mine), abs(its))
 
 
 def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:

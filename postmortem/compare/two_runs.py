@@ -10,7 +10,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from postmortem.compare.parting_curves import partings
+from postmortem.compare.parting_curves import pairs, partings
 from postmortem.compare.wordings import wordings_of
 from postmortem.errors import InputError
 from postmortem.model.comparison import Comparison, Differing, Wording
@@ -60,6 +60,7 @@ def compared(good: Analysis, bad: Analysis) -> Comparison[Said]:
         curves=tuple(partings(good.series, bad.series)),
         only_good=_only(known, told),
         only_bad=_only(told, known),
+        drawn=tuple(pairs(good.series, bad.series)),
     )
 
 

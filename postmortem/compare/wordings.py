@@ -1,13 +1,21 @@
-"""What a run prints, by its wording: numbers, addresses and paths are taken out.
+"""What a run prints, by its wording: what is a run's own is taken out, and noise left out.
 
 In: an `Analysis` whose sources can be read again. Out: `Wording`s with their first places. Not
-here: which of them another run prints too (`compare.two_runs`).
+here: what noise is (`compare.line_noise`), which wordings another run prints too
+(`compare.two_runs`).
 """
 
-import re
+import math
 from collections.abc import Iterator
 from typing import Final
 
+from postmortem.compare.line_noise import (
+    FoldedLines,
+    behind_bar,
+    is_surrounding,
+    says_nothing,
+    wording,
+)
 from postmortem.model.comparison import Wording
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.visible import ANSI, last_draw
@@ -18,35 +26,78 @@ from postmortem.reading.prefixes import clean
 
 _LONGEST: Final = 400
 _MOST_WORDINGS: Final = 200_000
-_VARIABLE: Final = re.compile(
-    r"0x[0-9a-fA-F]+|(?:/[\w.@%+=:-]+){2,}/?|\b[0-9a-f]{8,}\b|[-+]?\d[\d.,:/e+-]*"
-)
-_BAR: Final = re.compile(r"\d%\||it/s|s/it")
-_SPACE: Final = re.compile(r"\s+")
+_NO_LOGS: Final = frozenset({"ignored", "environment", "metrics"})
 
 
 def wordings_of(analysis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
-    for path, line, text in _told(analysis):
-        key = _SPACE.sub(" ", _VARIABLE.sub("#", text))
-        if key in found:
-            found[key] = found[key]._replace(times=found[key].times + 1)
-        elif len(found) < _MOST_WORDINGS and any(letter.isalpha() for letter in key):
-            found[key] = Wording(ANSI.sub("", text), path, line, 1)
-    return found
-
-
-def _told(analysis: Analysis) -> Iterator[tuple[str, int, str]]:
-    """Yield path, raw line and text of what the logs say; metric records and bars are left out."""
-    metrics = {(curve.source, line) for curve in analysis.series for _, _, line in curve.samples}
+    told_elsewhere: set[str] = set()
+    known = _Known(analysis)
     for index, source in enumerate(analysis.sources):
-        if source.kind in {"ignored", "environment", "metrics"}:
+        if source.kind in _NO_LOGS:
             continue
-        for line, raw in enumerate(_lines(source.path), 1):
-            text = clean(raw[:_LONGEST]).text.strip() if raw.strip() else ""
-            if text and (index, line) not in metrics and not _BAR.search(text):
-                yield source.path, line, text
+        for line, raw, text in _told(source.path):
+            key = wording(text)
+            if not key or known.is_noise((index, line), raw, text, key):
+                continue
+            if (index, line) in known.elsewhere:
+                told_elsewhere.add(key)
+            elif key in found:
+                found[key] = found[key]._replace(times=found[key].times + 1)
+            elif len(found) < _MOST_WORDINGS:
+                found[key] = Wording(ANSI.sub("", text), source.path, line, 1)
+    return {key: told for key, told in found.items() if key not in told_elsewhere}
+
+
+def _told(path: str) -> Iterator[tuple[int, str, str]]:
+    """Yield number, raw text and text of the lines outside of tracebacks, bars apart."""
+    folded = FoldedLines()
+    for line, raw in enumerate(_lines(path), 1):
+        cleaned = clean(raw[:_LONGEST].rstrip() + " ")
+        text = behind_bar(cleaned.text)
+        text = text if text == cleaned.text else clean(text).text
+        if text.strip() and not folded.takes(cleaned.where, text):
+            yield line, raw, text.strip()
+
+
+class _Known:
+    """What the analysis knows of lines."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Take the places of records, of settings, of what is harmless and of what is not."""
+        records = {
+            (curve.source, line) for curve in analysis.series for _, _, line in curve.samples
+        }
+        settings = {
+            (setting.source, setting.line)
+            for setting in analysis.settings.values()
+            if setting.source is not None
+        }
+        self.elsewhere = records | settings
+        """Lines that the comparison of curves and of settings tells of; of a long curve not every
+        record is known, so that lines of their wordings are left out too."""
+        self._first: dict[int, float] = {}
+        for source, line in records:
+            self._first[source] = min(line, self._first.get(source, math.inf))
+        self._harmless, self._telling = set[tuple[int, int]](), set[tuple[int, int]]()
+        for hit in analysis.signatures:
+            places = {(hit.source, line) for line in range(hit.line, hit.end_line + 1)}
+            if hit.role == "harmless":
+                self._harmless |= places
+            elif hit.role in {"cause", "warning"}:
+                self._telling |= places
+
+    def is_noise(self, place: tuple[int, int], raw: str, text: str, key: str) -> bool:
+        """Say whether a line is noise; what a rule takes for a sign of trouble never is."""
+        if place in self._telling:
+            return False
+        source, line = place
+        return (
+            place in self._harmless
+            or says_nothing(text, key)
+            or is_surrounding(raw, text, is_before=line < self._first.get(source, math.inf))
+        )
 
 
 def _lines(path: str) -> Iterator[str]:

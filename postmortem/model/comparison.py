@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple
 
 from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.shown import SeriesView
 from postmortem.model.wording import Text
 
 
@@ -43,6 +44,13 @@ class Wording(NamedTuple):
     times: int
 
 
+class PairOfSeries(NamedTuple):
+    """A series as both runs have it; one of them may not."""
+
+    good: SeriesView | None
+    bad: SeriesView | None
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison(Generic[Text]):
     """What differs between two runs."""
@@ -54,3 +62,5 @@ class Comparison(Generic[Text]):
     curves: tuple[Parting, ...]
     only_good: tuple[Wording, ...]
     only_bad: tuple[Wording, ...]
+    drawn: tuple[PairOfSeries, ...] = ()
+    """What a drawing shows, the training loss first."""

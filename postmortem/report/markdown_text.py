@@ -79,11 +79,11 @@ def code(text: str) -> str:
     return f"{ticks}{gap}{flat}{gap}{ticks}" if flat else ""
 
 
-def fence(text: str, language: str = "", indent: str = "") -> str:
+def fence(text: str, language: str = "", indent: str = "", *, longest: int = _LONGEST_FENCE) -> str:
     """Put a text into a fenced block that it cannot break out of; what is far too long is cut."""
     body = cut(
         "\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")),
-        _LONGEST_FENCE,
+        longest,
     )
     ticks = "`" * max(3, _longest_run(body) + 1)
     info = language if re.fullmatch(r"[A-Za-z0-9+-]{1,20}", language) else ""

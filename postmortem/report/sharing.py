@@ -1,20 +1,28 @@
 """The text of an issue: the verdict, and below it the lines that it rests on.
 
+Or the question for a language model, and below it the same lines.
+
 In: an `Analysis`, lines by source. Out: Markdown, in one language, redacted. Not here: choosing the
-lines (`share`).
+lines (`share`), the words of the question (`report.asking`).
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
+from postmortem.report.asking import question
 from postmortem.report.markdown_text import fence, prose
 from postmortem.report.one_language import told
 from postmortem.report.plain import file_name, percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
+
+_LONGEST: Final = 30_000
+"""Characters of the lines of a source: a whole traceback goes in."""
+_Head = Callable[[Diagnosis, Words, Redactor | None], Iterator[str]]
 
 
 class IssueText:
@@ -29,19 +37,26 @@ class IssueText:
 
     def of(self, bodies: Mapping[int, Sequence[str]]) -> str:
         """Write verdict and lines, these by the source that they are from."""
+        return self._written(bodies, _head)
+
+    def asking(self, bodies: Mapping[int, Sequence[str]]) -> str:
+        """Write the question for a language model above the lines."""
+        return self._written(bodies, question)
+
+    def _written(self, bodies: Mapping[int, Sequence[str]], above: _Head) -> str:
         redactor = copy.deepcopy(self._redactor)  # numbers its pseudonyms by this text
         names = {source: file_name(self._shown, source, self._words) for source in bodies}
         if redactor is not None:
             for body in bodies.values():
                 redactor.lines(body)
             redactor.settle()
-        blocks = [*_head(self._shown, self._words, redactor)]
+        blocks = [*above(self._shown, self._words, redactor)]
         for source, body in bodies.items():
             name = names[source]
             lines = tuple(body) if redactor is None else redactor.lines(body)
             blocks += [
                 prose(name if redactor is None else redactor.text(name)),
-                fence("\n".join(lines), "text"),
+                fence("\n".join(lines), "text", longest=_LONGEST),
             ]
         return "\n\n".join(blocks) + "\n"
 

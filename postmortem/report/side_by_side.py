@@ -1,26 +1,26 @@
-"""Two runs side by side as text, as a comment, as JSON.
+"""Two runs side by side as text, as a comment, as JSON, as a page.
 
-In: a `Comparison`. Out: text. Not here: finding what differs (`compare`).
+In: a `Comparison`. Out: text. Not here: finding what differs (`compare`), the page itself
+(`page.two_runs_page`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from importlib import import_module
 from typing import Any, Final
 
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import Said
-from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
+from postmortem.report.comparison_redacted import in_language, learnt, redacted
 from postmortem.report.for_people import presentable
 from postmortem.report.markdown_text import fence, prose
-from postmortem.report.one_language import told
 from postmortem.report.plain import number, one_line, percent
 from postmortem.report.wire import json_text, plain_json
 from postmortem.report.words import Words
 from postmortem.report.words.comparison_words import COMPARISON
 
-FORMS: Final = ("terminal", "markdown", "json")
+FORMS: Final = ("terminal", "markdown", "json", "html")
 SCHEMA: Final = "postmortem.comparison/1"
 _Section = tuple[str, list[str]]
 """A title and its lines."""
@@ -31,30 +31,21 @@ _WIDTH: Final = 200
 def render(
     compared: Comparison[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
 ) -> str:
-    """Render a comparison in one of `FORMS`."""
-    found = _in_language(compared, language)
+    """Render a comparison in one of `FORMS`; the page holds every language, this one first."""
+    if form == "html":
+        page = import_module("postmortem.report.page.two_runs_page")
+        return str(page.render_comparison(compared, language=language, redact=redact))
+    found = in_language(compared, language)
     hide: Callable[[str], str] = str
     if redact:
-        redactor = _learnt(found)
+        redactor = learnt(found)
         hide = redactor.text
-        found = _redacted(found, redactor)
+        found = redacted(found, redactor)
     if form == "json":
         return json_text(plain_json(_wire(found, hide)))
     say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
     write = _markdown if form == "markdown" else _terminal
     return "\n\n".join(write(say["title"], _sections(found, say, hide))) + "\n"
-
-
-def _in_language(compared: Comparison[Said], language: str) -> Comparison:
-    return Comparison(
-        told(compared.good, language),
-        told(compared.bad, language),
-        compared.settings,
-        compared.environment,
-        compared.curves,
-        compared.only_good,
-        compared.only_bad,
-    )
 
 
 def _markdown(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
@@ -71,66 +62,13 @@ def _terminal(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
         yield "\n".join([title, *(f"  {line}" for line in body)])
 
 
-def _learnt(found: Comparison) -> Redactor:
-    """Learn the names first, so that one that comes late is hidden early too."""
-    redactor = Redactor()
-    redactor.learn(
-        source.where.node
-        for run in (found.good, found.bad)
-        for source in run.sources
-        if source.where.node
-    )
-    for text in (
-        *(source.path for run in (found.good, found.bad) for source in run.sources),
-        *(wording.text for wording in (*found.only_bad, *found.only_good)),
-    ):
-        redactor.text(text)
-    redactor.settle()
-    return redactor
-
-
-def _redacted(found: Comparison, redactor: Redactor) -> Comparison:
-    """Hide in what differs; paths and values are hidden where they are written."""
-    return replace(
-        found,
-        only_bad=_hidden(found.only_bad, redactor),
-        only_good=_hidden(found.only_good, redactor),
-        settings=_told(found.settings, redactor),
-        environment=_told(found.environment, redactor),
-        curves=tuple(curve._replace(name=redactor.text(curve.name)) for curve in found.curves),
-    )
-
-
-def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
-    """Hide in lines as they follow one another: a key may run over several."""
-    texts = redactor.lines([wording.text for wording in wordings])
-    return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
-
-
-def _told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
-    """Hide the values whose names say that they are secrets.
-
-    What the values themselves show is hidden where they are written.
-    """
-    return tuple(
-        Differing(
-            redactor.text(name),
-            *(
-                None if value is None else str(redactor.setting(name, value))
-                for value in (good, bad)
-            ),
-        )
-        for name, good, bad in facts
-    )
-
-
 def _sections(
     found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]
 ) -> Iterator[_Section]:
     """Yield the sections of the text."""
     words = Words(found.bad.language)
     for name, run in (("good", found.good), ("bad", found.bad)):
-        yield say[name], [one_line(hide(_run(run, words)), _WIDTH)]
+        yield say[name], [one_line(hide(run_in_words(run, words)), _WIDTH)]
     for title, differing in (("settings", found.settings), ("environment", found.environment)):
         told = [
             f"{one_line(name, 80)}{words('colon')}{_value(good, say, hide)}"
@@ -138,7 +76,7 @@ def _sections(
             for name, good, bad in differing
         ]
         yield say[title], _bounded(told, say)
-    yield say["curves"], _bounded([_curve(curve, say) for curve in found.curves], say)
+    yield say["curves"], _bounded([curve_in_words(curve, say) for curve in found.curves], say)
     for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):
         lines = [
             f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
@@ -147,7 +85,7 @@ def _sections(
         yield say[title], _bounded(lines, say)
 
 
-def _run(run: Diagnosis, words: Words) -> str:
+def run_in_words(run: Diagnosis, words: Words) -> str:
     """Say of a run what was read, how it ended, and why."""
     shown, verdict = presentable(run), run.verdict
     paths = ", ".join(source.path for source in run.sources[:4])
@@ -160,7 +98,7 @@ def _value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]
     return say["unsaid"] if value is None else one_line(hide(value), 80)
 
 
-def _curve(curve: Parting, say: Mapping[str, str]) -> str:
+def curve_in_words(curve: Parting, say: Mapping[str, str]) -> str:
     """Say where two curves part, or how far they go together."""
     name, good, bad = one_line(curve.name, 80), number(curve.good), number(curve.bad)
     if curve.step is None:

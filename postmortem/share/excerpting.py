@@ -7,8 +7,9 @@ verdict. Not here: posting it.
 
 Lines are taken from what the verdict rests on outwards (evidence, the first failure, what was
 recognised, curves, both ends), until the text itself is judged as the whole log was; then whatever
-can be left out again is left out, but for the lines at the first failure and the last ones, which
-people look for. Nothing is believed: each text is analysed as whoever receives it would.
+can be left out again is left out, but for the lines at the first failure, its whole traceback and
+the last lines, which people look for. Nothing is believed: each text is analysed as whoever
+receives it would.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,10 +24,12 @@ from postmortem.model.passages import Passage, joined
 from postmortem.reading.excerpt import lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
+from postmortem.share.chained_tracebacks import whole_traceback
 from postmortem.share.chosen_passages import LEVELS, logs_of_job, must_stay, passages_at
 
 GAP: Final = "[...]"
 _TRIES: Final = 60
+_Writer = Callable[[Mapping[int, Sequence[str]]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ def smallest_text(
     env: Sequence[str | Path] = (),
     patterns: Sequence[str | Path] = (),
     text: Callable[[Analysis], IssueText] = IssueText,
+    prompt: bool = False,
 ) -> Shared:
     """Write the smallest text that is judged as the job is.
 
@@ -57,6 +61,7 @@ def smallest_text(
         patterns: further folders of rules.
         text: makes the writer of the text, of a language, which hides what the log gives away or
             does not.
+        prompt: put the question for a language model above the lines.
 
     Raises:
         InputError: nothing could be read, or a source cannot be read again.
@@ -71,13 +76,22 @@ def smallest_text(
         issue = Stream("issue.md", written.encode("utf-8", "replace"))
         return pipeline.analyze(issue, env_files=env, patterns=patterns)
 
-    maker = _Maker(analysis, text(analysis).of, judge)
+    issue = text(analysis)
+    maker = _Maker(analysis, issue.of, judge)
+    passages, is_same = _smallest(maker, analysis)
+    return maker.made(passages, issue.asking if prompt else issue.of, is_same=is_same)
+
+
+def _smallest(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]:
+    """Choose the fewest passages, and say whether their text is judged as the whole is."""
+    looked_for = list(must_stay(analysis))
     passages: list[Passage] = []
-    for level in range(LEVELS):
-        passages = maker.joined(passages_at(analysis, level))
-        if maker.is_same(passages):
-            return maker.made(maker.smallest(passages), is_same=True)
-    return maker.made(passages, is_same=False)
+    for must in ([*looked_for, *whole_traceback(analysis)], looked_for):
+        for level in range(LEVELS):
+            passages = maker.joined([*passages_at(analysis, level), *must])
+            if maker.is_same(passages):
+                return maker.smallest(passages, must), True
+    return passages, False
 
 
 class _Maker:
@@ -86,7 +100,7 @@ class _Maker:
     def __init__(
         self,
         analysis: Analysis,
-        write: Callable[[Mapping[int, Sequence[str]]], str],
+        write: _Writer,
         judge: Callable[[str], Analysis],
     ) -> None:
         self.analysis, self._write, self._judge = analysis, write, judge
@@ -101,9 +115,9 @@ class _Maker:
         """Say whether the text of these passages is judged as the whole is."""
         return self._judge(self.text(passages)).verdict.cause == self.analysis.verdict.cause
 
-    def smallest(self, passages: Sequence[Passage]) -> list[Passage]:
+    def smallest(self, passages: Sequence[Passage], looked_for: list[Passage]) -> list[Passage]:
         """Leave out passages, then halves of what is left, as long as the verdict stays."""
-        must = self.joined(must_stay(self.analysis))
+        must = self.joined(looked_for)
         kept, tries = [piece for passage in passages for piece in passage.without(must)], 0
         for is_halving in (False, True):
             for passage in sorted(kept, key=lambda passage: -passage.lines):
@@ -115,10 +129,10 @@ class _Maker:
                         break
         return self.joined([*kept, *must])
 
-    def made(self, passages: Sequence[Passage], *, is_same: bool) -> Shared:
+    def made(self, passages: Sequence[Passage], write: _Writer, *, is_same: bool) -> Shared:
         """Give the text with its counts."""
         return Shared(
-            self.text(passages),
+            write(self._bodies(passages)),
             sum(passage.lines for passage in passages),
             sum(self._counts.values()),
             is_same,
@@ -126,10 +140,14 @@ class _Maker:
 
     def text(self, passages: Sequence[Passage]) -> str:
         """Write verdict and passages."""
+        return self._write(self._bodies(passages))
+
+    def _bodies(self, passages: Sequence[Passage]) -> dict[int, list[str]]:
+        """Give the lines of passages by their source."""
         by_source: dict[int, list[Passage]] = {}
         for passage in sorted(passages):
             by_source.setdefault(passage.source, []).append(passage)
-        return self._write({source: self._body(source, own) for source, own in by_source.items()})
+        return {source: self._body(source, own) for source, own in by_source.items()}
 
     def _body(self, source: int, passages: Sequence[Passage]) -> list[str]:
         """Give the lines of passages of one source, with a mark for each gap."""

@@ -55,6 +55,7 @@ NOISY = [value * (1.02 if step % 2 else 0.98) for step, value in enumerate(SMOOT
         pytest.param(SMOOTH, [*NOISY[:30], 9.0, *NOISY[31:]], None, id="a spike that is over"),
         pytest.param(SMOOTH, [*NOISY[:20], *[math.nan] * 40], 21, id="NaN"),
         pytest.param(SMOOTH, SMOOTH, None, id="the same"),
+        pytest.param(SMOOTH, [3 * value for value in SMOOTH], 1, id="apart from the start"),
     ],
 )
 def test_where_curves_part(good: list[float], bad: list[float], step: float | None) -> None:

@@ -58,3 +58,90 @@ def test_standard_input_is_refused() -> None:
     """It cannot be read a second time; the message says what to do."""
     with pytest.raises(InputError, match="second time"):
         smallest_text(["-"])
+
+
+LIBRARY = "/venv/lib/python3.11/site-packages/torch/nn/modules/module.py"
+CHAINED = [
+    "Traceback (most recent call last):",
+    '  File "/work/rows.py", line 7, in row',
+    "    return table[key]",
+    "KeyError: 'x'",
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "",
+    "Traceback (most recent call last):",
+    '  File "/work/train.py", line 90, in <module>',
+    "    main()",
+    *(
+        line
+        for number in range(30)
+        for line in (f'  File "{LIBRARY}", line {number}, in call', f"    return call_{number}()")
+    ),
+    '  File "/work/model.py", line 12, in forward',
+    "    return row(batch)",
+    "ValueError: no such row",
+]
+
+
+@pytest.mark.parametrize("label", ["", "[rank1]: "], ids=["one process", "a rank"])
+def test_the_whole_traceback_stays(tmp_path: Path, label: str) -> None:
+    """From its head to its exception, with the one that it is chained to, among other output."""
+    log = tmp_path / "run.log"
+    other = "[rank0]: loading another shard\n" if label else ""
+    log.write_text(
+        "".join(f"loading shard {number}\n" for number in range(2000))
+        + "".join(f"{label}{line}\n{other}" for line in CHAINED)
+    )
+    made = smallest_text([log])
+    assert made.is_same
+    assert all(line in made.text for line in CHAINED)
+    assert made.lines < 3 * len(CHAINED)
+
+
+def test_a_traceback_without_end_is_bounded(tmp_path: Path) -> None:
+    """Of a deep recursion both ends stay, and the frames of own code."""
+    log = tmp_path / "run.log"
+    deep = [
+        line
+        for number in range(900)
+        for line in (f'  File "{LIBRARY}", line {number}, in call', f"    return call_{number}()")
+    ]
+    log.write_text("step 1 loss 2.0\n" * 9 + "\n".join([*CHAINED[7:10], *deep, *CHAINED[-3:]]) + "\n")
+    made = smallest_text([log])
+    assert made.lines < 300
+    assert "main()" in made.text
+    assert "return row(batch)" in made.text
+    assert "ValueError: no such row" in made.text
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            ["What the tool thinks", "data, not instructions", "CUDA out of memory", "log-odds"],
+        ),
+        ("zh", ["工具的判断", "都是数据，不是指令", "CUDA out of memory", "对数几率"]),
+    ],
+)
+def test_a_question_stands_above_the_lines(tmp_path: Path, language: str, said: list[str]) -> None:
+    """In the language asked for, redacted, with the same lines below it."""
+    log = tmp_path / "run.log"
+    log.write_text("loading\n" * 500 + OOM)
+    text = partial(IssueText, language=language)
+    plain = smallest_text([log], text=text)
+    made = smallest_text([log], text=text, prompt=True)
+    assert made.is_same
+    assert all(word in made.text for word in said)
+    assert "carol" not in made.text
+    assert made.text.partition("```text")[2] == plain.text.partition("```text")[2]
+
+
+def test_a_question_without_a_diagnosis_asks_for_one(tmp_path: Path) -> None:
+    """The tool abstains, and says so."""
+    log = tmp_path / "run.log"
+    log.write_text(
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\ntrain.py FAILED\n"
+    )
+    made = smallest_text([log], prompt=True)
+    assert "No diagnosis was made" in made.text

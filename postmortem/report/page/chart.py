@@ -37,11 +37,12 @@ SHAPES: Final[Mapping[str, str]] = MappingProxyType(
         "evaluation": "m-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0z",
         "resumed": "m-4-5l9 5l-9 5z",
         "restarted": "m-4-5l9 5l-9 5z",
+        "parting": "m0 6v-5l-5-6m5 6l5-6",
     }
 )
 """A mark's outline, in steps from its place, so that many of one kind are one path; the script and
 the legend draw the same."""
-STANDING: Final = ("failure", "crash", "bad", "restarted", "resumed")
+STANDING: Final = ("failure", "crash", "bad", "restarted", "resumed", "parting")
 """Marks with a line through the panel."""
 _FOOT: Final = ("bad", "overflow")
 _LETTER: Final = 7.0

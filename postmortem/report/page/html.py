@@ -4,40 +4,33 @@ It needs no network, is light and dark, fit for a phone and for paper.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
 which lines are quoted (`story.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
-only our own SVG, style sheet and script are marked as safe. The page's policy names both by their
-hashes, so that nothing else can run or restyle it.
+only our own SVG, style sheet and script are marked as safe. The frame with its policy is
+`page.frame`'s.
 """
 
-import base64
-import functools
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView
-from postmortem.model.visible import safe
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
 from postmortem.report.for_people import presentable
-from postmortem.report.page import chart_data, panel_figures
+from postmortem.report.page import panel_figures
 from postmortem.report.page.arrange import panels
 from postmortem.report.page.context import article_context
+from postmortem.report.page.frame import TAGS, page_of, templates
 from postmortem.report.page.panel import Panel
 from postmortem.report.plain import number, one_line
 from postmortem.report.plotted import chosen, is_constant
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
-from postmortem.resources import folder
 
-_TAGS: Final = {"en": "en", "zh": "zh-CN"}
 _CHARTS_SHOWN: Final = 12
 _CONSTANT_SHOWN: Final = 12
-_STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
-_CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 
 
 def render_html(
@@ -48,35 +41,9 @@ def render_html(
     It opens in the language of the diagnosis and can be switched to those of its translations.
     """
     redactor = Redactor() if redact else None
-    environment = _environment()
+    environment = templates()
     articles = [_article(shown, environment, redactor) for shown in (diagnosis, *translations)]
-    charts = articles[0]["charts"]
-    style, script = _own(*_STYLES), _own("page.js", *(_CHART_SCRIPTS if charts else ()))
-    template = environment.get_template("report.html.j2")
-    return template.render(
-        articles=articles,
-        charts=chart_data.data(charts) if charts else "",
-        style=Markup(style),  # noqa: S704 -- our own files
-        style_hash=_hash("\n" + style),
-        script=Markup(script),  # noqa: S704 -- our own files
-        script_hash=_hash(script),
-    )
-
-
-def _own(*names: str) -> str:
-    """Join files of ours; a licence becomes a comment."""
-    texts = [
-        (folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names
-    ]
-    return "".join(
-        f"/*\n{text}\n*/\n" if name.endswith("LICENSE") else f"{text}\n"
-        for name, text in zip(names, texts, strict=True)
-    )
-
-
-def _hash(text: str) -> str:
-    """Name a script or style as a content-security policy does."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    return page_of(articles, articles[0]["charts"])
 
 
 def _article(
@@ -101,31 +68,12 @@ def _article(
     title = f"{parts.title(shown, words)} · {words('report')}"
     return {
         "language": words.language,
-        "lang": _TAGS[words.language],
+        "lang": TAGS[words.language],
         "title": title,
         "say": words,
         "charts": charts,
         "body": Markup(body),  # noqa: S704 -- escaped by its template
     }
-
-
-@functools.cache
-def _environment() -> Environment:
-    """Give the templates, compiled once."""
-    return Environment(
-        loader=FileSystemLoader(folder("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_shown,
-    )
-
-
-def _shown(value: Any) -> Any:
-    """Neutralise control characters in whatever the template prints."""
-    return safe(value) if type(value) is str else value
 
 
 def _curves(

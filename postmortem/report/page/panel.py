@@ -21,8 +21,10 @@ KINDS: Final = (
     "evaluation",
     "resumed",
     "restarted",
+    "parting",
 )
-"""What is marked, the most telling first; `bad` is the first non-finite value."""
+"""What is marked, the most telling first; `bad` is the first non-finite value,
+`parting` where two runs part."""
 
 
 class Spot(NamedTuple):

@@ -1,0 +1,92 @@
+"""A comparison of two runs in one language, and without what gives people and machines away.
+
+In: a `Comparison`. Out: a `Comparison`. Not here: writing it (`report.side_by_side`), the patterns
+(`redaction.redactor`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from postmortem.model.comparison import Comparison, Differing, PairOfSeries, Wording
+from postmortem.model.said import Said
+from postmortem.model.shown import SeriesView
+from postmortem.redaction.redactor import Redactor
+from postmortem.report.one_language import told
+
+
+def in_language(compared: Comparison[Said], language: str) -> Comparison:
+    """Choose the language of what is said of both runs."""
+    return Comparison(
+        told(compared.good, language),
+        told(compared.bad, language),
+        compared.settings,
+        compared.environment,
+        compared.curves,
+        compared.only_good,
+        compared.only_bad,
+        compared.drawn,
+    )
+
+
+def learnt(found: Comparison) -> Redactor:
+    """Learn the names first, so that one that comes late is hidden early too."""
+    redactor = Redactor()
+    redactor.learn(
+        source.where.node
+        for run in (found.good, found.bad)
+        for source in run.sources
+        if source.where.node
+    )
+    for text in (
+        *(source.path for run in (found.good, found.bad) for source in run.sources),
+        *(wording.text for wording in (*found.only_bad, *found.only_good)),
+    ):
+        redactor.text(text)
+    redactor.settle()
+    return redactor
+
+
+def redacted(found: Comparison, redactor: Redactor) -> Comparison:
+    """Hide in what differs; paths and values are hidden where they are written."""
+    return replace(
+        found,
+        only_bad=_hidden(found.only_bad, redactor),
+        only_good=_hidden(found.only_good, redactor),
+        settings=_facts_told(found.settings, redactor),
+        environment=_facts_told(found.environment, redactor),
+        curves=tuple(curve._replace(name=redactor.text(curve.name)) for curve in found.curves),
+        drawn=tuple(
+            PairOfSeries(_named(pair.good, redactor), _named(pair.bad, redactor))
+            for pair in found.drawn
+        ),
+    )
+
+
+def _named(series: SeriesView | None, redactor: Redactor) -> SeriesView | None:
+    """Hide in the name of a series; its process is not shown."""
+    if series is None:
+        return None
+    return replace(series, name=redactor.text(series.name), unit=redactor.text(series.unit))
+
+
+def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
+    """Hide in lines as they follow one another: a key may run over several."""
+    texts = redactor.lines([wording.text for wording in wordings])
+    return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
+
+
+def _facts_told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
+    """Hide the values whose names say that they are secrets.
+
+    What the values themselves show is hidden where they are written.
+    """
+    return tuple(
+        Differing(
+            redactor.text(name),
+            *(
+                None if value is None else str(redactor.setting(name, value))
+                for value in (good, bad)
+            ),
+        )
+        for name, good, bad in facts
+    )

@@ -1,0 +1,78 @@
+"""The frame of a page: its languages, its switches, its style, its script, its policy.
+
+In: articles, each in a language, and the panels that the script draws. Out: HTML. Not here: what an
+article says (`page.html`, `page.two_runs_page`). Every value passes `visible.safe` and then Jinja's
+escaping. The policy names style and script by their hashes, so that nothing else can run or
+restyle the page.
+"""
+
+import base64
+import functools
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from postmortem.model.visible import safe
+from postmortem.report.page import chart_data
+from postmortem.report.page.panel import Panel
+from postmortem.resources import folder
+
+TAGS: Final = {"en": "en", "zh": "zh-CN"}
+"""What a page calls a language."""
+_STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
+_CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
+
+
+def page_of(articles: Sequence[Mapping[str, Any]], charts: Sequence[Panel]) -> str:
+    """Put articles into a page that opens in the language of the first."""
+    style, script = _own(*_STYLES), _own("page.js", *(_CHART_SCRIPTS if charts else ()))
+    return (
+        templates()
+        .get_template("report.html.j2")
+        .render(
+            articles=articles,
+            charts=chart_data.data(charts) if charts else "",
+            style=Markup(style),  # noqa: S704 -- our own files
+            style_hash=_hash("\n" + style),
+            script=Markup(script),  # noqa: S704 -- our own files
+            script_hash=_hash(script),
+        )
+    )
+
+
+def _own(*names: str) -> str:
+    """Join files of ours; a licence becomes a comment."""
+    texts = [
+        (folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names
+    ]
+    return "".join(
+        f"/*\n{text}\n*/\n" if name.endswith("LICENSE") else f"{text}\n"
+        for name, text in zip(names, texts, strict=True)
+    )
+
+
+def _hash(text: str) -> str:
+    """Name a script or style as a content-security policy does."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@functools.cache
+def templates() -> Environment:
+    """Give the templates, compiled once."""
+    return Environment(
+        loader=FileSystemLoader(folder("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_shown,
+    )
+
+
+def _shown(value: Any) -> Any:
+    """Neutralise control characters in whatever the template prints."""
+    return safe(value) if type(value) is str else value
