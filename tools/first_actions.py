@@ -23,7 +23,12 @@ from postmortem.model.answer import Fix
 
 SHOWN: Final = 4
 """An action is met if one of the first so many fixes of the first cause names it."""
-OTHER_NAMES: Final = {"ultralytics": {"yolo"}, "mmengine": {"mmcv"}, "pytorch": {"torch"}}
+OTHER_NAMES: Final = {
+    "ray-train": {"ray"},
+    "ultralytics": {"yolo"},
+    "mmengine": {"mmcv"},
+    "pytorch": {"torch"},
+}
 """The names that reports may give a stack besides its own."""
 
 

@@ -27,6 +27,7 @@ _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
 """Whose wheels come in builds for each CUDA, from the same index."""
 _RATE: Final = "learning_rate"
+_QUOTED: Final = re.compile(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
 
 
 def own_figures(
@@ -41,7 +42,7 @@ def own_figures(
     strongest signature captured). A value that could do harm in a command is left out: the default
     stands.
     """
-    given = {name: value for name, value in (extra or {}).items() if value}
+    given = {name: _bare(value) for name, value in (extra or {}).items() if value}
     values = {**settings, **given}
     if number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
@@ -50,6 +51,12 @@ def own_figures(
     values |= _halves(settings) | _rates_and_batches(values)
     values |= _software(case.environment) | names_of(given)
     return {name: value for name, value in values.items() if _may_stand(name, value)} | _fit(case)
+
+
+def _bare(value: str) -> str:
+    """Take off the quotes in which a program prints a path."""
+    found = _QUOTED.fullmatch(value)
+    return found["inner"] if found else value
 
 
 def _fit(case: Case) -> dict[str, str]:

@@ -74,8 +74,12 @@ def _present(case: Case, stacks: StackRules) -> list[str]:
 
 
 def _uppermost(names: Sequence[str], stacks: StackRules) -> list[str]:
-    """Name those of several stacks on which no other of them stands."""
-    return [name for name in names if not any(name in stacks.below(one) for one in names)]
+    """Name those of several stacks on which no other of them stands.
+
+    Plain PyTorch speaks alone or not at all: a loader of it beside JAX makes no loop of PyTorch.
+    """
+    tops = [name for name in names if not any(name in stacks.below(one) for one in names)]
+    return [name for name in tops if name != PLAIN] or tops
 
 
 def _plain(tops: Sequence[str], stacks: StackRules) -> list[str]:

@@ -41,6 +41,8 @@ _PHASES: Final = (
     ),
 )
 """Names of functions that tell of a phase; the first that fits a name counts."""
+_LOSS: Final = re.compile(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
+"""Names of functions that are called in training and in evaluation, never in loading."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -80,7 +82,7 @@ def _by_frames(finding: Finding, observed: Observed) -> list[Shape] | None:
             return [Shape(_SHAPES[told], said, finding.source, finding.where, finding.line)]
         if told:
             return []
-    return None
+    return [] if any(_LOSS.search(frame.function) for frame in frames) else None
 
 
 def _by_lines(finding: Finding, observed: Observed) -> list[Shape]:
