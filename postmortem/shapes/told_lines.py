@@ -13,6 +13,8 @@ from postmortem.reading.prefixes import clean
 from postmortem.shapes.observed import Observed
 
 _MOST_LINE: Final = 400
+_MOST_UNDER: Final = 12
+"""Lines that may stand under a heading."""
 _ASKS: Final = re.compile(r"(?:isnan|isinf|isfinite)\(")
 _YES: Final = re.compile(r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b""")
 """The answer to such a question, but an empty list or a plain no."""
@@ -29,12 +31,21 @@ def lines_told(job: Observed) -> Iterator[tuple[int, int, str]]:
     for source in job.processes:
         parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]
         parts += [(begin, text) for place, begin, text in job.around if place == source]
-        for begin, text in parts:
-            rows = text.split("\n")
+        for begin, part in parts:
+            rows = part.split("\n")
             for number, row in enumerate(rows, begin):
                 if row.strip() and (source, number) not in told:
                     told.add((source, number))
-                    yield source, number, _whole(row, rows[number - begin + 1 :])
+                    text = _whole(row, rows[number - begin + 1 :])
+                    yield source, number, _headed(text, row, rows[: number - begin])
+
+
+def _headed(text: str, row: str, above: Sequence[str]) -> str:
+    """Put the heading before a line that stands indented under it: `the batch:`, `  mean nan`."""
+    if not text or not row.startswith((" ", "\t")):
+        return text
+    heading = next((line for line in reversed(above[-_MOST_UNDER:]) if line[:1].strip()), "")
+    return f"{heading.strip()} {text}"[:_MOST_LINE] if heading.rstrip().endswith(":") else text
 
 
 def _whole(row: str, behind: Sequence[str]) -> str:

@@ -70,6 +70,13 @@ def test_figures_doubts_and_code_tell_nothing(line: str) -> None:
     assert told(line) == []
 
 
+def test_a_line_is_read_under_its_heading() -> None:
+    """What stands indented below a colon is said of what stands before it."""
+    found = told_reasons.reasons(observed("statistics of the input batch:", "   mean   nan"))
+    assert [shape.id for shape in found] == ["told-inputs"]
+    assert not list(told_reasons.reasons(observed("the input batch", "   mean   nan")))
+
+
 def test_nothing_is_told_beside_a_sound_loss() -> None:
     """A line about weights means nothing where all values are finite."""
     assert told("13 tensors contain NaN: a.weight", losses=(2.0, 1.0)) == []
