@@ -17,6 +17,7 @@ from postmortem.inference.predicates import holds
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
 from postmortem.knowledge.snippets import Snippet, code, fill
+from postmortem.knowledge.stack_rules import StackRules
 from postmortem.model.answer import Fix
 from postmortem.model.said import Said, both
 
@@ -52,7 +53,7 @@ def fixes_for(
         and _is_possible(entry, case, extra or {})
         and holds(entry.asked, case) is not None
     ]
-    told = {entry.id: _fix(entry, voice, values) for entry in entries}
+    told = {entry.id: _fix(entry, voice, values, knowledge.stacks) for entry in entries}
     left = [
         entry
         for entry in entries
@@ -116,8 +117,10 @@ def _may_be_said(entry: FixRule, voice: Speakers) -> bool:
     return is_mine and voice.may_say(f"{entry.title['en']} {entry.why['en']}")
 
 
-def _fix(entry: FixRule, voice: Speakers, values: Mapping[str, str]) -> Fix[Said]:
-    snippet = _snippet(entry, voice)
+def _fix(
+    entry: FixRule, voice: Speakers, values: Mapping[str, str], stacks: StackRules
+) -> Fix[Said]:
+    snippet = _snippet(entry, voice, stacks)
 
     def filled(text: str) -> str:
         return fill(text, values)
@@ -134,10 +137,12 @@ def _fix(entry: FixRule, voice: Speakers, values: Mapping[str, str]) -> Fix[Said
     )
 
 
-def _snippet(entry: FixRule, voice: Speakers) -> Snippet:
+def _snippet(entry: FixRule, voice: Speakers, stacks: StackRules) -> Snippet:
     """Take the snippet of the first who speaks for the job and has one for its platform.
 
     Where none has, the plain sentence stands alone: no code of another stack.
     """
-    found = (entry.snippets[key] for key in voice.keys if key in entry.snippets)
-    return next((one for one in found if voice.may_say(one.code)), _NO_CODE)
+    found = (
+        stacks.get(key).snippets.get(entry.id) or entry.snippets.get(key) for key in voice.keys
+    )
+    return next((one for one in found if one and voice.may_say(one.code)), _NO_CODE)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,10 +19,10 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
-from postmortem.knowledge.stack_rules import StackRule, StackRules, sighting, stack
+from postmortem.knowledge.stack_rules import StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
-_FORM: Final = "stacks and keys"
+_FORM: Final = "packed stacks"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 BESIDE: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -234,7 +234,6 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
     causes = {entry["id"]: cause_rule(entry, conditions) for entry in value["causes"]}
     taxonomy = value["taxonomy"]
     signatures = tuple(_signature(entry) for entry in value["signatures"])
-    stacks = [stack(entry) for entry in value["stacks"]]
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
         signatures=signatures,
@@ -246,18 +245,12 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         },
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
-        fixes=tuple(_with_stacks(fix_rule(entry, conditions), stacks) for entry in value["fixes"]),
-        stacks=StackRules(stacks),
+        fixes=tuple(fix_rule(entry, conditions) for entry in value["fixes"]),
+        stacks=StackRules(map(stack, value["stacks"])),
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
     )
-
-
-def _with_stacks(fix: FixRule, stacks: Iterable[StackRule]) -> FixRule:
-    """Give a fix the snippets that the files of stacks hold for it."""
-    own = {one.id: one.snippets[fix.id] for one in stacks if fix.id in one.snippets}
-    return replace(fix, snippets={**fix.snippets, **own}) if own else fix
 
 
 def _formats(value: Mapping[str, Any]) -> Iterator[Format]:

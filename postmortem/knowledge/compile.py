@@ -51,8 +51,11 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
 
 
 def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
-    """Leave out of a compiled value what only proves the rules of these kinds: their examples."""
-    return {
+    """Leave out of a compiled value what only proves the rules of these kinds: their examples.
+
+    The snippets of a stack become one text: a run unpacks those of the stacks that it shows.
+    """
+    found = {
         kind: [
             {key: content for key, content in entry.items() if key != "examples"} for entry in rules
         ]
@@ -60,6 +63,12 @@ def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str,
         else rules
         for kind, rules in value.items()
     }
+    if "stacks" in found:
+        found["stacks"] = [
+            {**entry, "snippets": json.dumps(entry.get("snippets") or {}, ensure_ascii=False)}
+            for entry in found["stacks"]
+        ]
+    return found
 
 
 def expanded(conditions: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ recognises its files in frames and commands. Not here: which stacks a job has (`
 which of them speaks for it (`fixes.speakers`).
 """
 
+import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -50,8 +52,13 @@ class StackRule:
     """Causes of which it is the subject: their fixes speak of it, whatever else the log shows."""
     words: tuple[str, ...] = ()
     """Words that only its users type."""
-    snippets: Mapping[str, Snippet] = field(default_factory=dict)
-    """By the id of the fix."""
+    packed: str = "{}"
+    """Its snippets, as JSON."""
+
+    @property
+    def snippets(self) -> Mapping[str, Snippet]:
+        """Its snippets, by the id of the fix."""
+        return _unpacked(self.packed)
 
 
 class StackRules:
@@ -103,8 +110,23 @@ def stack(entry: Mapping[str, Any]) -> StackRule:
         {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
         frozenset(entry.get("causes") or ()),
         tuple(entry.get("words") or ()),
-        {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
+        _packed(entry.get("snippets") or {}),
     )
+
+
+def _packed(raw: str | Mapping[str, Any]) -> str:
+    return raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+
+
+def snippets_in(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the snippets of a compiled stack, packed or not."""
+    raw = entry.get("snippets") or {}
+    return dict(json.loads(raw) if isinstance(raw, str) else raw)
+
+
+@functools.lru_cache(maxsize=256)
+def _unpacked(packed: str) -> dict[str, Snippet]:
+    return {name: snippet(one) for name, one in json.loads(packed).items()}
 
 
 def sighting(entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from postmortem.knowledge.snippets import code, fill, snippet
+from postmortem.knowledge.stack_rules import snippets_in
 from postmortem.report.manual.entries import Explained, Rules
 from postmortem.report.manual.headings import HEADINGS, LEVELS, WORDS, names
 
@@ -190,8 +191,8 @@ def _fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section("asked", [asked] if asked else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
-        if entry.id in (stack.get("snippets") or {}):
-            snippets[stack["id"]] = stack["snippets"][entry.id]
+        if entry.id in (own := snippets_in(stack)):
+            snippets[stack["id"]] = own[entry.id]
     for name, one in snippets.items():
         yield from (f"## {names(name).text(page.language)}", "", *_snippet(page, one), "")
     yield from page.section("references", _references(raw))
@@ -207,7 +208,7 @@ def _stack(page: _Sheet, entry: Explained) -> Iterator[str]:
     over = ", ".join(f"`{name}`" for name in raw.get("over") or ())
     yield from page.section("over", [over] if over else [])
     fixes = {one["id"]: one for one in page.rules["fixes"]}
-    for name, one in (raw.get("snippets") or {}).items():
+    for name, one in snippets_in(raw).items():
         title = page.text(fixes[name]["title"]) if name in fixes else name
         yield from (f"## {page.aside(title, f'`{name}`')}", "", *_snippet(page, one), "")
     yield from page.section("references", _references(raw))
