@@ -1,6 +1,7 @@
 """Build hook: compile `patterns/` into one JSON inside the wheel, so that a start needs no YAML.
 
-In: the checkout. Out: `postmortem/_data/knowledge.json` in the wheel. Not here: an editable
+In: the checkout. Out: `postmortem/_data/knowledge.json` in the wheel, the snippets of each
+stack beside it. Not here: an editable
 install, which reads `patterns/` itself.
 """
 
@@ -29,8 +30,14 @@ class CompilePatterns(BuildHookInterface[Any]):
         folder = Path(tempfile.mkdtemp(prefix="postmortem-build-"))
         target = folder / "knowledge.json"
         value = compiler.for_a_run(compiler.compile_folders([root / "patterns"]))
+        included = build_data["force_include"]
+        for stack in value["stacks"]:  # a run reads those of the stacks that it shows
+            apart = folder / f"{stack['id']}.json"
+            apart.write_text(stack.pop("snippets"), encoding="utf-8")
+            stack["apart"] = True
+            included[str(apart)] = f"postmortem/_data/stacks/{apart.name}"
         target.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-        build_data["force_include"][str(target)] = "postmortem/_data/knowledge.json"
+        included[str(target)] = "postmortem/_data/knowledge.json"
 
 
 def _compiler(root: Path) -> Any:

@@ -39,6 +39,15 @@ def compiled() -> Path | None:
     return path if path.is_file() else None
 
 
+def compiled_stack(name: str) -> str:
+    """Give what was compiled into the wheel of one stack: it lies apart from all that a run reads.
+
+    Raises:
+        OSError: it is not there.
+    """
+    return (_PACKAGE / "_data" / "stacks" / f"{name}.json").read_text(encoding="utf-8")
+
+
 def recall(kind: str, stamp: str) -> bytes | None:
     """Give what was kept under this name, or None."""
     try:

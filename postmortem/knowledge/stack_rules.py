@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from postmortem.knowledge.snippets import Snippet, snippet
+from postmortem.resources import compiled_stack
 
 PLAIN: Final = "pytorch"
 """The stack of whoever writes the training loop in plain PyTorch."""
@@ -52,13 +53,13 @@ class StackRule:
     """Causes of which it is the subject: their fixes speak of it, whatever else the log shows."""
     words: tuple[str, ...] = ()
     """Words that only its users type."""
-    packed: str = "{}"
-    """Its snippets, as JSON."""
+    packed: str | None = "{}"
+    """Its snippets, as JSON; None where they lie apart, in a wheel."""
 
     @property
     def snippets(self) -> Mapping[str, Snippet]:
         """Its snippets, by the id of the fix."""
-        return _unpacked(self.packed)
+        return _typed(self.id, self.packed)
 
 
 class StackRules:
@@ -110,23 +111,29 @@ def stack(entry: Mapping[str, Any]) -> StackRule:
         {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
         frozenset(entry.get("causes") or ()),
         tuple(entry.get("words") or ()),
-        _packed(entry.get("snippets") or {}),
+        _packed(entry),
     )
 
 
-def _packed(raw: str | Mapping[str, Any]) -> str:
+def _packed(entry: Mapping[str, Any]) -> str | None:
+    raw = entry.get("snippets") or {}
+    if entry.get("apart"):
+        return None
     return raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
 
 
 def snippets_in(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the snippets of a compiled stack, packed or not."""
-    raw = entry.get("snippets") or {}
-    return dict(json.loads(raw) if isinstance(raw, str) else raw)
+    """Give the snippets of a compiled stack, wherever they lie."""
+    return _unpacked(entry["id"], _packed(entry))
+
+
+def _unpacked(name: str, packed: str | None) -> dict[str, Any]:
+    return dict(json.loads(compiled_stack(name) if packed is None else packed))
 
 
 @functools.lru_cache(maxsize=256)
-def _unpacked(packed: str) -> dict[str, Snippet]:
-    return {name: snippet(one) for name, one in json.loads(packed).items()}
+def _typed(name: str, packed: str | None) -> dict[str, Snippet]:
+    return {fix: snippet(one) for fix, one in _unpacked(name, packed).items()}
 
 
 def sighting(entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ Whoever checks a run prints what he finds in words of his own, but the subjects 
 few. Figures of the training are taken out first, so that what is left is told of something else.
 """
 
+import functools
 import re
 from typing import Final, NamedTuple
 
@@ -66,19 +67,20 @@ class _Topic(NamedTuple):
     """What may be told of: a subject in one of its bad states."""
 
     id: str
-    subject: re.Pattern[str]
-    state: re.Pattern[str]
-    takes_values: bool
+    subject: str
+    state: str
+    takes_values: bool = False
     """Not finite is a bad state of it as well."""
 
 
-def _topic(name: str, subject: str, state: str, *, takes_values: bool = False) -> _Topic:
-    words, states = re.compile(subject, re.IGNORECASE), re.compile(state, re.IGNORECASE)
-    return _Topic(name, words, states, takes_values)
+@functools.cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compile a pattern when a log first asks for it: a start does not pay for it."""
+    return re.compile(text, re.IGNORECASE)
 
 
 _TOPICS: Final = (
-    _topic(
+    _Topic(
         "told-labels",
         r"\b(?:labels?|targets?|supervis\w{2,4}|answers?|responses?|completions?)\b"
         r"|\b(?:loss|target|valid|label|trainable|unmasked|assistant|response)_?[ -]?tokens?"
@@ -91,7 +93,7 @@ _TOPICS: Final = (
         r"|\b0 (?:/|of|out of) \d+ (?:[\w-]{1,20} ){0,2}(?:tokens?|labels?|targets?)"
         r"|(?:全|都|均).{0,8}(?:-100|屏蔽|忽略|为空)|unique\(\)\W{1,12}\[-100\]",
     ),
-    _topic(
+    _Topic(
         "told-mask",
         r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|掩码|填充",
         r"\ball[- ]?(?:zeros?|false|masked|-?inf)|\b(?:zeros?|false|masked|padding) only"
@@ -100,14 +102,14 @@ _TOPICS: Final = (
         r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)|全(?:部|为|是)",
         takes_values=True,
     ),
-    _topic(
+    _Topic(
         "told-embeddings",
         r"\bembed\w*|\bwte\b|\blm_head rows?|\b(?:new|added|special|extra) (?:tokens?|rows)\b",
         r"untrained|never (?:been )?trained|not (?:been )?trained|uninit\w*|all[- ]?zeros?"
         r"|\b(?:is|are|were|to|with) zeros?\b|\bzero(?:ed|[- ](?:rows?|norms?|vectors?))"
         r"|norms?\b[ =:]{0,3}(?:~ ?)?0\.0{1,6}\d{0,4}\b|near[- ]zero|未训练",
     ),
-    _topic(
+    _Topic(
         WEIGHTS,
         r"(?<!sample )\bweights?\b|\bparam(?:eter)?s?\b|\d tensors\b|state_?dict|checkpoint|\bckpt"
         r"|lm_head|named_parameters|\w\.(?:weight|bias)\b|exp_avg|optimi[sz]er (?:state|moments?)"
@@ -115,7 +117,7 @@ _TOPICS: Final = (
         r"uninitiali[sz]ed|never (?:filled|loaded|written)|\ball zeros?\b|garbage|meta device",
         takes_values=True,
     ),
-    _topic(
+    _Topic(
         "told-operation",
         r"\b(?:log1?p?(?=\(| of)|ln(?=\()|sqrt|rsqrt|exp(?=\()|div(?:ision|ide[sd]?)?|acos|arccos"
         r"|asin|atan2|pow|cholesky|eigh|svd|denominators?|union|intersection)\b|除以|除零|对数",
@@ -124,7 +126,7 @@ _TOPICS: Final = (
         r"|without (?:an )?eps|\bsingular|max\(\) ?= ?\d{2,}|\boutside\b"
         r"|\bout of (?:its |the )?domain|\bundefined\b|\babove 1\b|\bbelow (?:0|-1)\b",
     ),
-    _topic(
+    _Topic(
         "told-device",
         r"\branks? \d|\bgpus?\b|\bnodes?\b|\bcards?\b|\breplicas?\b|\bhosts?\b|卡|节点",
         r"(?:checksum|hash|param|weight|result|output|value)\w*.{0,40}(?:differ|mismatch|disagree)"
@@ -133,7 +135,7 @@ _TOPICS: Final = (
         r"|replac\w*)\b.{0,60}\b(?:gpu|node|rank|card|host)\b.{0,60}\b(?:ok|fine|finite|clean|gone"
         r"|without|works|mismatch\w*|differ\w*|nan)\b",
     ),
-    _topic(
+    _Topic(
         _INPUTS,
         r"\b(?:inputs?|batch(?:es)?|samples?|rows?|columns?|features?|pixels?|images?|frames?"
         r"|utt\w*|audio|wav\w*|mels?|spectrogram\w*|voxels?|box(?:es)?|points?|records?|graphs?"
@@ -153,10 +155,10 @@ def topic_of(text: str, behind: int) -> str | None:
     rest = _PAIR.sub(_kept, text)
     is_bad = _HELD.search(rest) is not None
     for topic in _TOPICS:
-        if topic.subject.search(rest) is None:
+        if _pattern(topic.subject).search(rest) is None:
             continue
         is_near = topic.id != _INPUTS or -_NEAR <= behind <= 2
-        if (topic.takes_values and is_bad) or (is_near and topic.state.search(text)):
+        if (topic.takes_values and is_bad) or (is_near and _pattern(topic.state).search(text)):
             return topic.id
     subset = _SUBSET.search(text) if NOT_FINITE.search(text) else None
     is_part = subset is not None and int(subset["some"]) < int(subset["all"])
