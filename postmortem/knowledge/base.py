@@ -213,7 +213,7 @@ def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     except ValueError:
         # Whoever works on rules looks at the examples of those that read logs.
         value = for_a_run(compile_folders(folders), ("conditions",))
-    resources.keep("knowledge", stamp, json.dumps(value, ensure_ascii=False).encode())
+    resources.keep("knowledge", stamp, json.dumps(value).encode("ascii"))
     return value
 
 
