@@ -106,7 +106,9 @@ def test_a_traceback_without_end_is_bounded(tmp_path: Path) -> None:
         for number in range(900)
         for line in (f'  File "{LIBRARY}", line {number}, in call', f"    return call_{number}()")
     ]
-    log.write_text("step 1 loss 2.0\n" * 9 + "\n".join([*CHAINED[7:10], *deep, *CHAINED[-3:]]) + "\n")
+    log.write_text(
+        "step 1 loss 2.0\n" * 9 + "\n".join([*CHAINED[7:10], *deep, *CHAINED[-3:]]) + "\n"
+    )
     made = smallest_text([log])
     assert made.lines < 300
     assert "main()" in made.text
