@@ -9,6 +9,7 @@ cmark-gfm, json. There is no form of comma-separated values.
 """
 
 import base64
+import functools
 import hashlib
 import json
 import os
@@ -17,6 +18,7 @@ import shlex
 import sys
 import unicodedata
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -150,7 +152,7 @@ def own() -> set[tuple[str, str]]:
     }
 
 
-def check_page(text: str, own: set[tuple[str, str]], references: set[str]) -> None:
+def check_page(text: str, own: AbstractSet[tuple[str, str]], references: set[str]) -> None:
     """Only our own elements and attributes, and one script that runs, which the policy names.
 
     Links lead within the page or to references of the knowledge base.
@@ -394,10 +396,27 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("form", side_by_side.FORMS)
 def test_a_hostile_comparison_is_text(form: str, pair: tuple[Path, Path]) -> None:
     """Names, settings, packages and lines of either run."""
+    checks = {"terminal": check_terminal, "markdown": check_comment, "json": check_json}
     for one in (compare_runs([pair[0]], [pair[1]]), compare_runs([pair[1]], [pair[0]])):
         for redact in (True, False):
             text = side_by_side.render(one, form, redact=redact)
-            {"terminal": check_terminal, "markdown": check_comment, "json": check_json}[form](text)
+            if form == "html":
+                check_page(text, elements_of_a_comparison(pair[0]), set())
+            else:
+                checks[form](text)
+
+
+@functools.cache
+def elements_of_a_comparison(good: Path) -> frozenset[tuple[str, str]]:
+    """The elements of a comparison of two harmless runs that differ in all that can."""
+    other = good.with_name("other.log")
+    lines = [f"{{'loss': {9 - n}, 'learning_rate': 1e-04, 'epoch': {n / 10}}}\n" for n in range(20)]
+    other.write_text(
+        "".join(lines) + "learning_rate: 4\nRuntimeError: all is lost\n", encoding="utf-8"
+    )
+    pairs = ((good, other), (other, good), (good, good))
+    pages = (side_by_side.render(compare_runs([a], [b]), "html") for a, b in pairs)
+    return frozenset(kind for page in pages for kind in Elements(page).kinds)
 
 
 @pytest.mark.parametrize(

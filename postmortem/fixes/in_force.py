@@ -12,7 +12,7 @@ from postmortem.facts.fact_store import typed
 
 _COMMENT: Final = re.compile(r"(?<!\S)(?:#|//).*")
 _PAIR: Final = re.compile(
-    r"(?:--)?(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
+    r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
     r"(?P<value>[\"']?[\w.+-]{1,60}[\"']?)(?=$|[\s,;)}\]])",
     re.MULTILINE,
 )

@@ -127,7 +127,7 @@ def test_pointing_reads_step_value_and_line_of_all_curves(opened: Open) -> None:
     box = panels(page).locator(".u-over").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 50)
     assert read_out(page).startswith("step 13 | loss NaN | loss_scale 1 | line 186")
-    assert "learning_rate 0.12" in read_out(page, 2)
+    assert read_out(page, 1).startswith("step 13 | ")
     assert panels(page).locator(".panel-read a").first.get_attribute("href") == "#en-0-L186"
     panels(page).locator(".panel-read a").first.click()
     assert page.url.endswith("#en-0-L186")
