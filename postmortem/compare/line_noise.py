@@ -14,7 +14,8 @@ _DAY: Final = (
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 )
 _OWN: Final = re.compile(
-    r"(?<![\w.@%+=:~-])(?:[A-Za-z]{1,9}:)?(?:[\w.@%+=:~-]{0,120}[/\\]){1,40}[\w.@%+=:~-]{0,120}"  # paths, addresses
+    # paths, addresses
+    r"(?<![\w.@%+=:~-])(?:[A-Za-z]{1,9}:)?(?:[\w.@%+=:~-]{0,120}[/\\]){1,40}[\w.@%+=:~-]{0,120}"
     r"|(?<![\w.])[\w-]{1,80}\.(?:py|sh|ya?ml|json|toml|log|txt|pth?|ckpt|bin|safetensors)\b"
     r"|\b[\w.-]{0,60}\d{8}[-_]?\d{4,6}[\w.-]{0,60}"  # named after its time
     r"|0x[0-9a-fA-F]+|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b[0-9a-f]{8,}\b"
