@@ -180,23 +180,17 @@ def _limited(
 
     Whatever the run leaves behind is killed.
     """
-    limit = fault.memory_mib or MEMORY_MIB
     group = (
         CGROUP_V1 / f"lab-{os.getpid()}-{time.monotonic_ns()}" if "cgroup" in fault.needs else None
     )
     if group is not None:
         group.mkdir()
-        (group / "memory.limit_in_bytes").write_text(str(limit * 2**20), encoding="ascii")
+        (group / "memory.limit_in_bytes").write_text(
+            str((fault.memory_mib or MEMORY_MIB) * 2**20), encoding="ascii"
+        )
         argv = ["bash", "-c", f"echo $$ > {group}/cgroup.procs && exec bash launch.sh"]
     else:
-        # Address space, not resident memory: the only limit that needs no rights. Libraries map far
-        # more than they use.
-        argv = [
-            "prlimit",
-            f"--as={(limit + 20000 if not fault.memory_mib else limit) * 2**20}",
-            "bash",
-            "launch.sh",
-        ]
+        argv = [*_address_space(fault), "bash", "launch.sh"]
     with output.open("wb") as sink:
         process = subprocess.Popen(
             argv,
@@ -220,6 +214,18 @@ def _limited(
     if group is not None:
         _remove(group)
     return status, timed_out
+
+
+def _address_space(fault: Fault) -> list[str]:
+    """The limit of a run's address space, the only one that needs no rights.
+
+    Libraries map far more than they use; CUDA maps more than the card and the machine hold, so that
+    a run on a card has no limit but what its header names.
+    """
+    if "gpu" in fault.needs and not fault.memory_mib:
+        return []
+    limit = fault.memory_mib or MEMORY_MIB + 20000
+    return ["prlimit", f"--as={limit * 2**20}"]
 
 
 def _reap(mark: str) -> None:

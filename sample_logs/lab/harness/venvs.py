@@ -6,11 +6,14 @@ Comes in: a name. Goes out: the folder of a ready environment. `environments/NAM
 installed and in which order, `environments/NAME.lock` (pip freeze) holds every version.
 """
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,8 @@ SHOWN = (
     "bitsandbytes",
     "huggingface_hub",
     "torchvision",
+    "jax",
+    "optax",
 )
 
 
@@ -65,10 +70,26 @@ def make(name: str, *, freeze: bool = False) -> Path:
 
     With `freeze`, ignore the lock and write a new one.
     """
-    folder, plan = folder_of(name), plan_of(name)
-    lock = LAB / "environments" / f"{name}.lock"
-    if ready(name) and not freeze:
-        return folder
+    folder = folder_of(name)
+    with alone(name):
+        if ready(name) and not freeze:
+            return folder
+        fill(folder, name, freeze=freeze)
+    return folder
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Keep other processes from making the same environment: tests run side by side."""
+    HOME.mkdir(parents=True, exist_ok=True)
+    with (HOME / f"{name}.making").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def fill(folder: Path, name: str, *, freeze: bool) -> None:
+    """Make an environment from its plan."""
+    plan, lock = plan_of(name), LAB / "environments" / f"{name}.lock"
     print(f"making the environment {name} in {folder}", file=sys.stderr, flush=True)
     venv.EnvBuilder(clear=True, with_pip=True).create(folder)
     constraint = [] if freeze or not lock.is_file() else ["-c", str(lock)]
@@ -93,7 +114,6 @@ def make(name: str, *, freeze: bool = False) -> Path:
             "".join(f"{line.replace('+cpu', '')}\n" for line in lines), encoding="utf-8"
         )
     (folder / READY).write_text(json.dumps(plan), encoding="utf-8")
-    return folder
 
 
 def pip(folder: Path, arguments: list[str]) -> str:
