@@ -1,0 +1,117 @@
+"""Between JSON and the values of a manifest.
+
+In: JSON as `json.loads` gives it and a class of `capsule.manifest`, or such a value. Out: the
+other. Not here: the file, what the values mean.
+
+Written by hand, since the recorder runs within a training and asks for no package but torch and
+safetensors; the classes use few forms of type only. A number that JSON cannot hold is the string
+"nan", "inf" or "-inf".
+"""
+
+import dataclasses
+import functools
+import math
+import types
+import typing
+from typing import Any, Final, TypeVar
+
+_Value = TypeVar("_Value")
+
+NOT_FINITE: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class WrongForm(ValueError):  # noqa: N818 -- it names what is wrong
+    """A value has another form than its place asks for; says where."""
+
+
+def plain(value: Any) -> Any:
+    """Give a value of a manifest, or anything within one, as strict JSON holds it."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            one.name.rstrip("_"): plain(getattr(value, one.name))
+            for one in dataclasses.fields(value)
+        }
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return value
+
+
+def read_as(kind: type[_Value], value: Any, where: str = "manifest") -> _Value:
+    """Read a value of a class out of JSON.
+
+    Raises:
+        WrongForm: something is missing, too much or of another type.
+    """
+    return typing.cast("_Value", _read(kind, value, where))
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in {types.UnionType, typing.Union}:
+        if value is None and type(None) in inner:
+            return None
+        kind = next(one for one in inner if one is not type(None))
+        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return value
+    if origin is tuple:
+        return _sequence(inner, value, where)
+    if origin is dict:
+        _require(isinstance(value, dict), value, "an object", where)
+        return {key: _read(inner[1], one, f"{where}.{key}") for key, one in value.items()}
+    return (_fields if dataclasses.is_dataclass(kind) else _scalar)(kind, value, where)
+
+
+def _sequence(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+    _require(isinstance(value, list), value, "a list", where)
+    if inner[-1] is not Ellipsis:
+        _require(len(value) == len(inner), value, f"a list of {len(inner)}", where)
+        kinds: Any = inner
+    else:
+        kinds = (inner[0] for _ in value)
+    return tuple(
+        _read(kind, one, f"{where}[{number}]")
+        for number, (kind, one) in enumerate(zip(kinds, value, strict=False))
+    )
+
+
+def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if kind is float:
+        if isinstance(value, str) and value in NOT_FINITE:
+            return NOT_FINITE[value]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        _require(is_number, value, "a number", where)
+        return float(value)
+    is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+    _require(is_right, value, f"of type {kind.__name__}", where)
+    return value
+
+
+def _fields(kind: type, value: Any, where: str) -> Any:
+    _require(isinstance(value, dict), value, "an object", where)
+    fields = {one.name.rstrip("_"): one for one in dataclasses.fields(kind)}
+    unknown = sorted(set(value) - set(fields))
+    if unknown:
+        raise WrongForm(f"{where}.{unknown[0]} is no field of this schema")
+    hints = _hints(kind)
+    given: dict[str, Any] = {}
+    for name, one in fields.items():
+        if name in value:
+            given[one.name] = _read(hints[one.name], value[name], f"{where}.{name}")
+        elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
+            raise WrongForm(f"{where}.{name} is missing")
+    return kind(**given)
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+def _require(holds: object, value: Any, wanted: str, where: str) -> None:
+    if not holds:
+        raise WrongForm(f"{where} is not {wanted}, but {str(value)[:60]!r}")
