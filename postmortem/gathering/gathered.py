@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import ENVELOPE, Series
 from postmortem.gathering.copies import Copies
+from postmortem.gathering.text_sample import TextSample
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
@@ -180,6 +181,8 @@ class Gathered:
     """The end of each source: raw line number of its first line, and the text."""
     heads: dict[int, str] = field(default_factory=dict)
     """The beginning of each source."""
+    samples: dict[int, TextSample] = field(default_factory=dict)
+    """The few lines of each source that tell most, whatever the rules know."""
     lines: dict[int, int] = field(default_factory=dict)
     stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
@@ -247,17 +250,13 @@ class Gathered:
         self.passed_over += other.passed_over
         self.crowded_out += other.crowded_out
         self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
-        for source, count in other.records.items():
-            self.records[source] = self.records.get(source, 0) + count
-            if count:
-                self.last_record[source] = other.last_record[source]
-                self.first_record.setdefault(source, other.first_record[source])
-        for process, count in other.records_of.items():
-            self.records_of[process] = self.records_of.get(process, 0) + count
+        _add_records(self, other)
         for source, stamps in other.stamps.items():
             self.stamps.setdefault(source, []).extend(stamps)
         self.heads = {**other.heads, **self.heads}
         self.tails.update(other.tails)
+        for source, sample in other.samples.items():
+            self.samples[source] = self.samples.get(source, TextSample()).joined(sample)
         self.lines.update(other.lines)
         self.error_files |= other.error_files
 
@@ -283,6 +282,7 @@ class Gathered:
             first_record={**self.first_record},
             tails={**self.tails},
             heads={**self.heads},
+            samples={**self.samples},
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},
@@ -294,6 +294,17 @@ class Gathered:
         """Yield every kept finding."""
         for kept in self.findings.values():
             yield from kept.all()
+
+
+def _add_records(gathered: Gathered, other: Gathered) -> None:
+    """Count the metric records of another part as well."""
+    for source, count in other.records.items():
+        gathered.records[source] = gathered.records.get(source, 0) + count
+        if count:
+            gathered.last_record[source] = other.last_record[source]
+            gathered.first_record.setdefault(source, other.first_record[source])
+    for process, count in other.records_of.items():
+        gathered.records_of[process] = gathered.records_of.get(process, 0) + count
 
 
 def bounded(every: Collection[Series], most: int) -> int:

@@ -12,7 +12,6 @@ from typing import Final
 
 from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
-from postmortem.formats.config_files import LIKELY
 from postmortem.gathering.copies import copies_among
 from postmortem.gathering.gathered import Gathered, bounded
 from postmortem.gathering.literals import Machine
@@ -125,8 +124,7 @@ class _Reader:
         """Take what the caller knows, and what can be told only once all files have been read."""
         for name, value in facts.items():
             self.gathered.facts.add(name, value, TOLD, 0, 0)
-        for index, one in self._sources.files.likely():
-            self.gathered.facts.add(one.name, one.value, LIKELY, index, one.line)
+        self._sources.settle(self.gathered.facts)
         series, sources = self.gathered.series, self.gathered.sources
         self.gathered.copies = copies_among(series, sources)
         for index, note in self.gathered.copies.notes(sources).items():
@@ -150,7 +148,7 @@ class _Reader:
         index = len(self.gathered.sources)
         where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
         try:
-            read, encoding = self._sources.files.read_binary(opened, index, path), ""
+            read, encoding = self._sources.read_binary(opened, index, path), ""
             if read is None:
                 text = Text(opened)
                 read, encoding = self._sources.read(text, index, where, path), text.encoding

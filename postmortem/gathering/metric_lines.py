@@ -132,7 +132,8 @@ class MetricLines:
         """Take what bars still show; later draws at these positions are passed over."""
         for drawn in self._redraws.rest():
             self._record(drawn)
-        for record, line, place in self._unfinished.rest():
+        alone = not self._points.result.records[self._points.source]
+        for record, line, place in self._unfinished.rest(alone=alone):
             self._points.record(record, FRAMEWORK, FRAMEWORK, (line, place), math.nan, record.units)
         offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
         for found in self._generic.rest():

@@ -23,6 +23,7 @@ from postmortem.gathering.metric_lines import MetricLines
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
 from postmortem.gathering.table_rows import TableRows
+from postmortem.gathering.text_sample import Sampler
 from postmortem.gathering.traceback_lines import TracebackLines
 from postmortem.knowledge.engine import A_SOURCE, Budget
 from postmortem.model.lines import NOWHERE, Where
@@ -63,6 +64,7 @@ class Gathering:
         self._rows = TableRows(self._points, line_break)
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
+        self._sampler = Sampler(line_break)
         self._takers = self._by_kind(Searches(own), line_break)
         self.result.stamps[source] = self._cursor.sight.stamps
 
@@ -79,6 +81,7 @@ class Gathering:
         self._rows.feed(block)
         self._points.flush()
         self._ends.feed(block)
+        self._sampler.feed(block)
 
     def take_state(
         self, records: Iterable[tuple[Record, int]], producer: str, framework: str
@@ -99,6 +102,7 @@ class Gathering:
         for kept in self.result.findings.values():
             kept.settle()
         self._ends.put(self.result, self._source, self.line)
+        self.result.samples[self._source] = self._sampler.sample(self.line)
         return self.result
 
     def _look(self, number: int, view: View, base: int) -> None:
@@ -106,6 +110,7 @@ class Gathering:
         cursor, claimed = self._cursor, view.claimed
         if not cursor.is_wanted(number, view, base):
             return
+        self._rows.reach(view, base)
         for kind, index in self._machine.consumers[number]:
             key = hash((kind, index))
             if key in claimed:

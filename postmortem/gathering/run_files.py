@@ -5,11 +5,12 @@ be said of it; None of a file that is read as a log. Not here: what stands in ea
 (`formats`), which files of a folder are looked at (`reading.discover`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
+from postmortem.facts.fact_store import FactStore
 from postmortem.formats import (
     config_files,
     csv_metrics,
@@ -26,7 +27,9 @@ from postmortem.formats.tensorboard_events import is_event_file
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.one_source import Gathering
+from postmortem.gathering.unlike_logs import Read
 from postmortem.model.said import Said, say
+from postmortem.names import COLLECTIVES
 from postmortem.reading.block_reader import Block, blocks
 from postmortem.reading.decode import SNIFF, Text
 from postmortem.reading.readable import Counted, fill, lines_of
@@ -36,21 +39,8 @@ _ROW_BYTES: Final = 1 << 20
 _AT_ONCE: Final = 1 << 20
 _METRICS, _SETTINGS = "metrics", "environment"
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
-_FOLDED: Final = (".json", ".jsonl")
-_TOLD: Final = ('"message"', '"msg"', '"level"')
-"""Keys of lines that a logger wrote as JSON."""
-_LOOKED_AT: Final = 20
 _MOST_OTHERS: Final = 200
 """Files of unknown origin that are looked at as configurations; more are data."""
-
-
-class Read(NamedTuple):
-    """A source that was read."""
-
-    part: Gathered
-    notes: list[Said]
-    kind: str = ""
-    """As `model.job_facts.Source` names it; empty where what was found tells it."""
 
 
 class _Records(NamedTuple):
@@ -108,7 +98,7 @@ class RunFiles:
         part = Gathered(lines={index: 1}, records={index: 0})
         for one in found:
             value = f"{one.group} {one.rank} {one.enqueued}"
-            part.facts.add(f"machine_{flight_recorder.WHAT}", value, config_files.SURE, index, 1)
+            part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
         return Read(part, [flight_recorder.note_of_dump(found)], _SETTINGS)
 
     def _events(self, opened: Readable, index: int, path: str) -> Read:
@@ -122,12 +112,14 @@ class RunFiles:
         part.lines[index] = file.count
         return Read(part, tensorboard_events.note_of(file), _METRICS)
 
-    def likely(self) -> Iterator[tuple[int, Stated]]:
-        """Give what the configurations of unknown origin state and none of them denies."""
+    def settle(self, facts: FactStore) -> None:
+        """Add what the configurations of unknown origin state and none of them denies."""
         values: dict[str, set[str]] = {}
         for _, one in self._likely:
             values.setdefault(one.name, set()).add(one.value)
-        return (pair for pair in self._likely if len(values[pair[1].name]) == 1)
+        for index, one in self._likely:
+            if len(values[one.name]) == 1:
+                facts.add(one.name, one.value, config_files.LIKELY, index, one.line)
 
     def _records_in(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
@@ -203,17 +195,6 @@ class RunFiles:
         elif config.broken is not None:
             notes.append(say("breaks off at line {line}", "在第 {line} 行中断", line=config.broken))
         return Read(part, notes, _SETTINGS)
-
-
-def is_record_lines(head: str, path: str) -> bool:
-    """Say whether a file holds a JSON record on each line and nothing that a logger words."""
-    lines = [line for line in head.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-    return PurePath(path).suffix in _FOLDED and all(
-        line.startswith("{")
-        and line.rstrip().endswith("}")
-        and not any(word in line for word in _TOLD)
-        for line in lines[: max(1, len(lines) - 1)]
-    )
 
 
 def _beginning(source: Readable) -> str:

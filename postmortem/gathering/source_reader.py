@@ -6,13 +6,19 @@ to be said of it. Not here: opening it, the other sources of the job (`gathering
 
 import dataclasses
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from postmortem.facts.fact_store import FactStore
 from postmortem.formats import error_file
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.one_source import Gathering
-from postmortem.gathering.run_files import Read, RunFiles, is_record_lines
+from postmortem.gathering.unlike_logs import (
+    Read,
+    is_record_lines,
+    may_be_figures,
+    may_be_no_log,
+)
 from postmortem.knowledge.engine import Budget
 from postmortem.model.lines import Where
 from postmortem.model.said import Said, say
@@ -21,6 +27,10 @@ from postmortem.reading.decode import Text
 from postmortem.reading.kinds import kind_of
 from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.reading.readable import fill
+from postmortem.reading.sources import Readable
+
+if TYPE_CHECKING:
+    from postmortem.gathering.run_files import RunFiles
 
 Progress = Callable[[str, int, int], None]
 """Told of a source's path, its bytes and its lines read so far, after each block."""
@@ -44,7 +54,7 @@ class SourceReader:
         """Take what is looked for, how many bytes at a time, and who is told how far it is."""
         self.machine, self.block_size = machine, block_size
         self.budget, self.progress = budget, progress
-        self.files = RunFiles(machine, block_size)
+        self._files: RunFiles | None = None
 
     def read(self, text: Text, index: int, where: Where, path: str) -> Read:
         """Read a source to its end.
@@ -59,15 +69,39 @@ class SourceReader:
             What is found in it, and what is to be said of it.
         """
         head = _head(text)
-        other = self.files.read(text, head, index, path)
-        if other is not None:
-            return other._replace(notes=[*other.notes, *_notes(text)])
+        if may_be_no_log(path, head):
+            other = self._run_files().read(text, head, index, path)
+            if other is not None:
+                return other._replace(notes=[*other.notes, *_notes(text)])
         if error_file.claims(head):
             part = self._error_file(text, index, where)
             is_cut = bool(text.read(1))
             return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)])
         part = self._log(text, index, where, path, srun=carries_srun_labels(head[:_HEAD]))
         return Read(part, _notes(text))
+
+    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+        """Read a file of figures that is no text; None of any other, of which nothing is taken.
+
+        Raises:
+            InputError: what its kind needs is missing, or it holds nothing of its kind.
+        """
+        if not may_be_figures(path):
+            return None
+        return self._run_files().read_binary(opened, index, path)
+
+    def settle(self, facts: FactStore) -> None:
+        """Add what can be told only once all sources have been read."""
+        if self._files is not None:
+            self._files.settle(facts)
+
+    def _run_files(self) -> "RunFiles":
+        if self._files is None:
+            # A job of logs alone does not pay for the readers of other files.
+            from postmortem.gathering.run_files import RunFiles  # noqa: PLC0415
+
+            self._files = RunFiles(self.machine, self.block_size)
+        return self._files
 
     def _log(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
         gathering = Gathering(

@@ -57,6 +57,10 @@ class TableRows:
         self._place = self._row = base + view.start
         return ()
 
+    def reach(self, view: View, base: int) -> None:
+        """Read the rows above a line, which is to know how many records stand before it."""
+        self._read(view.data, base, view.start)
+
     def feed(self, block: Block) -> None:
         """Read the rows in the fresh region of a block."""
         if block.offset == 0 and block.lo == 0 and self._grid is None:

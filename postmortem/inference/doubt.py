@@ -23,15 +23,15 @@ _RUNNING: Final = "healthy.running"
 _BEHIND_FAILURE: Final = -6.0
 _TIE: Final = 0.2
 """Log-odds by which health must be ahead of a fault: it wins no tie."""
-_LEFT_OVER: Final = frozenset(
+LEFT_OVER: Final = frozenset(
     {_RUNNING, "code.user-exception", "numerics.nonfinite-unknown", "unknown.no-cause-shown"}
 )
 """Causes that are named where nothing speaks for another one."""
-_UNPROVED: Final = 0.75
+UNPROVED: Final = 0.75
 """The highest probability of what is left, and of health, without anything that proves it."""
 _VETOED: Final = 0.4
 """The same of a health that a broken figure vetoes: too little for a verdict."""
-_MOST_CERTAIN: Final = 0.9999
+MOST_CERTAIN: Final = 0.9999
 
 
 def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
@@ -65,8 +65,8 @@ def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
         return _VETOED
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
     is_doubted = cause == _RUNNING and any(item.weight < 0 for item in evidence)
-    is_open = cause in _LEFT_OVER and (is_doubted or not is_proved)
-    return _UNPROVED if is_open else _MOST_CERTAIN
+    is_open = cause in LEFT_OVER and (is_doubted or not is_proved)
+    return UNPROVED if is_open else MOST_CERTAIN
 
 
 def _survived(case: Case) -> Evidence[Said] | None:

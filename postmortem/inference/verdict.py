@@ -19,6 +19,7 @@ from postmortem.model.answer import Evidence, Need, Verdict, has_rival
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
 ABSTAIN_BELOW: Final = 0.45
+_SURE: Final = 0.8
 
 
 class Ranking(NamedTuple):
@@ -44,12 +45,17 @@ def rank(
     return Ranking(ranked, answer(ranked, case, knowledge))
 
 
-def answer(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> Verdict[Said]:
-    """State the answer, or abstain and say what would decide."""
+def answer(
+    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, *, is_disputed: bool = False
+) -> Verdict[Said]:
+    """State the answer, or abstain and say what would decide.
+
+    Of what is disputed the answer is a hypothesis at most.
+    """
     best = ranked[0]
     rule = knowledge.cause(best.id)
     abstains = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
-    status = "unknown" if abstains else _status(best, ranked)
+    status = "unknown" if abstains else "hypothesis" if is_disputed else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge)
     would_change = tuple(
         labelled(knowledge.title(item.neighbour), both(item.by))
@@ -87,16 +93,30 @@ def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
 
 
 def _status(best: Ranked, ranked: Sequence[Ranked]) -> str:
-    strongest = max(item.weight for item in best.evidence)
+    shown = [item.weight for item in best.evidence if item.kind != "classifier"]
+    strongest = max(shown, default=0.0)  # how a log is worded proves nothing
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
     rival = ranked[1].score if len(ranked) > 1 else -math.inf
-    if strongest >= WEIGHTS["decisive"] * 0.8 and best.probability >= 0.8 and not against:
+    if best.probability >= _SURE and _is_replayed(best):
+        return "established"
+    if strongest >= WEIGHTS["decisive"] * 0.8 and best.probability >= _SURE and not against:
         return "established"
     if strongest >= WEIGHTS["strong"] * 0.8 and best.score - rival >= 0.8 and not against:
         return "supported"
     return "hypothesis"
 
 
+def _is_replayed(best: Ranked) -> bool:
+    """Say whether running the steps again has proved a cause: an experiment needs no log."""
+    return any(
+        item.kind == "replay" and item.weight >= WEIGHTS["decisive"] for item in best.evidence
+    )
+
+
+_REPLAYED: Final = (
+    "{title}: running the recorded steps again proves it.",
+    "{title}：重跑记录的训练步已经证实。",
+)
 _ESTABLISHED: Final = ("{title}: the log itself shows it.", "{title}：日志本身已经证明。")
 _SUPPORTED: Final = (
     "{title}: the evidence is for it, nothing speaks against it.",
@@ -132,7 +152,7 @@ def _summary(
     if status == "unknown":
         return _abstention(best, title, case)
     if status == "established":
-        return say(*_ESTABLISHED, title=title)
+        return say(*(_REPLAYED if _is_replayed(best) else _ESTABLISHED), title=title)
     if status == "supported":
         is_mixed = any(item.weight < 0 for item in best.evidence)
         return say(*(_MIXED if is_mixed else _SUPPORTED), title=title)

@@ -29,6 +29,12 @@ def read(text: str, size: int = SIZE) -> Points:
 
 TABLE = "loading\nstep  loss  lr\n10  2.5  0.1\nsaved a checkpoint\n20  2.25  0.1\n"
 """A table with a line between its rows."""
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/src/train.py", line 3, in <module>\n'
+    "    main()\n"
+    "ValueError: the mask is empty\n"
+)
 BOX = "".join(
     f"| time/ | |\n|  total_timesteps | {step} |\n| train/ | |\n|  entropy_loss  | -1.5 |\n"
     f"|  loss  | {loss} |\n-----\n"
@@ -55,6 +61,15 @@ def test_rows_are_read_where_they_stand() -> None:
     found = read(TABLE)
     assert found["loss"] == [(10, 2.5, 3), (20, 2.25, 5)]
     assert found["learning_rate"] == [(10, 0.1, 3), (20, 0.1, 5)]
+
+
+def test_rows_count_before_what_stands_below_them() -> None:
+    """A traceback below a table has all its rows before it, and none behind."""
+    text = TABLE + "30  2.0  0.1\n" + TRACEBACK
+    gathering = Gathering(machine_for(()), 0)
+    for block in blocks(io.BytesIO(text.encode()), SIZE):
+        gathering.feed(block)
+    assert [before for _, before in gathering.snapshot().tracebacks] == [3]
 
 
 def test_a_table_from_the_first_line_on() -> None:

@@ -1,0 +1,96 @@
+"""From what a run says to a few hundred numbers: hashed n-grams of words and of characters.
+
+In: passages, and names of what holds of the run. Out: buckets with the line that put most into
+each. Not here: the model, the choice of the text (`classify.failing_text`).
+
+What differs from run to run (figures, paths, addresses, ids) is replaced before anything is
+counted. Only the hash of a gram is kept anywhere, never the gram.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import xxhash
+
+from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
+from postmortem.model.visible import ANSI
+
+VERSION: Final = 2
+"""Of what is counted, and how: a model fits one of them only."""
+BITS: Final = 14
+_MOST: Final = 2000
+_CODE: Final = re.compile(
+    r"\b(code|signal|status|errno|exitcode|error|sig)\b[^\w\n-]{0,4}(-?\d{1,3})\b", re.IGNORECASE
+)
+_REPLACED: Final = (
+    (re.compile(r"https?://\S{1,200}"), " url "),
+    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " "),
+    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
+    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
+    (re.compile(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"), " id "),
+    (re.compile(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE), " 0 "),
+)
+_WORD: Final = re.compile(r"[a-z_]+|0|[\u4e00-\u9fff]")
+_GRAM: Final = 4
+_SPELT: Final = frozenset({"exception", "message", "telling"})
+"""Kinds whose words are also taken apart into characters."""
+_OWN: Final = frozenset({"exception", "message", "fact"})
+"""Kinds whose words count once more by their kind."""
+_COPIES: Final = 8
+"""Buckets that the name of a circumstance fills: one among hundreds of words would not be heard."""
+
+
+def words(text: str) -> list[str]:
+    """Give the words of a text, without what differs from run to run."""
+    plain = _CODE.sub(lambda found: f" {found[1]} {_spelt(found[2])} ", ANSI.sub("", text))
+    for pattern, instead in _REPLACED:
+        plain = pattern.sub(instead, plain)
+    found = _WORD.findall(plain.lower())
+    return [word for number, word in enumerate(found) if word != "0" or found[number - 1] != "0"]
+
+
+def _spelt(figure: str) -> str:
+    """Write a short code in letters: a figure would be replaced, and 9 is not 11 here."""
+    return "code_" + figure.translate(str.maketrans("0123456789-", "abcdefghijm"))
+
+
+def buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
+    """Give the buckets that a text fills, each with the first passage that fills it."""
+    found: dict[int, Saying] = {}
+    for passage in passages:
+        for bucket in _filled_by(passage):
+            found.setdefault(bucket, passage)
+        if len(found) >= _MOST:
+            break
+    return found
+
+
+def _filled_by(passage: Saying) -> Iterator[int]:
+    """Give the buckets of a passage; a circumstance is its name, a few times."""
+    if passage.kind == CIRCUMSTANCE:
+        yield from (_bucket(f"{passage.text}#{copy}") for copy in range(_COPIES))
+    else:
+        yield from (bucket for _, bucket in grams_by_word(passage.kind, words(passage.text)))
+
+
+def grams_by_word(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Give the bucket of each gram, with the places of its words."""
+    for places, gram in _grams(kind, said):
+        yield places, _bucket(gram)
+
+
+def _bucket(gram: str) -> int:
+    return xxhash.xxh32_intdigest(gram.encode()) >> (32 - BITS)
+
+
+def _grams(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
+    for number, word in enumerate(said):
+        yield (number,), word
+        if number:
+            yield (number - 1, number), f"{said[number - 1]} {word}"
+        if kind in _OWN:
+            yield (number,), f"{kind}:{word}"
+        if kind in _SPELT and len(word) > _GRAM:
+            edged = f"<{word}>"
+            yield from (((number,), edged[at : at + _GRAM]) for at in range(len(edged) - _GRAM + 1))

@@ -1,0 +1,53 @@
+"""What holds of a run beside its words: shapes of its curves, its end, facts that were asked.
+
+In: a `Case`, the rules. Out: names. Not here: signatures and tracebacks (a model of text must know
+what no rule knows, and reads the words itself), features (`classify.hashed_words`).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from postmortem.case.values import Case
+from postmortem.inference.predicates import answer
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.conditions import Condition
+
+_OF_TEXT: Final = frozenset({"signature", "traceback"})
+
+
+def holding(case: Case, knowledge: KnowledgeBase) -> list[str]:
+    """Name what holds of a run."""
+    return [*_facts(case), *(f"cond {name}" for name in _conditions(case, knowledge))]
+
+
+def _facts(case: Case) -> Iterator[str]:
+    environment = case.environment
+    yield from (f"shape {name}" for name in case.shapes)
+    yield f"outcome {case.outcome}"
+    known = {
+        "precision": environment.precision,
+        "exit": environment.exit_status,
+        "signal": environment.signal,
+    }
+    yield from (f"{name} {value}" for name, value in known.items() if value is not None)
+    if environment.world_size is not None:
+        yield f"world {'one' if environment.world_size == 1 else 'many'}"
+
+
+def _conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
+    """Name the conditions that hold, of those that causes ask and that no text answers."""
+    asked: dict[str, Condition] = {}
+    for rule in knowledge.causes.values():
+        for argument in (*rule.supporting, *rule.opposing):
+            for one in (*argument.asked.wanted, *argument.asked.unwanted):
+                if one.meaning:
+                    asked.setdefault(one.id, one)
+    for name, one in asked.items():
+        if not _is_of_text(one.predicate) and answer(one.predicate, case) is not None:
+            yield name
+
+
+def _is_of_text(predicate: Any) -> bool:
+    if isinstance(predicate, Mapping):
+        return any(key in _OF_TEXT or _is_of_text(value) for key, value in predicate.items())
+    return isinstance(predicate, (list, tuple)) and any(map(_is_of_text, predicate))

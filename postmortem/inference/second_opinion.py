@@ -1,0 +1,255 @@
+"""What a model of text adds to the verdict of the rules.
+
+In: the case, the rules' ranking, an `Opinion`. Out: the ranking with the model's items of evidence,
+and with probabilities that were fitted to both. Not here: the model (`classify`), the weights of
+the rules (`inference.rules`).
+
+Rules name what they know: what the log itself proves is left as it is, and beside a cause that the
+rules name the model counts little. It puts forward a cause of its own only where they abstain, and
+never one that stands for the absence of another.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from postmortem.case.values import Case
+from postmortem.classify.evidence_model import EvidenceModel
+from postmortem.classify.opinion import Opinion
+from postmortem.inference.belief import (
+    believed,
+    excess,
+    is_absence,
+    log_odds,
+    probable,
+    proposal,
+)
+from postmortem.inference.doubt import HEALTHY, UNPROVED
+from postmortem.inference.ranking import TEMPERATURE, Ranked
+from postmortem.inference.rules import PRIOR, WEIGHTS
+from postmortem.inference.verdict import Ranking, answer, rank
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.model.answer import Evidence
+from postmortem.model.said import NOTHING, Said, cut, say
+
+_ITEM: Final = "text-model"
+_SAY: Final = 0.2
+"""Of a model beside rules that name a cause: log-odds for each e-fold of its share."""
+_MOST: Final = 1.2
+_SMALLEST: Final = 0.1
+"""Log-odds of an item beside rules that name a cause, at most, and below which none is made."""
+_SPEAKS: Final = 0.6
+"""The probability from which on the text names a cause where the rules abstain.
+
+Of logs made blind for their cause, four of five that it names are right.
+"""
+_SILENT: Final = 0.4
+"""The highest probability of what it does not name."""
+_SURE: Final = 0.9
+"""The share of another cause from which on a verdict is disputed."""
+
+_TEXT: Final = (
+    "the wording is that of such failures (share {share:.0%}) — {line}",
+    "措辞与此类故障相符（占比 {share:.0%}）— {line}",
+)
+_OTHER: Final = (
+    "the wording is not that of such failures (share {share:.1%})",
+    "措辞与此类故障不符（占比 {share:.1%}）",
+)
+
+
+def heard(
+    case: Case,
+    knowledge: KnowledgeBase,
+    ranking: Ranking,
+    ask: Callable[[], Opinion],
+    extra: Sequence[tuple[str, Evidence[Said]]] = (),
+) -> Ranking:
+    """Give the ranking that rules and model come to together.
+
+    The model is asked only where the log itself does not prove a cause. `extra` is the further
+    evidence that the ranking has heard.
+    """
+    if ranking.verdict.status == "established":
+        return ranking
+    opinion = ask()
+    if not opinion.shares:
+        return _with_belief(ranking, opinion)
+    again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
+    if ranking.verdict.cause is None and _is_put_forward(again):
+        return _put_forward(again, ranking, opinion, case, knowledge)
+    is_moved = again.verdict.cause != ranking.verdict.cause
+    if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
+        again = ranking
+    if again.verdict.cause is None:
+        return again
+    if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
+        again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
+    return _with_belief(again, opinion)
+
+
+def by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
+    """Give what the rules say as far as it may be believed by its evidence alone."""
+    if ranking.verdict.status == "established" or ranking.verdict.cause is None:
+        return ranking
+    return _rated(ranking, believed(ranking.causes[0], {}, evidence))
+
+
+def _with_belief(ranking: Ranking, opinion: Opinion) -> Ranking:
+    """Give the verdict the probability that was fitted to evidence and text."""
+    if ranking.verdict.cause is None:
+        return ranking
+    best, evidence = ranking.causes[0], opinion.model.evidence
+    is_shown = any(item.weight > 0 and item.kind != "classifier" for item in best.evidence)
+    if not is_shown:
+        return _rated(ranking, min(UNPROVED, probable(alone(opinion, best.id))))
+    return _rated(ranking, believed(best, opinion.shares, evidence))
+
+
+def _rated(ranking: Ranking, probability: float) -> Ranking:
+    """Give the first cause its probability; no other one has a higher."""
+    most = round(probability, 4)
+    causes = [
+        cause._replace(probability=most if not number else min(cause.probability, most))
+        for number, cause in enumerate(ranking.causes)
+    ]
+    return Ranking(causes, dataclasses.replace(ranking.verdict, probability=most))
+
+
+def _items(
+    ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Said]]]:
+    best = _first(opinion)
+    is_open = ranking.verdict.cause is None
+    if not is_open:
+        yield from _beside(ranking, opinion)
+    if best in opinion.model.own:  # a share says no more than that it is none of the others
+        if best in knowledge.causes and opinion.shares[best] >= _SURE and opinion.is_that_of(best):
+            yield from _of_its_own(best, ranking, knowledge, opinion)
+            yield from _for_want_of_one(ranking, opinion)
+    elif is_open:
+        yield from _of_its_own(best, ranking, knowledge, opinion)
+
+
+def _beside(ranking: Ranking, opinion: Opinion) -> Iterator[tuple[str, Evidence[Said]]]:
+    """Say a little for and against each cause that the rules name."""
+    for cause in ranking.causes:
+        if cause.id in opinion.shares and not is_absence(cause.id):
+            most = 0.0 if _is_opposed(cause) else _MOST
+            weight = max(-_MOST, min(most, _SAY * excess(cause.id, opinion.shares)))
+            if abs(weight) >= _SMALLEST:
+                yield cause.id, _evidence(cause.id, weight, opinion)
+
+
+def _for_want_of_one(ranking: Ranking, opinion: Opinion) -> Iterator[tuple[str, Evidence[Said]]]:
+    """Hold against what is named for want of a cause that there is one, taught by the user."""
+    for cause in ranking.causes:
+        if is_absence(cause.id):
+            yield cause.id, _evidence(cause.id, -WEIGHTS["strong"], opinion)
+
+
+def _first(opinion: Opinion) -> str:
+    return max(opinion.shares, key=lambda cause: opinion.shares[cause])
+
+
+def _is_firm(ranking: Ranking, again: Ranking) -> bool:
+    """Say whether no wording moves a verdict.
+
+    Evidence supports it, it is health, which no wording tells from a fault, or nothing else would
+    come.
+    """
+    is_healthy = (ranking.verdict.cause or "").startswith(HEALTHY)
+    return ranking.verdict.status == "supported" or is_healthy or is_absence(again.causes[0].id)
+
+
+def _is_taught(again: Ranking, ranking: Ranking, opinion: Opinion) -> bool:
+    """Say whether what was named for want of a cause gives way to one that a user has taught."""
+    return again.verdict.cause in opinion.model.own and is_absence(ranking.verdict.cause or "")
+
+
+def _of_its_own(
+    best: str, ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Said]]]:
+    """Put the text's own cause forward, at its odds: before all others only if it is named."""
+    if best not in knowledge.causes or is_absence(best):
+        return
+    known = next((cause for cause in ranking.causes if cause.id == best), None)
+    if known is not None and _is_opposed(known):
+        return
+    odds = _odds_of_its_own(best, ranking, opinion)
+    wanted, first = TEMPERATURE * odds, ranking.causes[0]
+    is_wanting = ranking.verdict.cause is None or is_absence(first.id)
+    if is_wanting and probable(odds) >= _SPEAKS:
+        wanted = max(wanted, first.score + _SMALLEST)
+    elif not first.id.startswith("unknown."):
+        wanted = min(wanted, first.score - _SMALLEST)
+    weight = min(WEIGHTS["strong"], wanted - (PRIOR if known is None else known.score))
+    if weight >= _SMALLEST:
+        yield best, _evidence(best, weight, opinion)
+
+
+def _odds_of_its_own(best: str, ranking: Ranking, opinion: Opinion) -> float:
+    if best in opinion.model.own:
+        return alone(opinion, best)
+    is_candidate = best in {cause.id for cause in ranking.causes}
+    told = proposal(best, opinion.shares[best], is_candidate=is_candidate)
+    return opinion.model.evidence.proposed.odds(told)
+
+
+def _is_put_forward(ranking: Ranking) -> bool:
+    return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
+
+
+def _put_forward(
+    again: Ranking,
+    ranking: Ranking,
+    opinion: Opinion,
+    case: Case,
+    knowledge: KnowledgeBase,
+) -> Ranking:
+    """Name the text's own cause where the rules abstain, if that is right often enough."""
+    probability = min(UNPROVED, probable(_odds_of_its_own(again.causes[0].id, ranking, opinion)))
+    if probability < _SPEAKS:
+        probability = min(_SILENT, probability)
+    causes = _rated(again, probability).causes
+    return Ranking(causes, answer(causes, case, knowledge, is_disputed=True))
+
+
+def _is_opposed(cause: Ranked) -> bool:
+    """Say whether the rules hold something against a cause: no wording outweighs that."""
+    return any(item.weight <= -WEIGHTS["moderate"] for item in cause.evidence)
+
+
+def alone(opinion: Opinion, cause: str) -> float:
+    """Give the log-odds that a cause is right by the text alone."""
+    shift, slope = opinion.model.calibration.alone
+    return shift + slope * log_odds(opinion.shares[cause])
+
+
+def _evidence(cause: str, weight: float, opinion: Opinion) -> Evidence[Said]:
+    share = opinion.shares.get(cause, 0.0)
+    carried = opinion.carried_by(cause) if weight > 0 else None
+    if weight < 0 or carried is None:
+        text = say(*_OTHER, share=share) if weight < 0 else say(*_TEXT, share=share, line=NOTHING)
+        return Evidence("classifier", _ITEM, "classifier", text, round(weight, 3))
+    shown = cut(" ".join(carried.text.split()), 200)
+    return Evidence(
+        "classifier",
+        _ITEM,
+        "classifier",
+        say(*_TEXT, share=share, line=shown),
+        round(weight, 3),
+        carried.source,
+        carried.where,
+        carried.line,
+        carried.line,
+        carried=opinion.telling(cause),
+    )
+
+
+def _is_disputed(ranking: Ranking, opinion: Opinion) -> bool:
+    """Say whether the text is surely that of another cause."""
+    other = max(opinion.shares, key=lambda cause: opinion.shares[cause])
+    return (
+        other != ranking.verdict.cause and not is_absence(other) and opinion.shares[other] >= _SURE
+    )

@@ -1,0 +1,86 @@
+"""How sharp the shares of a model of text are, fitted on cases that its weights had not seen.
+
+In: sampled cases. Out: `Calibration`, and each case with a model that has not seen its group. Not
+here: weights (`learn.fitting`), how far a verdict may be believed (`learn.believing`).
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from scipy.optimize import minimize_scalar
+from sklearn.linear_model import LogisticRegression
+
+from postmortem.classify.text_model import Calibration, TextModel, unpacked
+from postmortem.inference.belief import log_odds
+from postmortem.learn.fitting import UNFITTED, fitted
+from postmortem.learn.samples import Sampled
+
+_LEAST: Final = 1e-6
+
+
+def unseen(
+    train: Sequence[Sampled], wanted: Sequence[Sampled], folds: int, seed: int
+) -> Iterator[tuple[Sampled, TextModel]]:
+    """Give each case with a model that was fitted without its group."""
+    for fold in range(folds):
+        asked = [sample for sample in wanted if sample.fold(folds) == fold]
+        rest = [sample for sample in train if sample.fold(folds) != fold]
+        if asked and len({sample.label.cause for sample in rest}) > 1:
+            packed = fitted(rest, seed).packed(UNFITTED)
+            model = unpacked(packed, Path("fold"))
+            yield from ((sample, model) for sample in asked)
+
+
+def calibrated(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
+    """Fit both parts of a calibration, the second on what the first gives."""
+    usable = [pair for pair in pairs if pair[0].filled]
+    if not usable:
+        return UNFITTED  # all logs of a cause are of one origin: nothing can be left out
+    sharp = UNFITTED._replace(sharpness=_sharpness(usable))
+    tops = [_top(sample, model, sharp) for sample, model in usable]
+    return sharp._replace(alone=_line(tops))
+
+
+def shares_of(sample: Sampled, model: TextModel, calibration: Calibration) -> dict[str, float]:
+    """Give the share of each cause in what a case sounds like."""
+    sharp = model._replace(calibration=calibration)
+    return sharp.shares(sample.filled) if sample.filled else {}
+
+
+def _sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
+    """Find the factor under which the shares of right answers are the likeliest."""
+    unit = UNFITTED._replace(sharpness=1.0)
+    scores = []
+    for sample, model in pairs:
+        shares = shares_of(sample, model, unit)
+        scores.append(({cause: math.log(share) for cause, share in shares.items()}, sample))
+
+    def surprise(factor: float) -> float:
+        return sum(_surprise(odds, factor, sample.label.right) for odds, sample in scores)
+
+    found = minimize_scalar(surprise, bounds=(0.5, 40.0), method="bounded")
+    return round(float(found.x), 4)
+
+
+def _surprise(odds: Mapping[str, float], factor: float, right: frozenset[str]) -> float:
+    highest = max(odds.values())
+    raised = {cause: math.exp(factor * (one - highest)) for cause, one in odds.items()}
+    share = sum(raised.get(cause, 0.0) for cause in right) / sum(raised.values())
+    return -math.log(max(share, _LEAST))
+
+
+def _top(sample: Sampled, model: TextModel, calibration: Calibration) -> tuple[float, bool]:
+    shares = shares_of(sample, model, calibration)
+    best = max(shares, key=lambda cause: shares[cause])
+    return log_odds(shares[best]), best in sample.label.right
+
+
+def _line(tops: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Fit log-odds to log-odds: shift and slope; unfitted without any miss."""
+    hits = [hit for _, hit in tops]
+    if len({*hits}) < 2:
+        return 0.0, 1.0
+    found: Any = LogisticRegression(C=1.0).fit([[odds] for odds, _ in tops], hits)
+    return round(float(found.intercept_[0]), 4), round(float(found.coef_[0][0]), 4)

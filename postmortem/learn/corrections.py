@@ -1,0 +1,78 @@
+"""A correction: what a run really died of, recorded in a folder of the user's own.
+
+In: a log, the id of its cause. Out: a label, beside a copy of the log or with a reference to it.
+Not here: what is made of it (`learn.training`).
+"""
+
+import hashlib
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import yaml
+
+from postmortem.errors import InputError, UsageError
+from postmortem.learn.labelled import near_causes
+
+
+def own_folder() -> Path:
+    """Give the folder where a user's labels lie, if none is named."""
+    return Path(platformdirs.user_data_dir("postmortem")) / "labels"
+
+
+def record(
+    log: Path,
+    cause: str,
+    known: Collection[str],
+    *,
+    folder: Path,
+    also: Sequence[str] = (),
+    note: str = "",
+    is_copied: bool = True,
+) -> Path:
+    """Write a label; the same log labelled again replaces its label.
+
+    A copy is the same log if it says the same, wherever it lay: a path may hold another run by now.
+
+    Raises:
+        InputError: there is no such log.
+        UsageError: there is no such cause.
+    """
+    for one in (cause, *also):
+        if one not in known:
+            raise UsageError("no such cause", one, near_causes(one, known))
+    if not log.exists():
+        raise InputError("no such log", log, "name the log of the run, or the folder of the job")
+    whole = log.resolve()
+    name = f"{log.name.split('.')[0]}-{_digest(whole, is_copied=is_copied)}"
+    label: dict[str, Any] = {"cause": cause}
+    label |= {key: value for key, value in (("also", [*also]), ("note", note)) if value}
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_copied:
+        label["log"] = _copied(whole, folder, name).name
+    else:
+        label["log"] = str(whole)
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(label, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+def _digest(log: Path, *, is_copied: bool) -> str:
+    digest = hashlib.sha256(b"" if is_copied and log.is_file() else str(log).encode())
+    if is_copied and log.is_file():
+        with log.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()[:8]
+
+
+def _copied(log: Path, folder: Path, name: str) -> Path:
+    """Copy a log, or the folder of a job."""
+    copy = folder / (name + ("" if log.is_dir() else "".join(log.suffixes[-2:]) or ".log"))
+    if log.is_dir():
+        shutil.copytree(log, copy, dirs_exist_ok=True)
+    else:
+        shutil.copyfile(log, copy)
+    return copy

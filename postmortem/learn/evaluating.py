@@ -1,0 +1,165 @@
+"""How good each way of judging is on labelled logs: rules, text, both together, and simpler ones.
+
+In: labelled cases that were read, a model for each. Out: `JudgedOneWay`, one a case and way. Not
+here: figures (`learn.merits`), telling them (`report.page.merits_page`, `cli`).
+
+With a model that has not seen a case's group for each case, no case is judged by what learnt it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from postmortem.classify.failing_text import Saying
+from postmortem.classify.hashed_words import buckets
+from postmortem.classify.opinion import Opinion
+from postmortem.classify.text_model import TextModel
+from postmortem.inference.second_opinion import alone, by_evidence, heard
+from postmortem.inference.verdict import Ranking
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.learn.grepping import grepped
+from postmortem.learn.samples import Sampled
+
+_SPEAKS: Final = 0.0
+"""Log-odds of being right from which on the text alone would speak."""
+
+
+class JudgedOneWay(NamedTuple):
+    """What one way of judging makes of one case."""
+
+    way: str
+    cause: str
+    right: frozenset[str]
+    is_held_out: bool
+    first: str
+    three: tuple[str, ...]
+    verdict: str | None
+    probability: float | None
+    """None of a way that gives none."""
+    source: str = ""
+    """Where the case is from: samples | public | composed, or the name of a folder."""
+
+    @property
+    def is_hit(self) -> bool:
+        """Say whether the first cause is right; of what cannot be known, so is abstaining."""
+        is_open = any(cause.startswith("unknown.") for cause in self.right)
+        return self.first in self.right or (self.verdict is None and is_open)
+
+
+class ToJudge(NamedTuple):
+    """What a way of judging is given."""
+
+    sample: Sampled
+    model: TextModel | None
+    knowledge: KnowledgeBase
+
+
+class Guess(NamedTuple):
+    """What it says: causes, the likeliest first, the one that it would name, how sure it is."""
+
+    causes: tuple[str, ...]
+    verdict: str | None
+    probability: float | None
+
+
+def _by_rules(asked: ToJudge) -> Guess:
+    return _of_ranking(asked.sample.ranking)
+
+
+def _by_text(asked: ToJudge) -> Guess | None:
+    return None if asked.model is None else _of_text(asked.model, asked.sample.filled)
+
+
+def _by_evidence(asked: ToJudge) -> Guess | None:
+    if asked.model is None:
+        return None
+    return _of_ranking(by_evidence(asked.sample.ranking, asked.model.evidence))
+
+
+def _by_all(asked: ToJudge) -> Guess | None:
+    if asked.model is None:
+        return None
+    sample, opinion = asked.sample, _opinion(asked.model, asked.sample.filled)
+    return _of_ranking(heard(sample.case, asked.knowledge, sample.ranking, lambda: opinion))
+
+
+def _by_last_error(asked: ToJudge) -> Guess | None:
+    return None if asked.model is None else _of_text(asked.model, _last_error(asked.sample))
+
+
+def _by_grep(asked: ToJudge) -> Guess:
+    causes = grepped(asked.sample.label.log)
+    return Guess(tuple(causes[:3]), causes[0] if causes else None, None)
+
+
+WAYS: Final[Mapping[str, Callable[[ToJudge], Guess | None]]] = MappingProxyType(
+    {
+        "rules": _by_rules,
+        "text": _by_text,
+        "evidence": _by_evidence,
+        "all": _by_all,
+        "grep": _by_grep,
+        "last error line": _by_last_error,
+    }
+)
+"""Ways of judging by name; one that gives nothing needs a model that is not there."""
+
+
+def rows_of(
+    pairs: Iterable[tuple[Sampled, TextModel | None]], knowledge: KnowledgeBase
+) -> Iterator[JudgedOneWay]:
+    """Judge each decidable case in every way; the rows of a case stand together."""
+    for sample, model in pairs:
+        if not sample.label.is_decidable:
+            continue
+        asked = ToJudge(sample, model, knowledge)
+        for way, judge in WAYS.items():
+            guess = judge(asked)
+            if guess is not None:
+                yield _tried(way, sample, guess)
+
+
+def _tried(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
+    label = sample.label
+    return JudgedOneWay(
+        way,
+        label.cause,
+        label.right,
+        label.is_held_out,
+        guess.causes[0] if guess.causes else "",
+        guess.causes[:3],
+        guess.verdict,
+        guess.probability,
+        label.origin,
+    )
+
+
+def _opinion(model: TextModel, filled: dict[int, Saying]) -> Opinion:
+    return Opinion(model, model.shares(filled) if filled else {}, filled)
+
+
+def _last_error(sample: Sampled) -> dict[int, Saying]:
+    """Give what the last telling line alone fills."""
+    lines = [
+        passage
+        for passage in sample.filled.values()
+        if passage.line is not None and passage.kind in {"telling", "message"}
+    ]
+    last = max(lines, key=lambda passage: (passage.source or 0, passage.line or 0), default=None)
+    return buckets([last]) if last is not None else {}
+
+
+def _of_ranking(ranking: Ranking) -> Guess:
+    names = tuple(cause.id for cause in ranking.causes)
+    return Guess(names, ranking.verdict.cause, ranking.causes[0].probability)
+
+
+def _of_text(model: TextModel, filled: dict[int, Saying]) -> Guess:
+    opinion = _opinion(model, filled)
+    if not opinion.shares:
+        return Guess((), None, 0.0)
+    names = sorted(opinion.shares, key=lambda cause: -opinion.shares[cause])[:3]
+    odds = alone(opinion, names[0])
+    verdict = names[0] if odds >= _SPEAKS else None
+    return Guess(tuple(names), verdict, 1.0 / (1.0 + math.exp(-odds)))

@@ -1,0 +1,157 @@
+"""A model that knows some more: the one that there is, and logs of a user's own.
+
+In: a model, sampled cases. Out: the content of a model's file. Not here: training from nothing
+(`learn.training`), reading labels (`learn.labelled`).
+
+The logs that a model was trained on are not at hand. But it holds how rare each bucket was, and
+which ones speak for a cause: logs drawn from these stand for all others, and so does the first half
+of each log of the user's, where nothing had failed yet. From these a cause that is taught is
+parted; its weights are added to those that it had, and all other causes keep theirs. The same cases
+and seed give the same bytes.
+"""
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.svm import LinearSVC
+
+from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
+from postmortem.classify.text_model import RARITY_UNIT, TextModel, unpacked
+from postmortem.learn.fitting import Weights
+from postmortem.learn.samples import Sampled
+
+_DRAWN: Final = 600
+"""Logs that stand for all others."""
+_TELLING: Final = 40
+"""Buckets of a cause that stand in a drawn log, out of the first ones that speak for it."""
+_FIRST: Final = 200
+_SOFTNESS: Final = 1.0
+_TIMES: Final = 4
+"""Times that a sound beginning counts as a drawn log: it is a real one."""
+FOLDS: Final = 10
+
+
+class Unpacked(NamedTuple):
+    """A model as figures."""
+
+    causes: list[str]
+    weights: Any
+    """A row for each cause."""
+    bias: Any
+    rarity: Any
+    """Bytes, as they are stored."""
+
+
+class Lesson(NamedTuple):
+    """What a model is taught."""
+
+    samples: Sequence[Sampled]
+    sound: Sequence[Mapping[int, Saying]]
+    """What is worded like none of them: logs of these runs before anything failed."""
+    seed: int = 0
+
+
+def extended(base: TextModel, lesson: Lesson) -> bytes:
+    """Teach a model the causes of some cases."""
+    return _taught(base, lesson.samples, _others(base, lesson), lesson.seed)
+
+
+def _taught(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
+    model = _unpacked(base)
+    rows = scipy.sparse.vstack([*(_row(_said(one), model.rarity) for one in samples), others])
+    causes, weights, bias = list(model.causes), model.weights, model.bias
+    for cause in sorted({one.label.cause for one in samples}):
+        hits = np.array([one.label.cause == cause for one in samples] + [False] * others.shape[0])
+        row, shift = _parted(rows, hits, seed)
+        if cause in causes:
+            place = causes.index(cause)
+            weights[place] += row
+            bias[place] += shift + 1.0  # what is surely another cause's keeps its score
+        else:
+            causes.append(cause)
+            weights, bias = np.vstack([weights, row]), np.append(bias, shift)
+    scale = np.maximum(np.abs(weights).max(axis=1), 1e-9) / 127
+    stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
+    own = sorted({one.label.cause for one in samples} | base.own)
+    scale, bias = _short(scale), _short(bias)
+    return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
+
+
+def _short(row: Any) -> list[float]:
+    return [float(f"{one:.7g}") for one in row]
+
+
+def _unpacked(base: TextModel) -> Unpacked:
+    stored = np.frombuffer(base.weights, dtype=np.int8).reshape(-1, len(base.causes))
+    return Unpacked(
+        list(base.causes),
+        stored.T * np.array(base.scale)[:, None],
+        np.array(base.bias),
+        np.frombuffer(base.rarity, dtype=np.uint8),
+    )
+
+
+def _parted(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
+    """Part the logs of a cause from all others."""
+    machine = LinearSVC(C=_SOFTNESS, class_weight="balanced", random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few cases do not converge; what is reached serves
+        machine.fit(rows, hits)
+    return machine.coef_[0], float(machine.intercept_[0])
+
+
+def _others(base: TextModel, lesson: Lesson) -> Any:
+    """Draw logs as the model's own were: common buckets by chance, and some that tell a cause.
+
+    With them stand the sound beginnings.
+    """
+    model, chance = _unpacked(base), np.random.default_rng(lesson.seed)
+    rarity = model.rarity / RARITY_UNIT
+    logs = math.exp(float(rarity.max()) - 1.0) - 1.0
+    shares = np.clip((np.exp(1.0 - rarity) * (logs + 1.0) - 1.0) / max(logs, 1.0), 0.0, 1.0)
+    first = [np.argsort(-row * rarity, kind="stable")[:_FIRST] for row in model.weights]
+    drawn = [_row(one, model.rarity) for one in lesson.sound] * _TIMES
+    for number in range(_DRAWN):
+        common = np.flatnonzero(chance.random(len(shares)) < shares)
+        telling = chance.choice(first[number % len(first)], _TELLING, replace=False)
+        drawn.append(_row(np.union1d(common, telling), model.rarity))
+    return scipy.sparse.vstack(drawn)
+
+
+def _said(one: Sampled) -> list[int]:
+    """Give the buckets of words: what else holds of a few runs is by chance."""
+    return [place for place, passage in one.filled.items() if passage.kind != CIRCUMSTANCE]
+
+
+def _row(filled: Any, rarity: Any) -> Any:
+    """Give a log as the model sees it: of length one."""
+    places = np.array(sorted(filled), dtype=int)
+    values = rarity[places] / RARITY_UNIT
+    length = max(float(np.sqrt((values * values).sum())), 1e-9)
+    return scipy.sparse.csr_matrix(
+        (values / length, (np.zeros(len(places), dtype=int), places)), shape=(1, len(rarity))
+    )
+
+
+def named_when_left_out(base: TextModel, lesson: Lesson) -> int:
+    """Count the cases whose cause comes first in a model that was taught the others only."""
+    samples, seed = lesson.samples, lesson.seed
+    others, named = _others(base, lesson), 0
+    folds = min(FOLDS, len(samples))
+    for fold in range(folds):
+        asked = [one for number, one in enumerate(samples) if number % folds == fold]
+        rest = [one for number, one in enumerate(samples) if number % folds != fold]
+        if rest:
+            model = unpacked(_taught(base, rest, others, seed), Path("fold"))
+            named += sum(_first(model, one) in one.label.right for one in asked)
+    return named
+
+
+def _first(model: TextModel, one: Sampled) -> str:
+    shares = model.shares(one.filled)
+    return max(shares, key=lambda cause: shares[cause])

@@ -1,0 +1,93 @@
+"""Fit the weights of a model of text.
+
+In: sampled cases. Out: the content of a model's file. Not here: its calibration
+(`learn.calibrating`), reading it (`classify.text_model`).
+
+A linear support vector machine, one cause against the rest; of weights and rarities bytes are kept.
+Only hashes of words are in it. The same cases give the same bytes.
+"""
+
+import json
+import warnings
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from safetensors.numpy import save
+from sklearn.svm import LinearSVC
+
+from postmortem.classify.hashed_words import BITS, VERSION
+from postmortem.classify.text_model import FORMAT, META, Calibration, stored_rarity
+from postmortem.learn.samples import Sampled
+
+UNFITTED: Final = Calibration(10.0, (0.0, 1.0))
+_SOFTNESS: Final = 1.0
+
+
+class Weights(NamedTuple):
+    """What is fitted: bytes, and what makes figures of them."""
+
+    causes: list[str]
+    stored: Any
+    scale: list[float]
+    bias: list[float]
+    rarity: Any
+    own: Sequence[str] = ()
+    """Causes that a user has taught."""
+
+    def packed(self, calibration: Calibration) -> bytes:
+        """Write them as safetensors; our part of the header is one entry, so its order is fixed."""
+        meta = {
+            "format": FORMAT,
+            "features": VERSION,
+            "bits": BITS,
+            "causes": self.causes,
+            "scale": self.scale,
+            "bias": self.bias,
+            "calibration": calibration._asdict(),
+            **({"own": [*self.own]} if self.own else {}),
+        }
+        tensors = {"weights": self.stored, "rarity": self.rarity}
+        return bytes(save(tensors, {META: json.dumps(meta, sort_keys=True)}))
+
+
+def fitted(samples: Sequence[Sampled], seed: int = 0) -> Weights:
+    """Fit weights to cases, each cause counting as much as any other."""
+    rarity = _rarity(samples)
+    machine = LinearSVC(C=_SOFTNESS, class_weight="balanced", random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few cases do not converge; what is reached serves
+        machine.fit(_matrix(samples, rarity), [sample.label.cause for sample in samples])
+    weights, bias = machine.coef_, machine.intercept_
+    causes = [str(cause) for cause in machine.classes_]
+    if len(causes) == 2:  # of two causes one row is kept
+        weights, bias = np.vstack([-weights, weights]), np.hstack([-bias, bias])
+    scale = np.maximum(np.abs(weights).max(axis=1), 1e-9) / 127
+    stored = np.round(weights / scale[:, None]).astype(np.int8)
+    return Weights(
+        causes,
+        np.ascontiguousarray(stored.T),
+        [float(f"{one:.7g}") for one in scale],
+        [float(f"{one:.7g}") for one in bias],
+        rarity,
+    )
+
+
+def _rarity(samples: Sequence[Sampled]) -> Any:
+    """Give each bucket the byte of how rare it is."""
+    seen = np.zeros(1 << BITS)
+    for sample in samples:
+        seen[list(sample.filled)] += 1
+    rare = np.log((1 + len(samples)) / (1 + seen)) + 1
+    return np.array([stored_rarity(one) for one in rare], dtype=np.uint8)
+
+
+def _matrix(samples: Sequence[Sampled], rarity: Any) -> Any:
+    columns = np.concatenate([list(sample.filled) for sample in samples]).astype(int)
+    ends = np.cumsum([0, *(len(sample.filled) for sample in samples)])
+    matrix = scipy.sparse.csr_matrix(
+        (rarity[columns] / 16.0, columns, ends), shape=(len(samples), 1 << BITS)
+    )
+    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1))).ravel()
+    return scipy.sparse.diags(1 / np.maximum(length, 1e-9)) @ matrix

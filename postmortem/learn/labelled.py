@@ -1,0 +1,152 @@
+"""Folders of labelled logs: what each run really died of.
+
+In: a folder. Out: `Labelled` cases. Not here: reading the logs (`learn.samples`).
+
+A label is `NAME.yaml` beside `NAME.log` (or another kind of log, or a folder of a job's files), or
+it names its log under `log`. `cause` is obligatory; `also` names answers that are right as well;
+`origin` says where the case is from. Other YAML files that lie there are passed over.
+"""
+
+import difflib
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from postmortem.errors import InputError
+
+SUFFIXES: Final = (".log", ".log.gz", ".jsonl", ".json", ".csv", ".txt", ".out", ".ipynb", "")
+_REPOSITORY: Final = re.compile(r"github\.com/([^/\s]+/[^/\s#?]+)")
+_SEED: Final = re.compile(r"-\d+$")
+_NEAR: Final = 3
+
+
+class Labelled(NamedTuple):
+    """A log and the truth about it."""
+
+    log: Path
+    cause: str
+    right: frozenset[str]
+    """The cause, and answers that are right as well."""
+    group: str
+    """Cases of one origin: a repository, a script, a pair. They are never parted."""
+    is_held_out: bool
+    """It serves for the last figure only."""
+    is_decidable: bool
+    """The log alone decides."""
+    environment: Path | None
+    origin: str = ""
+    """samples | public | composed, else what the label says, or the name of the folder."""
+
+
+def labelled_in(folders: Iterable[Path], known: Collection[str] = ()) -> list[Labelled]:
+    """List the cases of folders, in order of their paths.
+
+    Args:
+        folders: where labels lie.
+        known: the causes that there are; a label with another one is refused. Empty: any.
+
+    Raises:
+        InputError: a folder is missing or holds none, or a label is wrong.
+    """
+    found: list[Labelled] = []
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError("no such folder of labelled logs", folder, "check the path")
+        cases = list(_cases(folder, known))
+        if not cases:
+            raise InputError(
+                "no labelled log lies here",
+                folder,
+                "a label is NAME.yaml beside NAME.log: postmortem label run.log CAUSE --to FOLDER",
+            )
+        found += cases
+    return found
+
+
+def near_causes(cause: str, known: Collection[str]) -> str:
+    """Say what to write in place of a cause that there is not."""
+    near = difflib.get_close_matches(cause, sorted(known), _NEAR)
+    told = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
+    return f"{told}; causes of your own come with --patterns"
+
+
+def _cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
+    for path in sorted(folder.rglob("*.yaml")):
+        try:
+            label = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+            raise InputError("the label is no YAML", path, str(error).split("\n", 1)[0]) from error
+        if isinstance(label, dict) and "cause" in label:
+            log = _log_of(path, label)
+            if log is not None:
+                _check(path, label, known)
+                yield _labelled(folder, path, log, label)
+
+
+def _check(path: Path, label: dict[str, Any], known: Collection[str]) -> None:
+    """Refuse a label that says something else than causes."""
+    also = label.get("also") or []
+    causes = [label["cause"], *(also if isinstance(also, list) else [None])]
+    if not all(isinstance(cause, str) and cause for cause in causes):
+        raise InputError(
+            "the label is wrong: `cause` is the id of a cause, `also` a list of ids",
+            path,
+            "for example: cause: memory.cuda-oom",
+        )
+    for cause in causes if known else ():
+        if cause not in known:
+            told = near_causes(cause, known)
+            raise InputError(f"the label names no known cause, but {cause!r}", path, told)
+
+
+def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
+    if isinstance(label.get("log"), str):
+        named = path.parent / str(label["log"])
+        if not named.exists():
+            raise InputError(
+                "the log that the label names is gone", named, f"mend or delete {path}"
+            )
+        return named
+    beside = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
+    return next((one for one in beside if one.exists()), None)
+
+
+def _labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:
+    environment = log.parent / (log.name.split(".")[0] + ".env")
+    return Labelled(
+        log,
+        label["cause"],
+        frozenset({label["cause"], *(label.get("also") or ())}),
+        _group(folder, path, label),
+        label.get("part") == "check",
+        str(label.get("answerable", "yes")) != "partly",
+        environment if environment.is_file() else None,
+        _origin(folder, label),
+    )
+
+
+def _group(folder: Path, path: Path, label: dict[str, Any]) -> str:
+    """Name the group of a case."""
+    source = str(label.get("source") or "")
+    if repository := _REPOSITORY.search(source):
+        return repository[1].lower()
+    if label.get("script"):
+        return str(label["script"])
+    if source and source != "composed":
+        return source
+    return f"{folder.name}/{label.get('pair') or _SEED.sub('', path.stem)}"
+
+
+def _origin(folder: Path, label: dict[str, Any]) -> str:
+    """Say where a case is from, as figures are parted."""
+    source = str(label.get("source") or "")
+    if isinstance(label.get("origin"), str) and label["origin"]:
+        return str(label["origin"])
+    if "://" in source:
+        return "public"
+    if label.get("composed") is True or source == "composed" or label.get("pair"):
+        return "composed"
+    return "samples" if label.get("script") else folder.resolve().name

@@ -1,0 +1,32 @@
+"""What holds of a run beside its words: shapes, its end, facts; nothing that a rule found in text."""
+
+from postmortem.inference.circumstances import holding
+from postmortem.inference.rehearsal import made_up
+from postmortem.pipeline import machine_for
+
+KNOWLEDGE = machine_for(()).knowledge
+
+
+def test_shapes_and_facts_are_named() -> None:
+    """Of a case that has them."""
+    case = made_up(
+        {
+            "shapes": ["loss-nonfinite"],
+            "outcome": "failed",
+            "environment": {"precision": "fp16", "exit_status": 1, "world_size": 8},
+        }
+    )
+    found = holding(case, KNOWLEDGE)
+    assert {"shape loss-nonfinite", "outcome failed", "precision fp16", "exit 1", "world many"} <= {
+        *found
+    }
+    assert any(name.startswith("cond ") for name in found)
+
+
+def test_signatures_and_tracebacks_name_nothing() -> None:
+    """The words are read by the model itself."""
+    said = {
+        "signatures": [rule.id for rule in KNOWLEDGE.signatures[:200]],
+        "tracebacks": [{"exception": "RuntimeError", "message": "CUDA out of memory"}],
+    }
+    assert holding(made_up(said), KNOWLEDGE) == holding(made_up({}), KNOWLEDGE)
