@@ -42,6 +42,20 @@ class Verdict(Generic[Text]):
 
 
 @dataclass(frozen=True, slots=True)
+class TellingWords:
+    """Words of the log that carry evidence of a classifier, and the line that they stand in."""
+
+    text: str
+    """The line, without what stands before it."""
+    terms: tuple[str, ...]
+    """As they stand in it, the weightiest first."""
+    share: float
+    """Of all that speaks for the cause."""
+    source: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence(Generic[Text]):
     """One signed reason for or against a cause."""
 
@@ -58,6 +72,8 @@ class Evidence(Generic[Text]):
     end_line: int | None = None
     references: tuple[str, ...] = ()
     """Where a known defect is told of."""
+    carried: tuple[TellingWords, ...] = ()
+    """Of a classifier: the words that carry it."""
 
 
 @dataclass(frozen=True, slots=True)

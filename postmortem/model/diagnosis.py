@@ -13,6 +13,7 @@ from typing import Generic, TypeAlias
 
 from postmortem.model.answer import Cause, Verdict
 from postmortem.model.job_facts import Attempt, Environment, Framework, Setting, Source
+from postmortem.model.replayed import Replayed
 from postmortem.model.said import Said
 from postmortem.model.shown import (
     Event,
@@ -56,6 +57,8 @@ class Diagnosis(Generic[Text]):
     language: str = ""
     """Of the texts; empty where they are in every language."""
     classifier: str | None = None
+    replay: Replayed[Text] | None = None
+    """What running a capsule of its steps again has shown."""
 
 
 Analysis: TypeAlias = Diagnosis[Said]

@@ -1,0 +1,39 @@
+"""The weights at the start of a window: the capsule's, and the model's own where it holds none.
+
+In: a capsule, the model that was built. Out: tensors on the CPU by name. Not here: putting them
+into the model (`replay.bench`).
+"""
+
+from typing import Any
+
+from postmortem.capsule.opening import Capsule
+from postmortem.errors import InputError
+
+
+def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
+    """Give all weights and buffers.
+
+    Raises:
+        InputError: the capsule's do not fit the model, or frozen ones lie nowhere.
+    """
+    manifest = capsule.manifest
+    kept = capsule.tensors(manifest.weights.file)
+    own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    wrong = sorted(name for name, one in kept.items() if _shape(own.get(name)) != _shape(one))
+    if wrong:
+        raise InputError(
+            f"the model that was built has no weight {wrong[0][:120]!r} of this shape",
+            capsule.folder,
+            "install the versions that the capsule names",
+        )
+    if manifest.weights.frozen and (manifest.model.base is None or not manifest.model.base.path):
+        raise InputError(
+            f"{len(manifest.weights.frozen)} frozen weights are not in the capsule and not at hand",
+            manifest.weights.frozen_from or "nowhere named",
+            "put the base model's folder where it was",
+        )
+    return {name: kept.get(name, one.detach().cpu()).clone() for name, one in own.items()}
+
+
+def _shape(tensor: Any) -> tuple[int, ...] | None:
+    return None if tensor is None else tuple(tensor.shape)
