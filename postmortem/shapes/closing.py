@@ -22,6 +22,8 @@ _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
+_OF_NOTHING: Final = re.compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
+"""A mean over nothing is no number, and says so."""
 _HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
 _ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
@@ -169,7 +171,7 @@ def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
 def _bad(lines: list[_Line]) -> Iterator[Shape]:
     """Tell of values that are not finite, and of an error that nothing follows."""
     for line in lines:
-        if _is_not_finite(line.text):
+        if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
             yield _shape("nan-in-closing", line)
     if lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
         yield _shape("trouble-at-end", lines[-1])

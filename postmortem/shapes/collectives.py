@@ -15,11 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from postmortem.formats.flight_recorder import WHAT as RECORDED
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import say
+from postmortem.names import COLLECTIVES as RECORDED
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 

@@ -152,7 +152,13 @@ def is_young(curves: Curves, points: Sequence[Point]) -> bool:
     is_each_step = (
         is_counted if math.isnan(points[0].step) else points[-1].step - points[0].step < len(points)
     )
-    return len(points) < _YOUNG and len(set(map(math.floor, epochs))) <= 1 and is_each_step
+    is_first = math.isnan(points[0].step) or points[0].step < _YOUNG
+    return (
+        is_first
+        and len(points) < _YOUNG
+        and len(set(map(math.floor, epochs))) <= 1
+        and is_each_step
+    )
 
 
 def _is_frozen(values: Sequence[float]) -> bool:

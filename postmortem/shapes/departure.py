@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves
@@ -37,6 +38,11 @@ _LASTS: Final = 0.5
 way back."""
 _RESTLESS: Final = 0.25
 """Usual change from one record to the next, as a logarithm, beyond which a curve is all noise."""
+_STEEP: Final = 1e-2
+"""Rate at which a loss that is several times its first record is no matter of its kind."""
+_STAGES: Final = 2
+"""Leaps, each with a descent behind it, that show a task which is made harder step by step."""
+_LEAP: Final = 1.5
 _SOME: Final = 0.3
 """Share of the records, above twice the first value: a spike of the warm-up is over sooner."""
 
@@ -58,7 +64,11 @@ def leaving(observed: Observed) -> Iterable[Shape]:
 
 def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
     """Find a loss that ends, or stays, so many times above its level."""
-    found = _absurd(loss) or _risen(loss, times) or _high_from_start(loss, times)
+    found = (
+        _absurd(loss)
+        or (None if _is_in_stages(loss.values) else _risen(loss, times))
+        or _high_from_start(curves, loss, times)
+    )
     return [] if found is None else [curves.shape("loss-divergence", *found)]
 
 
@@ -125,14 +135,37 @@ def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
     return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
 
 
-def _high_from_start(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
+def _is_in_stages(values: Sequence[float]) -> bool:
+    """Say whether a loss leaps from one record to the next and comes down behind each leap.
+
+    Never above its beginning: so does a task that is made harder, or another one after the first.
+    """
+    if max(values[_FEWEST // 2 :], default=0.0) > 1.25 * max(values[: _FEWEST // 2]):
+        return False
+    width = 3
+    leaps = [
+        index
+        for index in range(width, len(values) - width)
+        if min(values[index : index + width]) > _LEAP * max(values[index - width : index]) > 0
+    ]
+    starts = [one for one, before in zip(leaps, [-width, *leaps], strict=False) if one > before + 1]
+    ends = [*starts[1:], len(values)]
+    return len(starts) >= _STAGES and all(
+        statistics.median(values[max(start, end - width) : end])
+        < 0.85 * statistics.median(values[start : start + width])
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _high_from_start(curves: Curves, loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
     """Find a loss that leaves the level of its first records within the run's beginning.
 
     It stays far above it, without leaping to and fro.
     """
     values, first = loss.values, loss.values[0]
     # A first record that stands alone may be of another kind.
-    is_start_known = sum(value < 1.5 * first for value in values) >= 2
+    is_steep = max(curves.by_line(names.LEARNING_RATE).values(), default=0.0) >= _STEEP
+    is_start_known = is_steep or sum(value < 1.5 * first for value in values) >= 2
     if len(values) < _FEWEST or first <= WORTH or not is_start_known:
         return None
     high = _longest_above(loss.points, 2 * first)

@@ -179,10 +179,12 @@ def without_failure(observed: Observed) -> Iterable[Shape]:
     count = sum(observed.records.values())
     if (
         observed.outcome not in {"running", "stalled"}
-        or not count
+        or not (count or _counts(observed))
         or any(CATALOGUE[name].is_bad for name in observed.known)
     ):
         return []
+    if not count:
+        return [observed.known["lines-count"]._replace(id="no-failure-shown")]
     source, line = _last_record(observed)
     said = say(
         "{count} metric records up to line {line}, no failure shown",
@@ -192,6 +194,11 @@ def without_failure(observed: Observed) -> Iterable[Shape]:
     )
     shown = Shape("no-failure-shown", said, source, NOWHERE, line)
     return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
+
+
+def _counts(observed: Observed) -> bool:
+    """Say whether lines count up of a run that nobody says stands still."""
+    return observed.outcome == "running" and "lines-count" in observed.known
 
 
 def _last_record(observed: Observed) -> tuple[int, int]:

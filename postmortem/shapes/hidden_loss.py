@@ -6,6 +6,7 @@ printed as NaN (`shapes.nonfinite`).
 
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -16,6 +17,7 @@ from postmortem.shapes.aligned import Curves, first_nonfinite
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
+_OF_POLICY: Final = re.compile(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
 _IN_A_ROW: Final = 3
@@ -59,7 +61,7 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     A gradient that flows shows it, too: the loss of a policy starts at 0.
     """
     if _has_gradient(curves.by_line(names.GRAD_NORM)) or any(
-        "reward" in name for name in curves.by_name
+        _OF_POLICY.search(name) for name in curves.by_name
     ):
         return True
     first = points.index(zero)

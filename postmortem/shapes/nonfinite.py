@@ -1,7 +1,8 @@
 """A training loss that is not finite: when it comes, after what, how often.
 
 In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `nan-before-update`,
-`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`. Not
+`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`,
+`inf-at-half-range`. Not
 here: a NaN that is hidden (`shapes.hidden_loss`), other figures than the loss
 (`shapes.nonfinite_beside`), gradients that grow (`shapes.gradients`).
 """
@@ -22,6 +23,9 @@ _WIDE: Final = 5
 """Steps between two records beyond which a run-up may lie unseen between them."""
 _HUGE: Final = 30
 """Times its highest level at which a part of the loss has blown up."""
+_LARGEST_HALF: Final = 65504.0
+_NEAR_HALF: Final = 32
+"""Times below float16's largest number at which a figure is on its way beyond it."""
 _FEW: Final = 8
 """Records below which nobody can say how much noise is usual."""
 
@@ -51,6 +55,7 @@ def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shap
     if any(_follows(point, first) for point in points[bad:]):
         said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
         yield curves.shape("nan-recovers", said, first.line)
+    yield from _at_half_range(curves, points, bad)
     yield from _behind(curves, points, bad)
 
 
@@ -114,6 +119,20 @@ def _without_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Shape
             bad=bad,
         )
         yield curves.shape("nan-zero-gradient", said, empty[0].line)
+
+
+def _at_half_range(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+    """Find a loss that becomes infinite on its way to the largest number of float16.
+
+    One that climbed from far below has diverged, whatever its type.
+    """
+    before, first = points[max(0, bad - 3) : bad], points[bad]
+    last = before[-1].value if before else 0.0
+    is_near = _LARGEST_HALF / _NEAR_HALF < last <= _LARGEST_HALF
+    was_high = all(last / _NEAR_HALF < one.value <= last for one in points[:bad])
+    if math.isinf(first.value) and is_near and was_high:
+        said = _then([one.value for one in before], first.value)
+        yield curves.shape("inf-at-half-range", said, first.line)
 
 
 def _behind(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:

@@ -1,12 +1,13 @@
 """What else is not finite, or tells how a loss came not to be: rate, evaluation, parts, inputs.
 
 In: the curves of one process. Out: the shapes `nan-at-zero-rate`, `nan-eval-only`, `nan-component`,
-`nan-part-first`, `nan-inputs`. Not here: the training loss (`shapes.nonfinite`).
+`nan-part-first`, `nan-inputs`, `vanishing-before-nan`. Not here: the training loss
+(`shapes.nonfinite`).
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem import names
@@ -20,6 +21,14 @@ from postmortem.shapes.shape import Shape
 
 _FEWEST_PARTS: Final = 2
 _FEWEST_BEFORE: Final = 3
+_LEAST: Final = 1e-30
+"""Size at which a figure that is above 0 by its nature is about to become 0: float32 ends at 1e-45,
+and a logarithm or a division by it before."""
+_JUST: Final = 5
+"""Records before the first bad one in which a figure has just vanished."""
+_OWN_WAYS: Final = frozenset(
+    {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.LOSS_SCALE}
+)
 _NO_PART: Final = re.compile(
     r"acc|ppl|perplex|psnr|ssim|iou|map|f1|auc|reward|return|score|norm|grad|rate|\blr|time|speed|tok"
     r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch",
@@ -125,6 +134,41 @@ def first_part(observed: Observed) -> Iterable[Shape]:
         value=beside[broken[0]],
     )
     return [curves.shape("nan-part-first", said, bad.line)]
+
+
+def vanishing(observed: Observed) -> Iterable[Shape]:
+    """Find a figure that shrinks to nothing just before the loss is not finite.
+
+    A probability, a variance or a norm of which a logarithm or a quotient is taken.
+    """
+    curves = observed.curves
+    bad = first_nonfinite(curves.points(names.LOSS))
+    if bad is None:
+        return []
+    for name in curves.by_name:
+        before = [point for point in curves.finite(name) if point.line < bad.line]
+        if name not in _OWN_WAYS and _vanishes(before):
+            last = min(before[-_JUST:], key=lambda point: point.value)
+            said = say(
+                "{name} {first:.3g} → {last:.3g}, then the loss is not finite",
+                "{name} 由 {first:.3g} 降到 {last:.3g}，随后 loss 变为 NaN/inf",
+                name=name,
+                first=before[0].value,
+                last=last.value,
+            )
+            return [curves.shape("vanishing-before-nan", said, last.line)]
+    return []
+
+
+def _vanishes(points: Sequence[Point]) -> bool:
+    """Say whether a figure that never is 0 ends at next to nothing."""
+    values = [point.value for point in points]
+    return (
+        len(values) >= 2 * _JUST
+        and values[0] > _LEAST
+        and min(values) > 0
+        and min(values[-_JUST:]) < _LEAST
+    )
 
 
 def _was_finite(values: Mapping[int, float], line: int) -> bool:

@@ -15,6 +15,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -25,6 +26,11 @@ _NOTHING: Final = 1e-3
 _UNLIKELY: Final = -2.0
 """Implicit reward below which the preferred answers have lost most of their likelihood: exp(-2 /
 beta), with beta at most 0.5."""
+_CERTAIN: Final = 0.02
+"""Entropy, in nats, of a policy that leaves next to nothing to chance."""
+_REWARD: Final = re.compile(
+    r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:reward|return)"
+)
 _SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 
 
@@ -76,6 +82,42 @@ def entropy(observed: Observed) -> Iterable[Shape]:
         count=gone,
     )
     return [observed.curves.shape("collapse", said, points[last + 1].line)]
+
+
+def certainty(observed: Observed) -> Iterable[Shape]:
+    """Find a policy that is certain of its actions while its reward has not risen.
+
+    Stable-Baselines3 prints the entropy negated, as the part of the loss that it is. Continuous
+    actions pass 0 on their way and do not stay there.
+    """
+    curves = observed.curves
+    points, returns = curves.finite("entropy_loss"), _returns(curves)
+    late = points[len(points) // 2 :]
+    if len(late) < _FEWEST or len(returns) < _FEWEST:
+        return []
+    most = max(abs(point.value) for point in late)
+    if most > _CERTAIN or _has_risen([point.value for point in returns]):
+        return []
+    said = say(
+        "entropy_loss within {most:.2g} of 0 at the last {count} records, the reward no higher",
+        "最后 {count} 条记录的 entropy_loss 距 0 不超过 {most:.2g}，奖励没有提高",
+        most=most,
+        count=len(late),
+    )
+    return [curves.shape("collapse", said, late[0].line)]
+
+
+def _returns(curves: Curves) -> list[Point]:
+    """Give the points of the mean reward of an episode."""
+    name = next((name for name in curves.by_name if _REWARD.search(name)), "")
+    return curves.finite(name)
+
+
+def _has_risen(values: Sequence[float]) -> bool:
+    """Say whether the last third stands above the first by half of that, or more."""
+    third = len(values) // 3
+    first, last = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    return last - first > 0.5 * abs(first)
 
 
 def _last(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:

@@ -47,7 +47,7 @@ def lost(observed: Observed) -> Iterable[Shape]:
     """Find a score that had risen far above its noise, and is back where it began, or below."""
     curves = observed.curves
     for name in curves.by_name:
-        if not _SCORE.search(name) or _NO_SCORE.search(name):
+        if not is_score(name):
             continue
         points = curves.finite(name)
         found = _fall([point.value for point in points])
@@ -62,6 +62,11 @@ def lost(observed: Observed) -> Iterable[Shape]:
             )
             return [curves.shape("collapse", said, points[index].line)]
     return []
+
+
+def is_score(name: str) -> bool:
+    """Say whether a figure of this name is the better the higher it is."""
+    return bool(_SCORE.search(name)) and not _NO_SCORE.search(name)
 
 
 def _fall(values: Sequence[float]) -> tuple[float, float, int] | None:

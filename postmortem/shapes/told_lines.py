@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
 from postmortem.shapes.observed import Observed
 
@@ -50,7 +51,7 @@ def _headed(text: str, row: str, above: Sequence[str]) -> str:
 
 def _whole(row: str, behind: Sequence[str]) -> str:
     """Give the text of a line; nothing for code, unless it asks and gets an answer."""
-    text = clean(row.rsplit("\r", 1)[-1][:_MOST_LINE]).text.strip()
+    text = clean(last_draw(row)[:_MOST_LINE]).text.strip()
     if _ASKS.search(text) is None:
         return "" if _CODE.search(text) else text
     answer = next((line.strip() for line in behind if line.strip()), "")

@@ -63,6 +63,10 @@ _INPUTS: Final = "told-inputs"
 WEIGHTS: Final = "told-weights"
 
 
+_NO_LENGTH: Final = r"\blen(?:gth)?s?\W{1,4}(?:\d{1,6}\W{1,3}){0,40}?0(?=[\]),; ]|$)"
+"""A sample, or one of a batch, that has no length at all."""
+
+
 class _Topic(NamedTuple):
     """What may be told of: a subject in one of its bad states."""
 
@@ -96,11 +100,12 @@ _TOPICS: Final = (
     ),
     _Topic(
         "told-mask",
-        r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|掩码|填充",
+        r"mask(?:s|ed)?\b|\bpad(?:s|ded|ding)?\b|padding_side|\battn|\battention|掩码|填充",
         r"\ball[- ]?(?:zeros?|false|masked|-?inf)|\b(?:zeros?|false|masked|padding) only"
         r"|\bonly (?:zeros?|masked|padding)\b|\bfully[- ]masked|\bentirely (?:masked|padding|zero)"
         r"|\bnan\b.{0,60}\bonly (?:with|when|for|in)\b|\bonly (?:with|when|for|in)\b.{0,60}\bnan\b"
-        r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)|全(?:部|为|是)",
+        r"|\bno (?:valid|unmasked|real|attended)|\bevery (?:key|position)|全(?:部|为|是)"
+        rf"|{_NO_LENGTH}",
         takes_values=True,
     ),
     _Topic(
@@ -140,11 +145,11 @@ _TOPICS: Final = (
         _INPUTS,
         r"\b(?:inputs?|batch(?:es)?|samples?|rows?|columns?|features?|pixels?|images?|frames?"
         r"|utt\w{0,8}|audio|wav\w{0,8}|mels?|spectrogram\w{0,8}|voxels?|box(?:es)?|points?|records?|graphs?"
-        r"|rgb|obs\w{0,8}|targets?|labels?)\b"
+        r"|rgb|obs\w{0,8}|targets?|labels?|lens?|lengths?)\b"
         r"|\w\.(?:npy|npz|exr|jpe?g|png|wav|flac|parquet|csv|tfrecord|tar|nii|h5|jsonl?)\b"
         r"|数据|样本|输入|特征|图像",
         r"corrupt\w{0,8}|malformed|broken|garbage|zero[- ]length|degenerate|missing values?"
-        r"|损坏|异常",
+        rf"|损坏|异常|{_NO_LENGTH}",
         takes_values=True,
     ),
 )

@@ -9,7 +9,7 @@ import bisect
 import math
 import re
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
@@ -30,9 +30,12 @@ _MAY_LACK: Final = re.compile(
 _BOUNDED: Final = re.compile(
     r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
 )
+_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 _TIMES: Final = 1e6
 """Times its early level beyond which such a figure is absurd."""
 _LARGE: Final = 1e6
+_NEVER: Final = 1e10
+"""Beyond it such a figure is absurd in the first record already."""
 _FEWEST: Final = 3
 _SOME: Final = 6
 _MOSTLY: Final = 0.8
@@ -68,23 +71,42 @@ def absurd(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     for name in curves.by_name:
         points = curves.finite(name)
-        if name in _TOLD_ELSEWHERE or len(points) < _SOME or not _BOUNDED.search(name):
+        if not points or name in _TOLD_ELSEWHERE or not _BOUNDED.search(name):
             continue
-        quarter = max(2, len(points) // 4)
-        early = statistics.median(abs(point.value) for point in points[: 2 * quarter])
-        late = statistics.median(abs(point.value) for point in points[-quarter:])
-        if late > _LARGE and late > _TIMES * early:
-            said = say(
-                "{name} {early:.3g} → {late:.3g}",
-                "{name} {early:.3g} → {late:.3g}",
-                name=name,
-                early=early,
-                late=late,
-            )
-            limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
-            line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
-            return [curves.shape("metric-absurd", said, line)]
+        if len(points) >= _SOME:
+            found = _grown(curves, name, points)
+        else:
+            is_never = min(point.value for point in points) > _NEVER
+            found = _never_so_large(curves, name, points) if is_never else None
+        if found is not None:
+            return [found]
     return []
+
+
+def _grown(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
+    """Find a figure that has grown beyond its early level by orders of magnitude."""
+    quarter = max(2, len(points) // 4)
+    early = statistics.median(abs(point.value) for point in points[: 2 * quarter])
+    late = statistics.median(abs(point.value) for point in points[-quarter:])
+    if not (late > _LARGE and late > _TIMES * early):
+        return None
+    said = say(
+        "{name} {early:.3g} → {late:.3g}",
+        "{name} {early:.3g} → {late:.3g}",
+        name=name,
+        early=early,
+        late=late,
+    )
+    limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
+    line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
+    return curves.shape("metric-absurd", said, line)
+
+
+def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape:
+    """Word a figure that no sound run has in any record, however few there are."""
+    value = points[-1].value
+    said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
+    return curves.shape("metric-absurd", said, points[0].line)
 
 
 def without_gradient(observed: Observed) -> Iterable[Shape]:
@@ -95,7 +117,7 @@ def without_gradient(observed: Observed) -> Iterable[Shape]:
     curves, loss = observed.curves, observed.loss
     points = curves.points(names.GRAD_NORM)
     half = points[len(points) // 2 :]
-    if len(points) < _FEWEST or any(point.value != 0.0 for point in half):
+    if len(points) < _fewest(curves) or any(point.value != 0.0 for point in half):
         return []
     zeros = sum(point.value == 0.0 for point in points)
     falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
@@ -109,6 +131,17 @@ def without_gradient(observed: Observed) -> Iterable[Shape]:
     )
     line = next(point.line for point in points if point.value == 0.0)
     return [curves.shape("zero-gradient", said, line)]
+
+
+def _fewest(curves: Curves) -> int:
+    """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
+    spread = [
+        point.value
+        for name in curves.by_name
+        if _SPREAD.search(name)
+        for point in curves.finite(name)
+    ]
+    return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
 
 
 def vanished(observed: Observed) -> Iterable[Shape]:

@@ -40,6 +40,10 @@ _CLIMB: Final = 8
 _LEVEL: Final = 5
 """Records whose median is a level."""
 _YOUNG: Final = 12
+_SETTLED: Final = 24
+"""Records in which a sound loss has come back to where it began."""
+_FURTHER: Final = 1.4
+"""Times the second loss, for one that goes on climbing."""
 _RESTLESS: Final = 3
 """Times the usual change from one record to the next, as a logarithm."""
 
@@ -60,7 +64,8 @@ class LossCourse:
         """(line, loss) of those."""
         self._recent: deque[float] = deque(maxlen=_CLIMB)
         self._changes: deque[float] = deque(maxlen=60)
-        self._best = math.inf
+        self._best = self._lowest = math.inf
+        """The lowest level that the loss kept, and its lowest value behind the first one."""
         self._absurd = self._blown = 0
         self._first_step = math.nan
         self._is_each_step = False
@@ -86,11 +91,15 @@ class LossCourse:
             yield self._sign(self._said_above(name), record, self._above[0][0])
         elif self._has_climbed(loss, start):
             yield self._sign(quote(f"{name} {self._best:.4g} → {loss:.4g}"), record)
+        elif self._has_never_come_back(loss):
+            yield self._sign(quote(f"{name} {self._first[0]:.4g} → {loss:.4g}"), record)
 
     def keep(self, loss: float) -> None:
         """Add a finite loss to what the run has shown."""
         if self._recent and min(self._recent[-1], loss) > 0:
             self._changes.append(abs(math.log(loss / self._recent[-1])))
+        if self.count:
+            self._lowest = min(self._lowest, loss)
         self.count += 1
         self._recent.append(loss)
         if len(self._first) < 3:
@@ -123,6 +132,16 @@ class LossCourse:
             top=self._top,
             shown=", ".join(f"{loss:.4g}" for _, loss in self._above[-_LASTS:]),
         )
+
+    def _has_never_come_back(self, loss: float) -> bool:
+        """Say whether the loss left its first value at once, and has only gone further since.
+
+        A first record of another size than all others is followed by a level.
+        """
+        if self.count != _SETTLED or self._first[0] <= _LEAST:
+            return False
+        is_far = min(self._lowest, loss) > _TWICE * self._first[0]
+        return is_far and max(self._recent) > _FURTHER * self._first[1]
 
     def _has_climbed(self, loss: float, start: float) -> bool:
         """Say whether the loss has stood far above its lowest level for long, without a leap."""

@@ -144,6 +144,12 @@ def test_the_first_record_behind_a_resume_says_nothing_of_the_others() -> None:
     )
 
 
+def test_a_loss_that_leaves_its_first_value_for_good() -> None:
+    """It was never lower than twice its first value again, and went on climbing."""
+    assert signs([7.7, *[20.0 + index for index in range(40)]], every=10) != []
+    assert signs([7.7, *[20.0 - 0.4 * index for index in range(40)]], every=10) == []
+
+
 def test_a_scaler_that_looks_for_its_level_is_left_alone() -> None:
     """Gradients are inf at first; and where the scale is printed, the scale counts."""
     assert signs([2.0] * 20, [math.inf] * 8 + [1.0] * 12) == []

@@ -1,0 +1,70 @@
+"""Lines that count up: a run that goes on in a form of which no record is read.
+
+In: both ends of the sources without a metric record. Out: the shape `lines-count`. Not here:
+records (`formats`), a count that stands still (`shapes.silence`, `shapes.frozen_bar`).
+
+Whoever trains prints how far it has come. Lines that are the same but for their numbers, of which
+one only rises, say so in any layout.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote
+from postmortem.model.visible import last_draw
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 3
+_MOST_TEXT: Final = 160
+_LONGEST: Final = 1000
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_OF_WORK: Final = re.compile(
+    r"\b(?:epochs?|steps?|iter(?:ation)?s?|batch(?:es)?|episodes?|rounds?|updates?|loss|acc\w*"
+    r"|speed|samples?|images?|rewards?|wer|elapsed|eta|evaluati\w+|train\w*)\b|it/s|s/it|\d ?%",
+    re.IGNORECASE,
+)
+_NO_RUN: Final = re.compile(
+    r"^\s*(?:File \"|#\d|at |\d+ [│|]|from |\[?NCCL)|NCCL (?:INFO|WARN)|download|\bB/s|line \d"
+    r"|MiB, "
+    r"|^\s*\d+:\s*0x",
+    re.IGNORECASE,
+)
+
+
+def counting(observed: Observed) -> Iterable[Shape]:
+    """Find lines of one kind that count up where no record tells how the run fares."""
+    if any(observed.records.values()):
+        return []
+    for source in observed.processes:
+        if source in observed.snapshots:
+            continue
+        for lines in _of_one_kind(observed.kept_lines(source)):
+            if _counts(lines):
+                number, text = lines[-1]
+                said = quote(cut(text.strip(), _MOST_TEXT))
+                return [Shape("lines-count", said, source, NOWHERE, number)]
+    return []
+
+
+def _of_one_kind(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    """Put together the lines that differ in their numbers alone."""
+    kinds: dict[str, list[tuple[int, str]]] = {}
+    for number, line in lines:
+        text = last_draw(line)
+        if len(text) <= _LONGEST and _OF_WORK.search(text) and not _NO_RUN.search(text):
+            kind = re.sub(r"[\s█▏▎▍▌▋▊▉#=>.|-]+", " ", _NUMBER.sub("0", text))
+            kinds.setdefault(kind, []).append((number, text))
+    yield from (members for members in kinds.values() if len(members) >= _FEWEST)
+
+
+def _counts(lines: Sequence[tuple[int, str]]) -> bool:
+    """Say whether one of the numbers only rises."""
+    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    width = min(map(len, rows))
+    return any(
+        column == sorted(column) and len(set(column)) >= _FEWEST and column[-1].is_integer()
+        for column in ([row[index] for row in rows] for index in range(width))
+    )

@@ -1,0 +1,251 @@
+"""Figures that stand where no learning model puts them: all the same, 0, or of one answer alone.
+
+In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
+a loss that stands still or freezes (`shapes.course`), a score that is lost (`shapes.scores`).
+
+One such figure may be chance. It counts beside a loss that does not fall meanwhile, or beside
+others that say the same.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.course import is_young
+from postmortem.shapes.objectives import is_policy
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.scores import is_score
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 6
+_SEVERAL: Final = 3
+_MANY: Final = 8
+_LOW: Final = 0.65
+"""A share above which one and the same score may be all that can be had."""
+_STANDS: Final = 0.88
+"""Share of its first half to which a loss that learns nothing comes in the second."""
+_DIGITS: Final = 4
+"""Digits of a printed figure with which its coming again is no matter of rounding."""
+_GONE: Final = 0.15
+"""Share of its first value to which what a policy had has come down."""
+_NOTHING: Final = 1e-3
+_MANY_STEPS: Final = 2000
+_MANY_EPOCHS: Final = 10
+_FALLEN: Final = 0.98
+_LOWEST: Final = 0.005
+_MOST_RATE: Final = 3.0
+"""A rate of errors may be more than all, not many times as much: then it is in per cent."""
+_ERROR_RATE: Final = re.compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
+_OF_ONE_CLASS: Final = re.compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
+_ACCURACY: Final = re.compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
+_ENTROPY: Final = re.compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
+_OF_DISCRIMINATOR: Final = re.compile(
+    r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?d(?:is|isc)?|d(?:is|isc)?[_/.-]?(?:loss|err))$",
+    re.IGNORECASE,
+)
+_OF_GENERATOR: Final = re.compile(
+    r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?g(?:en)?|g(?:en)?[_/.-]?(?:loss|err))$", re.IGNORECASE
+)
+_NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCALE, names.MEMORY})
+
+
+def stuck(observed: Observed) -> Iterable[Shape]:
+    """Find a low score that is one and the same value while the loss does not fall."""
+    curves = observed.curves
+    if is_policy(curves) or not _learns_nothing(curves):
+        return []
+    for name in curves.by_name:
+        points = curves.points(name) if is_score(name) else []
+        values = [point.value for point in points]
+        count = _same(values)
+        if count < max(_FEWEST, 0.6 * len(values)) or is_young(curves, points):
+            continue
+        if values[-1] == 0.0 or (0 < values[-1] < _LOW and _digits(values[-1]) >= 1):
+            kind = "nothing-moves" if values[-1] == 0.0 else "stuck-score"
+            said = say(
+                "{name} {value:.4g} in the last {count} records, and the loss does not fall",
+                "最后 {count} 条记录的 {name} 都是 {value:.4g}，loss 也没有下降",
+                name=name,
+                value=values[-1],
+                count=count,
+            )
+            return [curves.shape(kind, said, points[-count].line)]
+    return []
+
+
+def hopeless(observed: Observed) -> Iterable[Shape]:
+    """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
+    curves = observed.curves
+    if names.LOSS in curves.by_name and _falls(curves):
+        return []
+    for name in curves.by_name:
+        points = curves.finite(name)
+        if len(points) < _SEVERAL or not _is_late(curves, points):
+            continue
+        values = [point.value for point in points]
+        is_wrong = _ERROR_RATE.search(name) and (
+            min(values) >= 90 or 0.9 <= min(values) <= max(values) <= _MOST_RATE
+        )
+        is_low = _ACCURACY.search(name) and 0 <= min(values) <= max(values) < _LOWEST
+        if is_wrong or is_low:
+            said = say(
+                "{name} {value:.4g} at last, no better in {count} records",
+                "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
+                name=name,
+                value=values[-1],
+                count=len(values),
+            )
+            return [curves.shape("nothing-moves", said, points[0].line)]
+    return []
+
+
+def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether records are from far behind the beginning of the run."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    return points[0].step >= _MANY_STEPS or bool(epochs and epochs[0] >= _MANY_EPOCHS)
+
+
+def _falls(curves: Curves) -> bool:
+    values = [point.value for point in curves.finite(names.LOSS)]
+    return len(values) > 1 and values[-1] < _FALLEN * values[0]
+
+
+def equal(observed: Observed) -> Iterable[Shape]:
+    """Find records of which every figure is the same to the last of several digits."""
+    curves = observed.curves
+    points = curves.points(names.LOSS)
+    values = [point.value for point in points]
+    if len(points) < _SEVERAL or _same(values) < len(points) or _digits(values[0]) < _DIGITS:
+        return []
+    beside = [
+        one.value
+        for name in curves.by_name
+        if name not in _NO_METRIC and name != names.LOSS
+        for one in curves.finite(name)[:1]
+        if _same([point.value for point in curves.points(name)]) == len(points)
+    ]
+    if not beside or values[0] <= _NOTHING:
+        return []
+    said = say(
+        "loss {value:g} and {count} more figures are the same in all {records} records",
+        "全部 {records} 条记录的 loss 都是 {value:g}，另有 {count} 项指标也完全相同",
+        value=values[0],
+        count=len(beside),
+        records=len(points),
+    )
+    return [curves.shape("nothing-moves", said, points[0].line)]
+
+
+def of_one_answer(observed: Observed) -> Iterator[Shape]:
+    """Find a classifier that knows one class only, a lost game of two, a policy that gave up."""
+    curves = observed.curves
+    for found in (_one_class(curves), _one_sided(curves), _given_up(curves)):
+        if found is not None:
+            yield found
+
+
+def _one_class(curves: Curves) -> Shape | None:
+    """Find precision and recall of exactly 0 at last beside an accuracy that looks well."""
+    zeros = [
+        points
+        for name in curves.by_name
+        if _OF_ONE_CLASS.search(name) and _ends_at_zero(points := curves.points(name))
+    ]
+    high = any(
+        point.value > 1 - _LOW
+        for name in curves.by_name
+        if _ACCURACY.search(name)
+        for point in curves.points(name)[-1:]
+    )
+    if len(zeros) < len(("precision", "recall")) or not high:
+        return None
+    said = say(
+        "precision and recall are exactly 0 in the last {count} records",
+        "最后 {count} 条记录的精确率和召回率恰好为 0",
+        count=_same([point.value for point in zeros[0]]),
+    )
+    return curves.shape("collapse", said, zeros[0][-_SEVERAL].line)
+
+
+def _ends_at_zero(points: Sequence[Point]) -> bool:
+    last = points[-_SEVERAL:]
+    return len(last) == _SEVERAL and all(point.value == 0.0 for point in last)
+
+
+def _one_sided(curves: Curves) -> Shape | None:
+    """Find a discriminator whose loss has gone to nothing while the generator's stays high."""
+    points = next(
+        (curves.finite(name) for name in curves.by_name if _OF_DISCRIMINATOR.match(name)), []
+    )
+    other = next((curves.finite(name) for name in curves.by_name if _OF_GENERATOR.match(name)), [])
+    if min(len(points), len(other)) < _MANY or min(one.value for one in points) < 0:
+        return None
+    half = points[len(points) // 2 :]
+    high = statistics.median(point.value for point in other[len(other) // 2 :])
+    if max(point.value for point in half) >= _NOTHING or high < _SEVERAL:
+        return None
+    said = say(
+        "the discriminator's loss is below {most:g} in the last {count} records, the generator's at"
+        " {high:.4g}",
+        "最后 {count} 条记录中判别器的 loss 低于 {most:g}，生成器的为 {high:.4g}",
+        most=_NOTHING,
+        count=len(half),
+        high=high,
+    )
+    return curves.shape("collapse", said, half[0].line)
+
+
+def _given_up(curves: Curves) -> Shape | None:
+    """Find a policy whose entropy and whose score have both come down to a fraction, for good."""
+    entropies = [curves.finite(name) for name in curves.by_name if _ENTROPY.search(name)]
+    scores = [curves.finite(name) for name in curves.by_name if is_score(name)]
+    lost = next((points for points in entropies if _is_gone(points)), None)
+    if lost is None or not scores or not all(map(_is_gone, scores)):
+        return None
+    said = say(
+        "entropy {first:.3g} at first, {last:.3g} at last, and the score is lost with it",
+        "熵开始时为 {first:.3g}，最后为 {last:.3g}，得分随之丢失",
+        first=lost[0].value,
+        last=lost[-1].value,
+    )
+    return curves.shape("collapse", said, lost[len(lost) // 2].line)
+
+
+def _is_gone(points: Sequence[Point]) -> bool:
+    """Say whether the later half has come down to a fraction of the first record."""
+    late = [point.value for point in points[len(points) // 2 :]]
+    return (
+        len(points) >= _FEWEST
+        and points[0].value > 0
+        and statistics.median(late) < _GONE * points[0].value
+    )
+
+
+def _learns_nothing(curves: Curves) -> bool:
+    """Say whether there is a loss, and the later half of it is about as high as the earlier."""
+    name = names.LOSS if names.LOSS in curves.by_name else names.EVAL_LOSS
+    values = [point.value for point in curves.finite(name)]
+    if len(values) < _FEWEST:
+        return False
+    half = len(values) // 2
+    early, late = statistics.median(values[:half]), statistics.median(values[half:])
+    if early == 0.0:
+        return False
+    return late >= (_STANDS * early if early > 0 else early)
+
+
+def _same(values: Sequence[float]) -> int:
+    """Count the values at the end that are the last one."""
+    return next(
+        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
+    )
+
+
+def _digits(value: float) -> int:
+    """Count the digits of a figure but leading zeros."""
+    return len(f"{abs(value):.12g}".replace(".", "").lstrip("0"))

@@ -1,0 +1,87 @@
+"""A game that one side has won: a discriminator without errors, representations that are all alike.
+
+In: the curves of one process. Out: the shape `collapse`. Not here: policies (`shapes.policy`), the
+training loss (`shapes.course`).
+"""
+
+import re
+import statistics
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_DISCRIMINATOR: Final = re.compile(
+    r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:d|dis|disc|discriminator)"
+    r"|(?:d|dis|disc|discriminator)[_ ]?(?:loss|err))$",
+    re.IGNORECASE,
+)
+_GENERATOR: Final = re.compile(
+    r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:g|gen|generator)"
+    r"|(?:g|gen|generator)[_ ]?(?:loss|err))$",
+    re.IGNORECASE,
+)
+_ALIKE: Final = re.compile(
+    r"(?:emb(?:ed(?:ding)?s?)?|repr(?:esentations?)?|feat(?:ure)?s?|latents?|proj(?:ections?)?|^z)"
+    r"[_/. ](?:std|var|spread)(?:$|[_/. ])",
+    re.IGNORECASE,
+)
+"""Figures that say how much what is learnt differs from sample to sample."""
+_FEWEST: Final = 20
+_NO_ERROR: Final = 0.01
+"""Cross entropy of a discriminator that tells all samples apart."""
+_CAUGHT: Final = 5.0
+"""The generator's, where each of its samples is found out: below 1 % by the other's judgement."""
+_GONE: Final = 0.03
+
+
+def adversary(observed: Observed) -> Iterable[Shape]:
+    """Find a discriminator that makes no error any more while the generator's loss has risen."""
+    curves = observed.curves
+    judge, forger = _named(curves, _DISCRIMINATOR), _named(curves, _GENERATOR)
+    if min(len(judge), len(forger)) < _FEWEST or min(point.value for point in judge) < 0:
+        return []
+    late = len(judge) // 2
+    loss = statistics.median(point.value for point in judge[-late:])
+    other = statistics.median(point.value for point in forger[-(len(forger) // 2) :])
+    first = statistics.median(point.value for point in forger[:2])
+    if not (loss < _NO_ERROR and other > max(_CAUGHT, 2 * abs(first))):
+        return []
+    said = say(
+        "the discriminator's loss is {loss:.2g}, the generator's {other:.3g}, medians of the later"
+        " half",
+        "后半程的中位数：判别器 loss 为 {loss:.2g}，生成器 loss 为 {other:.3g}",
+        loss=loss,
+        other=other,
+    )
+    return [curves.shape("collapse", said, judge[-late].line)]
+
+
+def alike(observed: Observed) -> Iterable[Shape]:
+    """Find representations whose spread over the samples has gone to nothing."""
+    curves = observed.curves
+    points = _named(curves, _ALIKE)
+    if len(points) < _FEWEST:
+        return []
+    early = statistics.median(point.value for point in points[:3])
+    late = max(point.value for point in points[-5:])
+    if not 0 <= late < _GONE * early:
+        return []
+    line = next(point.line for point in points if point.value < _GONE * early)
+    said = say(
+        "the spread of the representations {early:.3g} → {late:.2g}: all samples look alike",
+        "表示的离散程度由 {early:.3g} 降到 {late:.2g}：所有样本都变得一样",
+        early=early,
+        late=late,
+    )
+    return [curves.shape("collapse", said, line)]
+
+
+def _named(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+    """Give the finite points of the first series with such a name."""
+    name = next((name for name in curves.by_name if pattern.search(name)), "")
+    return curves.finite(name)
