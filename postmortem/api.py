@@ -10,6 +10,9 @@ from pathlib import Path
 
 from postmortem import pipeline
 from postmortem.errors import UsageError
+from postmortem.model.replayed import Replayed
+from postmortem.model.said import Said
+from postmortem.names import SHIPPED
 from postmortem.reading.sources import LogSource
 from postmortem.report.job_report import Report
 
@@ -21,8 +24,11 @@ def analyze(
     *,
     env: Sequence[LogSource] = (),
     patterns: Sequence[str | Path] = (),
+    model: str | Path | None = SHIPPED,
     facts: Mapping[str, str] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    replay: str | Path | None = None,
+    trust_code: bool = False,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
@@ -31,14 +37,17 @@ def analyze(
             or either with a name (`postmortem.Stream`); all together are one job.
         env: environment dumps that are not in the log.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
+        model: a text classifier (default: POSTMORTEM_MODEL's, else the package's), or None.
         facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`,
             `setting_learning_rate` and so on.
+        replay: a capsule of its steps, run again for evidence; needs torch.
+        trust_code: execute the code that the capsule names.
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
-        InputError: nothing could be read.
+        InputError: nothing could be read, or the capsule is refused.
         PatternError: a pattern folder is missing or invalid.
-        UsageError: no path.
+        UsageError: no path; the capsule needs code that is not trusted.
 
     >>> import postmortem
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
@@ -46,7 +55,12 @@ def analyze(
     """
     if isinstance(paths, (list, tuple)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    analysis = pipeline.analyze(
-        paths, env_files=env, patterns=patterns, facts=facts or {}, progress=progress
-    )
-    return Report(analysis)
+    shown = None if replay is None else _replayed(replay, trust=trust_code)
+    given = {"env_files": env, "facts": facts or {}, "progress": progress}
+    return Report(pipeline.analyze(paths, patterns=patterns, model=model, replayed=shown, **given))
+
+
+def _replayed(capsule: str | Path, *, trust: bool) -> Replayed[Said]:
+    from postmortem.replay.on_demand import replayed  # noqa: PLC0415 -- few runs have a capsule
+
+    return replayed(capsule, trust=trust)

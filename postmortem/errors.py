@@ -2,7 +2,7 @@
 
     PostmortemError
     ├── UsageError        the call itself is wrong: an unknown option value, no path given
-    ├── InputError        a log cannot be read: missing, unreadable, broken archive, not text
+    ├── InputError        a log or capsule cannot be read: missing, broken, not what it says it is
     ├── PatternError      a rule in a pattern folder is wrong
     └── MissingExtra      an optional package is needed for this input and is not installed
 
@@ -39,7 +39,7 @@ class UsageError(PostmortemError):
 
 
 class InputError(PostmortemError):
-    """A log, dump or folder cannot be read."""
+    """A log, dump, folder or capsule cannot be read."""
 
 
 class PatternError(PostmortemError):

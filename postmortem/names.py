@@ -17,6 +17,9 @@ STEP_TIME: Final = "step_time"
 DATA_TIME: Final = "data_time"
 SKIPPED_STEPS: Final = "skipped_steps"
 
+COLLECTIVES: Final = "collectives"
+"""The testimony that holds group, rank and how many collectives it had enqueued."""
+
 ROLES: Final = ("cause", "consequence", "warning", "harmless", "context")
 LEVELS: Final = ("decisive", "strong", "moderate", "weak")
 LANGUAGES: Final = ("en", "zh")
@@ -31,3 +34,8 @@ OUTCOMES: Final = (
 )
 SCHEMA: Final = "postmortem.report/1"
 ANALYSIS_SCHEMA: Final = "postmortem.analysis/1"
+EVALUATION_SCHEMA: Final = "postmortem.evaluation/1"
+SHIPPED: Final = ""
+"""In place of a model's path: the one that POSTMORTEM_MODEL names, else the one of the package."""
+WITHOUT: Final = "none"
+"""In POSTMORTEM_MODEL: the rules alone."""

@@ -4,21 +4,32 @@ In: paths. Out: `Analysis`, complete and in every language. Not here: any of the
 (`report`), many jobs.
 """
 
+import dataclasses
 import functools
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from postmortem.case.build import case_of
+from postmortem.classify.opinion import opinion_of
+from postmortem.classify.text_model import TextModel, opened
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.gathering.literals import Machine
+from postmortem.inference.circumstances import holding
+from postmortem.inference.second_opinion import heard
 from postmortem.inference.verdict import rank
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.model.diagnosis import Analysis
+from postmortem.model.replayed import Replayed
+from postmortem.model.said import Said
+from postmortem.names import SHIPPED, WITHOUT
 from postmortem.reading.sources import LogSource
+from postmortem.replay.as_evidence import evidence, titled
+from postmortem.resources import shipped_model
 from postmortem.story.telling import tell
 
 
@@ -26,22 +37,61 @@ def analyze(
     paths: LogSource | Sequence[LogSource],
     *,
     patterns: Sequence[str | Path] = (),
+    model: str | Path | None = SHIPPED,
+    replayed: Replayed[Said] | None = None,
     **given: Any,
 ) -> Analysis:
-    """Read and judge one job; the arguments are those of `read` and further pattern folders.
+    """Read and judge one job.
+
+    The arguments are those of `read`, further pattern folders, a model, and what a replay has
+    shown.
 
     Raises:
-        InputError: nothing could be read.
+        InputError: nothing could be read, or the model cannot be used.
         PatternError: a pattern folder is missing or invalid.
     """
     machine = machine_for(tuple(Path(folder) for folder in patterns))
-    return judge(read(paths, machine, **given), machine.knowledge)
+    chosen = model_for(model)
+    return judge(read(paths, machine, **given), machine.knowledge, chosen, replayed)
 
 
-def judge(gathered: Gathered, knowledge: KnowledgeBase) -> Analysis:
-    """Judge what was read."""
+def judge(
+    gathered: Gathered,
+    knowledge: KnowledgeBase,
+    model: TextModel | None = None,
+    replayed: Replayed[Said] | None = None,
+) -> Analysis:
+    """Judge what was read, and what a replay of its steps has shown.
+
+    A model of text is heard where the log does not prove its cause.
+    """
     case = case_of(gathered, knowledge)
-    return tell(case, rank(case, knowledge), knowledge)
+    shown = () if replayed is None else tuple(evidence(replayed))
+    ranking = rank(case, knowledge, shown)
+    if model is not None:
+        around = functools.partial(holding, case, knowledge)
+        ranking = heard(case, knowledge, ranking, lambda: opinion_of(case, model, around()), shown)
+    analysis = tell(case, ranking, knowledge)
+    return dataclasses.replace(
+        analysis,
+        classifier=None if model is None else model.digest,
+        replay=None if replayed is None else titled(replayed, knowledge.title),
+    )
+
+
+def model_for(model: str | Path | None) -> TextModel | None:
+    """Open the model of text that was asked for; none, if none is wanted or there is none.
+
+    Raises:
+        InputError: it cannot be used.
+    """
+    if model is None:
+        return None
+    named = str(model) or os.environ.get("POSTMORTEM_MODEL", "")
+    if named == WITHOUT:
+        return None
+    path = Path(named) if named else shipped_model()
+    return opened(path) if path is not None else None
 
 
 @functools.lru_cache(maxsize=4)

@@ -39,6 +39,12 @@ def compiled() -> Path | None:
     return path if path.is_file() else None
 
 
+def shipped_model(name: str = "text.safetensors") -> Path | None:
+    """Give a model that comes with the package, or None if it has none."""
+    places = (_PACKAGE / "_data" / "models", _PACKAGE.parent / "models")
+    return next((path for folder in places if (path := folder / name).is_file()), None)
+
+
 def compiled_stack(name: str) -> str:
     """Give what was compiled into the wheel of one stack: it lies apart from all that a run reads.
 
@@ -46,6 +52,12 @@ def compiled_stack(name: str) -> str:
         OSError: it is not there.
     """
     return (_PACKAGE / "_data" / "stacks" / f"{name}.json").read_text(encoding="utf-8")
+
+
+def version_in_wheel() -> str:
+    """Give the version that the wheel was built as; nothing in a checkout."""
+    path = _PACKAGE / "_data" / "version.txt"
+    return path.read_text(encoding="ascii").strip() if path.is_file() else ""
 
 
 def recall(kind: str, stamp: str) -> bytes | None:

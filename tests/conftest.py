@@ -14,6 +14,7 @@ import pytest
 from harness import venvs
 
 ROOT = Path(__file__).resolve().parents[1]
+os.environ.setdefault("POSTMORTEM_MODEL", "none")  # tests of rules ask the rules alone
 
 
 def _chromium() -> str | None:

@@ -122,11 +122,21 @@ def compiled() -> Iterator[tuple[str, "re.Pattern[Any]"]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts))
         if path.name not in {"__init__.py", "__main__.py"}:
-            for name, value in vars(importlib.import_module(module)).items():
+            for name, value in loaded(module).items():
                 for shown, pattern in patterns(name, value):
                     if id(pattern) not in seen:
                         seen.add(id(pattern))
                         yield f"{module}.{shown}", pattern
+
+
+def loaded(module: str) -> dict[str, Any]:
+    """What stands in a module; nothing of one that hooks into a framework that is not here."""
+    try:
+        return vars(importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        if not module.startswith("postmortem.recorder.") or error.name in {None, "torch"}:
+            raise
+        return {}
 
 
 USES: Final = uses()

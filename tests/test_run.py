@@ -19,7 +19,7 @@ import pytest
 
 from postmortem.cli import afterwards, run_command
 
-ENDING = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: CUDA error: device-side assert triggered\n'
+ENDING = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entry 0 and [3, 9] at entry 1\n'
 TALKATIVE = f"import sys\nfor number in range(20000): print('line', number)\nsys.stdout.write({ENDING!r})\nsys.stdout.flush()\nsys.exit(5)"
 WAITING = "import signal, sys, time\n{}\nprint('ready', flush=True)\nwhile True: time.sleep(0.05)"
 PATIENCE = 120
@@ -180,7 +180,7 @@ def test_a_log_that_may_not_grow(start: Start) -> None:
     assert any(WHOLE.endswith(text) for text in others)
     assert told.count("not all of the output could be kept") == 1
     assert "File too large" in told
-    assert "cuda.device-side-assert" in told
+    assert "data.collation" in told
     for path in told.partition("its end is in ")[2].partition(";")[0].split(" and "):
         Path(path).unlink()  # one may be in memory
 

@@ -90,14 +90,19 @@ def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, S
     """Say what an input is that tells of no end."""
     if "traceback-cut" in known:
         return "failed"
-    if any(gathered.records.values()):
+    if any(gathered.records.values()) or ("lines-count" in known and not _troubles(seen)):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if "trouble-at-end" in known else "running"
-    if any(found.finding.role in {"cause", "consequence", "warning"} for found in seen):
+    if _troubles(seen):
         return "unknown"
     is_begun = seen or gathered.facts.facts or "waits-at-start" in known
     return "incomplete" if is_begun else "not-a-training-log"
+
+
+def _troubles(seen: Iterable[Seen]) -> bool:
+    """Say whether anything was found that no sound run prints."""
+    return any(found.finding.role in {"cause", "consequence", "warning"} for found in seen)
 
 
 def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> Iterator[Failure]:

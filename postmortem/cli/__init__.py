@@ -25,12 +25,16 @@ COMMANDS: Final = {
     "run": "Run a training command; analyse its output if it fails.",
     "watch": "Follow the log of a running job and warn before it stops.",
     "compare": "Show what differs between a good run and a bad one.",
+    "replay": "Run the suspect steps of a capsule again, and test the causes.",
     "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "explain": "Tell what the rules know of a cause, a message, a condition or a fix.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
-    "schema": "Print the JSON Schema of the report.",
+    "train": "Train the text classifier on labelled logs.",
+    "evaluate": "Say how good rules and classifier are on labelled logs.",
+    "label": "Record what a run really died of, to train the classifier with.",
+    "schema": "Print the JSON Schema of the report or of an evaluation.",
 }
 
 

@@ -3,15 +3,26 @@
 import gc
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import click
 
-from postmortem.api import analyze
+from postmortem.api import Report, analyze
 from postmortem.cli.delivery import check_output, deliver, form_for, refuse_overwriting
-from postmortem.cli.options import SOURCE, check_sources, report_options
+from postmortem.cli.options import (
+    FOLDER,
+    SOURCE,
+    TRUST,
+    check_sources,
+    model_options,
+    report_options,
+)
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
-from postmortem.pipeline import machine_for
+from postmortem.names import SHIPPED
+from postmortem.pipeline import machine_for, model_for
+
+_TOLD: Final = 3
 
 
 @click.command("analyze")
@@ -31,12 +42,23 @@ from postmortem.pipeline import machine_for
     is_flag=True,
     help="Exit with 1 if the run failed or stalled, or anything but health is found.",
 )
+@model_options
+@click.option(
+    "--replay",
+    "capsule",
+    type=FOLDER,
+    help="A capsule of the run's steps: they are run again, and what that shows is evidence.",
+)
+@TRUST
 @report_options
 def command(
     paths: tuple[str, ...],
     env_files: tuple[str, ...],
     *,
     exit_code: bool,
+    model: Path | None,
+    capsule: Path | None,
+    trust_code: bool,
     form: str | None,
     output: Path | None,
     language: str,
@@ -51,24 +73,38 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
-    machine_for(patterns)
+    _tell_untold(model, patterns)
     gc.freeze()  # the rules stay: the collector need not go through them again and again
     with closing(ProgressLine()) as progress:
         report = analyze(
-            list(paths), env=env_files, patterns=patterns, progress=progress
+            list(paths),
+            env=env_files,
+            patterns=patterns,
+            model=model or SHIPPED,
+            progress=progress,
+            replay=capsule,
+            trust_code=trust_code,
         ).in_language(language)
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
-    deliver(
-        report,
-        form=form_for(form, output, open_=open_),
-        output=output,
-        redact=redact,
-        full=full,
-        open_=open_,
-    )
+    form = form_for(form, output, open_=open_)
+    deliver(report, form=form, output=output, redact=redact, full=full, open_=open_)
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
-    if exit_code and not any(source.lines for source in report.diagnosis.sources):
+    return _status(report) if exit_code else 0
+
+
+def _tell_untold(model: Path | None, patterns: tuple[Path, ...]) -> None:
+    """Say which causes a model was taught that no rule has a page of: it cannot name them."""
+    chosen, known = model_for(model or SHIPPED), machine_for(patterns).knowledge.causes
+    untold = sorted(chosen.own.difference(known)) if chosen is not None else []
+    if untold:
+        named = ", ".join(untold[:_TOLD])
+        tell(f"the model was taught {named}, of which there is no page here: name its --patterns")
+
+
+def _status(report: Report) -> int:
+    """Give the exit status that tells what was found."""
+    if not any(source.lines for source in report.diagnosis.sources):
         tell("there is nothing to judge: all files are empty; pass the file that holds the output")
         return 2
-    return 1 if exit_code and report.is_alarming else 0
+    return 1 if report.is_alarming else 0

@@ -7,7 +7,6 @@ themselves (`cli.options`), the report.
 import os
 import shutil
 import sys
-import webbrowser
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -152,5 +151,8 @@ def deliver(
 def _after_writing(output: Path, form: str, *, open_: bool) -> None:
     if form == STORED:
         tell("it holds lines of the log as they are; what is rendered of it is redacted")
-    if open_ and not webbrowser.open(output.resolve().as_uri()):
-        tell("no browser could be started; open the file yourself")
+    if open_:
+        import webbrowser  # noqa: PLC0415 -- it brings subprocess along, and few runs open a page
+
+        if not webbrowser.open(output.resolve().as_uri()):
+            tell("no browser could be started; open the file yourself")

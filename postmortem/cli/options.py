@@ -12,7 +12,7 @@ import click
 
 from postmortem.cli.say import tell
 from postmortem.errors import UsageError
-from postmortem.names import LANGUAGES
+from postmortem.names import LANGUAGES, WITHOUT
 from postmortem.reading.sources import STDIN
 from postmortem.report import FORMS
 
@@ -89,6 +89,13 @@ _FORM_OPTIONS: Final = (
 )
 
 
+TRUST: Final = click.option(
+    "--trust-code",
+    is_flag=True,
+    help="Execute the file of your own code that a capsule names (it is held to its checksum).",
+)
+
+
 def _with_rules(
     _context: click.Context, _option: click.Parameter, folders: tuple[Path, ...]
 ) -> tuple[Path, ...]:
@@ -108,6 +115,23 @@ PATTERNS: Final = click.option(
     callback=_with_rules,
     help="A further folder of rules.",
 )
+
+
+def model_options(function: Function) -> Function:
+    """Add the options that say which text classifier is heard beside the rules, if any."""
+    with_file = click.option(
+        "--model",
+        "model",
+        type=FOLDER,
+        help=(
+            "A text classifier of your own (`postmortem train`; also in POSTMORTEM_MODEL) in place"
+            " of the package's."
+        ),
+    )
+    without = click.option(
+        "--no-model", "model", flag_value=WITHOUT, help="Judge by the rules alone."
+    )
+    return with_file(without(function))
 
 
 def report_options(function: Function) -> Function:

@@ -7,6 +7,7 @@ from postmortem.report.wire import schema_text
 
 
 @click.command("schema")
-def command() -> None:
-    """Print the JSON Schema of the report."""
-    show(schema_text())
+@click.argument("name", type=click.Choice(["report", "evaluation"]), default="report")
+def command(name: str) -> None:
+    """Print the JSON Schema of the report, or of what `postmortem evaluate` writes."""
+    show(schema_text(name))

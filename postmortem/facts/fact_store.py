@@ -23,6 +23,7 @@ _MOST: Final = 2000
 _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
 _MOST_PHASES: Final = 100
+_MODEL: Final = "setting.model"
 COURSES: Final = frozenset({"host_free", "host_used", "memory"})
 """What a log prints again and again: its course is kept, thinned where it is long."""
 _MOST_OF_A_COURSE: Final = 400
@@ -126,9 +127,10 @@ class FactStore:
             and key.startswith("package.")
             and known.value.startswith(f"{fact.value}+")
         )
-        if known is None or (
-            fact.strength >= known.strength and not is_shorter
-        ):  # "2.4.1" takes nothing back of "2.4.1+cpu"
+        # What the run saved is not what it began with; "2.4.1" takes nothing back of "2.4.1+cpu".
+        is_saved = key == _MODEL and any(one.value == fact.value for one in self.checkpoints)
+        is_less = is_shorter or is_saved
+        if known is None or (fact.strength >= known.strength and not is_less):
             self.facts[key] = fact
 
     def merge(self, other: "FactStore") -> None:

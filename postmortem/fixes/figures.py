@@ -27,6 +27,8 @@ _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
 """Whose wheels come in builds for each CUDA, from the same index."""
 _RATE: Final = "learning_rate"
+_ON_ONE_NODE: Final = 8
+"""A world of more processes may be that of several nodes: a launcher starts those of one."""
 _QUOTED: Final = re.compile(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
 
 
@@ -131,6 +133,8 @@ def _software(environment: Environment) -> dict[str, str]:
     found = {}
     if environment.world_size:
         found["world_size"] = str(environment.world_size)
+        if environment.world_size <= _ON_ONE_NODE:
+            found["node_processes"] = str(environment.world_size)
     if environment.gpus:
         found["gpu_name"] = environment.gpus[0].name
         if environment.gpus[0].memory_gib:

@@ -51,16 +51,22 @@ def _largest_rate(case: Case) -> str:
 
 
 def captures_of(evidence: Sequence[Evidence[Said]], case: Case) -> dict[str, str]:
-    """Give what the strongest signature of a cause has captured, under the names that fixes use."""
-    strongest = next(
-        (item for item in evidence if item.kind == "signature" and item.weight > 0), None
-    )
-    if strongest is None:
-        return {}
-    findings = (
-        event.finding
-        for event in case.events
-        if (event.finding.signature, event.finding.line) == (strongest.id, strongest.line)
-    )
-    captures = next((finding.captures for finding in findings), ())
-    return {f"capture_{name}": value for name, value in captures}
+    """Give what the signatures of a cause have captured, under the names that fixes use.
+
+    The strongest speaks first, then the others, then what else was found in the same lines.
+    """
+    signs = [item for item in evidence if item.kind == "signature" and item.weight > 0]
+    findings = [event.finding for event in case.events]
+    own = [
+        found
+        for item in signs
+        for found in findings
+        if (found.signature, found.line) == (item.id, item.line)
+    ]
+    places = {(found.source, found.line) for found in own}
+    beside = [found for found in findings if (found.source, found.line) in places]
+    captures: dict[str, str] = {}
+    for found in (*own, *beside):
+        for name, value in found.captures:
+            captures.setdefault(f"capture_{name}", value)
+    return captures

@@ -30,11 +30,22 @@ _PASSED: Final = re.compile(
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _MOST_PAIRS: Final = 40
+_QUALIFIER: Final = re.compile(
+    r"(?<![\w./-])(?:(?:best|train|val(?:id)?|test|dev|eval) ){1,2}$", re.IGNORECASE
+)
+"""Words before the name of a figure that comes several times on a line."""
 _REWARD: Final = re.compile(
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?))"
     rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
     re.IGNORECASE,
 )
+_SCORE: Final = re.compile(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
+    r"(?:acc(?:uracy)?(?:@?\d)?|f1|m?iou|m?ap|psnr|ssim|wer|cer|ppl))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
+    re.IGNORECASE,
+)
+"""A score or a rate of errors, by a name that no other figure has."""
 _DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
 _BARE: Final = re.compile(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
@@ -47,7 +58,8 @@ _RATE: Final = re.compile(
     rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
 )
 _NORM: Final = re.compile(
-    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=]))"
+    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
+    r"|\|{1,2}g(?:rad)?\|{1,2})"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
@@ -132,14 +144,20 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
 def figures_on(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
     values = {
-        "_".join(match["name"].lower().split()): value
-        for match in itertools.islice(_REWARD.finditer(text), _MOST_PAIRS)
+        _joined(match["name"], is_score=pattern is _SCORE): value
+        for pattern in (_REWARD, _SCORE)
+        for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
         if (value := value_of(match["value"])) is not None
     }
     if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
         return {}
     _add_pairs(text, values, "")
     return values
+
+
+def _joined(name: str, *, is_score: bool) -> str:
+    """Write a name of several words as one; a score's is kept as the other pairs' are."""
+    return "_".join((name if is_score else name.lower()).split())
 
 
 def bare_figures_on(text: str) -> dict[str, float]:
@@ -195,7 +213,15 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and plain(match["name"]) != printed
             and (value := value_of(match["value"])) is not None
         ):
-            values.setdefault(match["name"], value)
+            name, whole = match["name"], _qualified(text, match)
+            is_told_apart = name in values or whole.startswith("best")
+            values.setdefault(whole if is_told_apart else name, value)
+
+
+def _qualified(text: str, match: re.Match[str]) -> str:
+    """Give the name of a pair with the words before it that tell which of several it is."""
+    before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
+    return f"{'_'.join(before[0].lower().split())}_{match['name']}" if before else match["name"]
 
 
 def _unit(text: str, other: re.Match[str]) -> str:

@@ -57,6 +57,7 @@ _STEPS: Final = (
 _GLOBAL: Final = re.compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = re.compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
 _DIGIT: Final = re.compile(r"\d")
+_REWARD: Final = re.compile(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240
@@ -101,7 +102,7 @@ def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
         own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    if not losses_on(f"{own.name}: {own.value}").values:
+    if not (losses_on(f"{own.name}: {own.value}").values or _REWARD.search(own.name)):
         return None
     above, heading = _above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _behind(view, {one.name for one in above})

@@ -20,6 +20,8 @@ from postmortem.model.said import Said, say
 
 PRODUCER: Final = "pytorch"
 _COLUMN: Final = re.compile(r"[\w ./()%:@-]{0,80}\s*$")
+_FIGURES: Final = re.compile(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W\d_]{2}")
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""
@@ -28,20 +30,33 @@ _WIDEST: Final = 500_000
 def claims(head: str) -> bool:
     """Say whether a file that begins like this is a table of metrics.
 
-    A heading that names a loss and a step or epoch, then a row as wide.
+    A heading that names a loss and a step or epoch, then a row as wide, and rows alone: a program
+    that prints such rows prints other lines too, and its log is a log.
     """
-    lines = head.split("\n", 2)
+    lines = head.split("\n")
     if len(lines) < 2 or len(lines[0]) > _WIDEST or "," not in lines[0]:
         return False
     columns = [column.strip().lower() for column in lines[0].split(",")]
     if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
         return False
     has_place = any(column in {*STEPS, "epoch"} for column in columns)
-    is_row = (
-        lines[1].count(",") == len(columns) - 1
-        and re.match(r"[\s\d.,eE+naif-]+$", lines[1].replace("nan", ""), re.IGNORECASE) is not None
+    return (
+        has_place
+        and any("loss" in column for column in columns)
+        and _is_row(lines[1], len(columns))
+        and not any(_is_told(line, len(columns)) for line in lines[2:-1])
     )
-    return has_place and is_row and any("loss" in column for column in columns)
+
+
+def _is_row(line: str, columns: int) -> bool:
+    """Say whether a line is a row of so many figures."""
+    figures = _FIGURES.match(line.replace("nan", ""))
+    return line.count(",") == columns - 1 and figures is not None
+
+
+def _is_told(line: str, columns: int) -> bool:
+    """Say whether a line is told by somebody: words, and fewer commas than a row has."""
+    return line.count(",") < columns - 1 and _WORD.search(line) is not None
 
 
 def too_wide(head: str) -> Said | None:

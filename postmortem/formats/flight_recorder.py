@@ -17,8 +17,6 @@ from postmortem.formats.plain_pickle import plain_value
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import Said, listed, say
 
-WHAT: Final = "collectives"
-"""The testimony that holds group, rank and how many collectives it had enqueued."""
 _NAME: Final = re.compile(
     r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_)(?P<rank>\d{1,6})(?:\.json)?\Z"
 )

@@ -12,7 +12,12 @@ from typing import Final, NamedTuple
 from postmortem.formats.bars import Draw, draw
 from postmortem.formats.beside import add_beside, bare_figures_on, figures_on
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
-from postmortem.formats.positions import epoch_as_printed, named_on, position
+from postmortem.formats.positions import (
+    epoch_as_printed,
+    leading_count,
+    named_on,
+    position,
+)
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import FIGURE, in_ascii
 from postmortem.model.lines import NOWHERE, Where
@@ -39,6 +44,7 @@ WORDS: Final = (
     b" ce ",
     b" ce=",
     b" ce:",
+    b"ccuracy",
     "损失".encode(),
     b"eward",
     b"poch:",
@@ -46,10 +52,19 @@ WORDS: Final = (
     b"iters: ",
     b"tep: ",
     b"tep=",
+    b"errD",
+    b"errG",
+    b"norm",
+    b": nan",
+    b"=nan",
+    b": NaN",
+    b'tep": ',
+    b'ter": ',
+    b'poch": ',
     *(
         f"{word} {behind}".encode()
         for word in ("it", " ep", "iter", "tep", "pdate", "poch")
-        for behind in " 123456789"
+        for behind in " 0123456789"
     ),
     b"poch[",
 )
@@ -60,6 +75,9 @@ _CLOSING: Final = re.compile(
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
 """Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
+_FEWEST_FIGURES: Final = 2
+"""Figures of a line that begins with a count, if none of them is called an objective."""
+_MAY_BE_BAR: Final = re.compile(r"\||it \[|━")
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -104,18 +122,18 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
     text = in_ascii(text)
-    bar = draw(text) if "|" in text or "it [" in text or "━" in text else None
-    if bar is None or "oss" in bar.behind:
-        found = _found(bar.behind if bar is not None else text, where, line)
-        if found is None and bar is None:
-            found = _without_loss(text, where, line)
-        return Looked(found, None, "", "") if found is not None else None
-    return _of_bar(bar, where, line) if is_of_training(bar.label) else None
+    bar = draw(text) if _MAY_BE_BAR.search(text) else None
+    if bar is not None and "oss" not in bar.behind:
+        return _of_bar(bar, where, line) if is_of_training(bar.label) else None
+    found = _found(text if bar is None else bar.behind, where, line)
+    if found is None and bar is None:
+        found = _without_loss(text, where, line) or _counted(text, where, line)
+    return Looked(found, None, "", "") if found is not None else None
 
 
 def _of_bar(bar: Draw, where: Where, line: int) -> Looked | None:
     """Look at a bar that carries metrics of the training."""
-    found = _found(f"{bar.label}, {bar.inside}", where, line)
+    found = _found(f"{bar.label}, {bar.inside}", where, line) or _behind_bar(bar, where, line)
     if found is None:
         return None
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
@@ -125,6 +143,16 @@ def _of_bar(bar: Draw, where: Where, line: int) -> Looked | None:
         _NUMBER.sub("#", bar.label)[:60],
         epoch_as_printed(bar.label),
     )
+
+
+def _behind_bar(bar: Draw, where: Where, line: int) -> Found | None:
+    """Read the figures that a program has printed right behind its bar."""
+    values = figures_on(bar.behind)
+    units = add_beside(bar.behind, values, "") if values else {}
+    if not values:
+        return None
+    record = Record(math.nan, list(values.items()), where, units=units)
+    return Found(record, "", has_step=False, has_place=False, layout=_layout(bar.behind), line=line)
 
 
 def _found(text: str, where: Where, line: int) -> Found | None:
@@ -180,6 +208,31 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
         layout=_layout(text),
         line=line,
         length=place.length,
+    )
+
+
+def _counted(text: str, where: Where, line: int) -> Found | None:
+    """Read the figures of a line that begins with a count, of whatever it is.
+
+    It is to come again further on before it is taken for a metric line.
+    """
+    count = leading_count(text)
+    if count is None or not is_of_training(text):
+        return None
+    rest = text[count.end() :]
+    losses = only_objective(objectives_on(rest))
+    values = losses.values
+    units = add_beside(rest, values, losses.printed)
+    if not losses.printed and len(values) < _FEWEST_FIGURES:
+        return None
+    return Found(
+        Record(float(count["value"]), list(values.items()), where, units=units),
+        losses.printed,
+        has_step=True,
+        has_place=False,
+        layout=_layout(text),
+        line=line,
+        must_rise=True,
     )
 
 

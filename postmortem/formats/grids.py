@@ -43,6 +43,12 @@ _NO_COLUMN: Final = re.compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
 _LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_NO_OBJECTIVE: Final = re.compile(
+    r"(?:^|[_/. -])(?:val|valid|validation|eval|test|dev|best|min|max)(?:$|[_/. -])"
+    r"|loss[_ ](?:scale|ratio|weight)",
+    re.IGNORECASE,
+)
+"""Columns that are not what a step minimises, though they name it."""
 _BARS: Final = str.maketrans("│┃║", "|||")
 _LOSSES: Final = (
     ("loss", re.compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
@@ -114,6 +120,13 @@ def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
         else next((one for one, kind in _LOSSES if kind.match(head)), name)
         for head, name in zip(heads, names_of(heads), strict=True)
     ]
+    objectives = [
+        index
+        for index, name in enumerate(called)
+        if _LOSS.search(name) and not _NO_OBJECTIVE.search(name)
+    ]
+    if "loss" not in called and len(objectives) == 1:
+        called[objectives[0]] = "loss"
     has_words = (
         rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|%b)*(?=[\d.+-])" % _BAR
     )

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
 
 _LOSS_NAME: Final = (
-    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L))?"
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
     r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
@@ -29,7 +29,8 @@ _LOSS: Final = re.compile(
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
-    r"|recon(?:struction)?|elbo|ELBO|objective|total|[Cc]ross[ _-]?[Ee]ntropy)"
+    r"|recon(?:struction)?|elbo|ELBO|objective|total|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
+    r"|[LJ](?=[ =:]))"
 )
 _OBJECTIVE: Final = re.compile(
     rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"

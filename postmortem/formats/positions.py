@@ -25,6 +25,11 @@ _FRACTION: Final = re.compile(
 """A position of a length right before the loss, whatever it is called."""
 _NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
 """A number in brackets before anything else: a step if it grows, maybe a rank."""
+_LEADING: Final = re.compile(
+    r"^\s{0,8}(?:[A-Za-z]{1,12}[.: #=]{0,4})?[\[(#]?\s{0,8}(?P<value>\d{1,9})"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
+)
+"""A count before anything else, under whatever short name."""
 _EPOCH: Final = re.compile(
     r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
@@ -83,6 +88,11 @@ def position(text: str, named: StepAndEpoch, start: int) -> Position:
         bool(step or epoch) and not is_numbered,
         is_numbered,
     )
+
+
+def leading_count(text: str) -> re.Match[str] | None:
+    """Find a number that begins a line, under whatever name: a step if it grows."""
+    return _LEADING.match(text)
 
 
 def epoch_as_printed(label: str) -> str:

@@ -1,8 +1,8 @@
 """The bar of a Keras epoch that never came to its end.
 
 In: lines of unknown layout. Out: the last draw of a bar on its way, once the source has ended, if a
-figure of it is not finite; none if a record of Keras came behind it. Not here: finished bars
-(`patterns/formats/keras.yaml`).
+figure of it is not finite or nothing else tells of the run; none if a record of Keras came behind
+it. Not here: finished bars (`patterns/formats/keras.yaml`).
 
 A bar on its way shows the mean of its epoch so far, dozens of times: no point of a curve. But where
 a run was cut off within an epoch, its last bar alone may tell that a figure is no number any more.
@@ -46,14 +46,18 @@ class Unfinished:
         self._bars.pop(where, None)
         self._given.discard(where)
 
-    def rest(self) -> list[tuple[Record, int, int]]:
-        """Give the bars that never ended, with raw line and offset; each is given once."""
+    def rest(self, *, alone: bool = False) -> list[tuple[Record, int, int]]:
+        """Give the bars that never ended, with raw line and offset; each is given once.
+
+        Args:
+            alone: the source has no record but them: they are all that tells that it runs.
+        """
         bars, self._bars = self._bars, {}
         self._given.update(bars)
         return [
             (Record(math.nan, list(values.items()), where), line, offset)
             for where, (text, line, offset) in bars.items()
-            if not all(map(math.isfinite, (values := _values(text)).values()))
+            if (values := _values(text)) and (alone or not all(map(math.isfinite, values.values())))
         ]
 
 

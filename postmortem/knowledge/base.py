@@ -203,18 +203,45 @@ def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
-    # Only a checkout or own folders come here; a wheel's start does not pay for it.
-    from postmortem.knowledge.compile import compile_folders, for_a_run  # noqa: PLC0415
-
     stamp = hashlib.sha256("\n".join([_FORM, *_stamps(folders)]).encode()).hexdigest()[:24]
     known = resources.recall("knowledge", stamp)
     try:
         return dict(json.loads(known or b""))
     except ValueError:
-        # Whoever works on rules looks at the examples of those that read logs.
-        value = for_a_run(compile_folders(folders), ("conditions",))
+        value = _compiled_anew(folders)
     resources.keep("knowledge", stamp, json.dumps(value).encode("ascii"))
     return value
+
+
+def _compiled_anew(folders: tuple[Path, ...]) -> dict[str, Any]:
+    # Only a checkout or own folders come here; a wheel's start does not pay for it.
+    from postmortem.knowledge.compile import compile_folders, for_a_run  # noqa: PLC0415
+
+    own = folders[1:]
+    try:
+        # Whoever works on rules looks at the examples of those that read logs.
+        value = for_a_run(compile_folders(folders), ("conditions",))
+        if own:
+            _typed(value)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        _refuse_malformed(own)
+        raise
+    _refuse_malformed(own)
+    return value
+
+
+def _refuse_malformed(folders: Iterable[Path]) -> None:
+    """Refuse folders of the user's own with a rule that no run can work with.
+
+    Raises:
+        PatternError: the first fault, with file, key and how to mend it.
+    """
+    for folder in folders:
+        # Only folders of the user's own are looked at, and once per state of their files.
+        from postmortem.knowledge.check import malformed  # noqa: PLC0415
+
+        for fault in malformed(folder):
+            raise fault
 
 
 def _stamps(folders: tuple[Path, ...]) -> list[str]:

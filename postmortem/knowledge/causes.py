@@ -174,7 +174,9 @@ def advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
         entry["package"],
         entry["range"],
         entry.get("with") or {},
-        conditions.asked({"if": entry.get("where") or ()}, place),
+        conditions.asked(
+            {"if": entry.get("where") or (), "not": entry.get("not_where") or ()}, place
+        ),
         conditions.asked(entry, place),
         entry.get("message", ""),
         entry["causes"],

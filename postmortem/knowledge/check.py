@@ -21,6 +21,7 @@ from postmortem.knowledge.questions import Strict
 from postmortem.knowledge.yamlfile import line_of, read_yaml
 
 MOST_ANCHOR_BYTES = 6
+_FOR_PROOF = ("examples", "source")
 
 
 def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
@@ -38,6 +39,26 @@ def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternE
             found += _faults_of_kind(root, kind, names, seen)
         found += _faults_of_taxonomy(root)
     return found or list(unused(folders, names))
+
+
+def malformed(folder: Path) -> Iterator[PatternError]:
+    """Yield what a run could not work with: the wrong shape of a rule, a regex that is none.
+
+    What serves only the proof of a rule, its examples, may be missing here.
+    """
+    for kind in KINDS:
+        for path, entry in entries(folder / kind):
+            name = str(entry.get("id"))
+            wrong = [
+                (what, mend)
+                for what, mend in _faults_of_shape(kind, entry)
+                if not what.startswith(_FOR_PROOF)
+            ]
+            for field in ("match", "unless", "pair", "loss_key", "message"):
+                if isinstance(entry.get(field), str) and not wrong:
+                    wrong += _regex_faults(entry[field])
+            for what, mend in wrong:
+                yield PatternError(f"{name}: {what}", f"{path}:{line_of(path, name)}", mend)
 
 
 def _faults_of_kind(

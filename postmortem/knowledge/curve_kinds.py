@@ -87,6 +87,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         spreads=True,
     ),
     Kind(
+        "inf-at-half-range",
+        say(
+            "the loss becomes infinite out of figures just below the largest of float16",
+            "loss 在接近 float16 最大值处变为无穷大",
+        ),
+        spreads=True,
+    ),
+    Kind(
         "nan-out-of-flat",
         say(
             "a flat or falling finite loss turns non-finite from one record to the next",
@@ -132,6 +140,15 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
         spreads=True,
+    ),
+    Kind(
+        "vanishing-before-nan",
+        say(
+            "a figure above 0 (a probability, a variance) shrinks to nothing just before the loss"
+            " is not finite",
+            "某个大于 0 的量（概率、方差等）趋近于 0，紧接着 loss 变为 NaN 或无穷大",
+        ),
+        is_turn=True,
     ),
     Kind(
         "nan-component",
@@ -344,6 +361,26 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "the loss is printed no more while what stood beside it goes on",
             "loss 不再打印，而原先与它同行的指标仍在打印",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "stuck-score",
+        say(
+            "a low score is one and the same value over many records while the loss does not fall",
+            "较低的得分在许多条记录里始终是同一个值，loss 也没有下降",
+        ),
+        can_be_first=True,
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "nothing-moves",
+        say(
+            "every figure is the same in all records, or a score is 0 throughout beside a loss that"
+            " does not fall",
+            "所有记录的各项指标完全相同，或得分始终为 0 而 loss 没有下降",
         ),
         is_bad=True,
         is_turn=True,

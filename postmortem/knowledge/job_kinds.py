@@ -129,6 +129,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "lines-count",
+        say(
+            "lines of one kind count up, though no metric record is read",
+            "同一种日志行的计数不断增加，但没有读出指标记录",
+        ),
+    ),
+    Kind(
         "no-failure-shown",
         say(
             "metric records run to the end of the log and no failure is shown",

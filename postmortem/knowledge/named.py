@@ -58,7 +58,7 @@ def _causes(folders: Iterable[Path]) -> Iterator[str]:
 def names_in(entry: Mapping[str, Any]) -> Iterator[str]:
     """Give the names of conditions that a cause, a fix or an advisory gives."""
     for item in (entry, *(entry.get("for") or ()), *(entry.get("against") or ())):
-        for key in ("if", "not", "where"):
+        for key in ("if", "not", "where", "not_where"):
             if isinstance(item, dict) and isinstance(item.get(key), list):
                 yield from map(str, item[key])
 

@@ -252,6 +252,7 @@ class AdvisoryEntry(AskingEntry):
     range: str
     with_: Annotated[dict[str, str], Field(alias="with")] = {}
     where: Annotated[Names, Field(max_length=MOST_NAMES)] = []
+    not_where: Annotated[Names, Field(max_length=MOST_NAMES)] = []
     message: Annotated[str | None, Field(min_length=4)] = None
     causes: Annotated[dict[CauseId, Level], Field(min_length=1)]
     symptom: TextEntry

@@ -132,6 +132,8 @@ _FORMS: Final = (
     ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
     # Megatron core >= 0.7
     (" ", rf" \[{_STAMP}\] "),
+    # pm2 logs: "0|train    | text"
+    ("0123", r"\d{1,3}\|[A-Za-z][\w.-]{0,30} {0,20}\| "),
     # quoted in Markdown or a mail
     (">", r">(?: |$)"),
 )
@@ -216,6 +218,7 @@ def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
     text = text.replace("\x00", "") if "\x00" in text else text
     text = _EMPHASIS.sub(r"\g<text>", text) if "**" in text else text
+    text = _without_tick(text) if "`" in text else text
     if srun:
         text = _without_task(text, found)
     for _ in range(6):
@@ -224,6 +227,12 @@ def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
             break
         text = _without_task(shorter, found) if srun else shorter
     return text
+
+
+def _without_tick(text: str) -> str:
+    """Take off the only back-tick of a line: whoever pasted several lines put them between two."""
+    is_alone = text.count("`") == 1 and text.strip(" `") != ""
+    return text.strip("`") if is_alone else text
 
 
 def _without_task(text: str, found: dict[str, str]) -> str:

@@ -18,7 +18,7 @@ from postmortem.names import GRAD_NORM, LOSS
 from postmortem.report.about_run import duration
 from postmortem.report.for_people import input_kind
 from postmortem.report.message_figures import told_in
-from postmortem.report.parts import main_cause, mood
+from postmortem.report.parts import is_sound, main_cause
 from postmortem.report.plain import kept_lines, number, one_line, process
 from postmortem.report.plotted import chosen
 from postmortem.report.words import Words
@@ -105,7 +105,7 @@ def beyond_the_line(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str]
 
 def _told(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     """Yield the figures of the message; of a sound run none is asked for."""
-    if mood(diagnosis) == "good":
+    if is_sound(diagnosis):
         return
     quoted, first = failing_line(diagnosis), diagnosis.first_failure
     texts = [quoted.text if quoted else "", first.why if first else ""]

@@ -19,6 +19,7 @@ from postmortem.report.markdown_text import QUOTED, code, fence, fitted, folded,
 from postmortem.report.plain import number, percent, place, process, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
+from postmortem.report.replay_told import facts, sections
 from postmortem.report.sparks import sparkline
 from postmortem.report.wire import tool_version
 from postmortem.report.words import Words
@@ -49,6 +50,7 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     if cause is not None:
         blocks += [*_fixes(cause.fixes, words), *_evidence(shown, cause, words)]
     blocks += [
+        *_replay(shown, words),
         *_curves(shown, words),
         *_others(shown, words),
         *_harmless(shown, words),
@@ -138,7 +140,9 @@ def _evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
         else words.either("by", item.kind)
     )
     said = " ".join(part for part in (where, prose(process(item.where, words))) if part)
-    return f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, QUOTED))}"
+    row = f"- **{weight(item.weight)}** {said}{words('colon')}{prose(cut(item.text, QUOTED))}"
+    told = parts.carried(diagnosis, item, words)
+    return f"{row}  \n  {prose(told)}" if told else row
 
 
 def _fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
@@ -174,6 +178,17 @@ def _curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
             for one in series
         ]
         yield f"**{words('curves')}**\n\n" + fence("\n".join(rows), "text")
+
+
+def _replay(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Say what running the steps again has shown; the trials are folded."""
+    found = diagnosis.replay
+    if found is None:
+        return
+    told = [f"{label}{words('colon')}{prose(value)}" for label, value in facts(found, words)]
+    yield "  \n".join([f"**{words('replay')}**{words('colon')}{prose(found.summary)}", *told])
+    for title, lines in sections(found, words):
+        yield folded(title, fence("\n".join(lines), "text"))
 
 
 def _others(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

@@ -8,7 +8,7 @@ here: layout, judging.
 
 from typing import Final
 
-from postmortem.model.answer import Cause, Evidence, has_rival
+from postmortem.model.answer import Cause, Evidence, TellingWords, has_rival
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView, SignatureHit
 from postmortem.model.visible import safe
@@ -17,6 +17,7 @@ from postmortem.report.for_people import input_kind, logs_of
 from postmortem.report.plain import number, one_line, percent, place, process, when
 from postmortem.report.words import Words
 
+_LONGEST_TERM: Final = 80
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
@@ -44,6 +45,24 @@ def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
     )
 
 
+def carried(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
+    """Name the words that carry evidence of a classifier, each group with its place."""
+    groups = [
+        terms_of(one, words)
+        + words("bracketed", text=place(diagnosis, one.source, (one.line, None), words))
+        for one in item.carried
+        if one.terms
+    ]
+    return words("carried", what=words("semicolon").join(groups)) if groups else ""
+
+
+def terms_of(one: TellingWords, words: Words) -> str:
+    """Quote the words of a line."""
+    return words("listed").join(
+        words("quoted", text=one_line(term, _LONGEST_TERM)) for term in one.terms
+    )
+
+
 def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
     """Give the harmless signatures, each once, the first of its kind.
 
@@ -60,12 +79,19 @@ def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
     return tuple(first.values())
 
 
+def is_sound(diagnosis: Diagnosis) -> bool:
+    """Say whether health is the verdict, proved or not."""
+    return (diagnosis.verdict.cause or "").startswith("healthy.")
+
+
 def mood(diagnosis: Diagnosis) -> str:
-    """Name the colour of a verdict: good, bad, or open."""
-    cause = diagnosis.verdict.cause
-    if cause is None:
-        return "open"
-    return "good" if cause.startswith("healthy.") else "bad"
+    """Name the colour of a verdict: good, bad, or open.
+
+    Health that is only a guess is open: a log that just stops does not show that its run goes on.
+    """
+    if is_sound(diagnosis):
+        return "open" if diagnosis.verdict.status == "hypothesis" else "good"
+    return "open" if diagnosis.verdict.cause is None else "bad"
 
 
 def tone(diagnosis: Diagnosis) -> str:
@@ -135,6 +161,8 @@ def meaning(diagnosis: Diagnosis, words: Words) -> str:
         and any(item.weight < 0 for item in cause.evidence)
     )
     is_alone = status == "hypothesis" and not is_rivalled(diagnosis)
+    if diagnosis.replay is not None and status == "established" and diagnosis.replay.confirmed:
+        return words("means.replayed")
     return words.either("means", "mixed" if is_mixed else "alone" if is_alone else status)
 
 
@@ -154,7 +182,7 @@ def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
     Nothing about a healthy run.
     """
     verdict, said = diagnosis.verdict, []
-    if mood(diagnosis) == "good":
+    if is_sound(diagnosis):
         return ""
     if verdict.whose != "unknown":
         said.append(words("problem", place=words.either("whose", verdict.whose)))

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.answer import TellingWords
 from postmortem.model.job_facts import Setting
 from postmortem.model.lines import Where
 from postmortem.model.shown import Excerpt, SignatureHit
@@ -56,7 +56,7 @@ _T = TypeVar("_T")
 _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
 
-def redact(diagnosis: Diagnosis, redactor: Redactor) -> Diagnosis:
+def redact(diagnosis: _T, redactor: Redactor) -> _T:
     """Hide what the log gives away, the same name under the same pseudonym everywhere."""
     redactor.learn(where.node for where in _wheres(diagnosis) if where.node)
     _dataclass(diagnosis, redactor)
@@ -121,9 +121,17 @@ def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
             (key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES)))
             for key, text in value
         )
+    if isinstance(owner, TellingWords) and name == "terms":
+        return _terms(owner, redactor)
     if isinstance(owner, Excerpt) and name == "lines":
         return redactor.lines(value)
     return _value(value, redactor)
+
+
+def _terms(carried: TellingWords, redactor: Redactor) -> tuple[str, ...]:
+    """Give the terms that still stand in their line: a word alone does not tell a secret."""
+    shown = redactor.text(carried.text)
+    return tuple(term for term in carried.terms if term in shown)
 
 
 def _setting(name: str, setting: Setting, redactor: Redactor) -> Setting:

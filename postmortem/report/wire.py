@@ -10,7 +10,6 @@ import json
 import math
 import re
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.for_people import presentable
 from postmortem.report.redacted import redact as hide
+from postmortem.resources import version_in_wheel
 
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -57,14 +57,18 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
     return (RUNNER.sub(escaped, text) if "::" in text or "##" in text else text) + "\n"
 
 
-def schema_text() -> str:
-    """Give the JSON Schema of the report."""
-    return (Path(__file__).parent / "report.schema.json").read_text(encoding="utf-8")
+def schema_text(name: str = "report") -> str:
+    """Give the JSON Schema of the report, or of an evaluation."""
+    return (Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8")
 
 
 @cache
 def tool_version() -> str:
-    """Give the version of the installed package."""
+    """Give the version of the installed package: a wheel holds it, a checkout is asked for it."""
+    if told := version_in_wheel():
+        return told
+    from importlib import metadata  # noqa: PLC0415 -- 15 ms that a wheel's start does not pay
+
     try:
         return metadata.version(_PACKAGE)
     except metadata.PackageNotFoundError:
@@ -101,6 +105,8 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
         "redactions": _redactions(redactor),
         "warnings": list(shown.warnings),
     }
+    if shown.replay is not None:
+        wire["replay"] = dataclasses.asdict(shown.replay)
     return {key: plain_json(value) for key, value in wire.items()}
 
 
@@ -143,7 +149,9 @@ def _cause(cause: Cause) -> dict[str, Any]:
 
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
-    return _fields(evidence) | {"where": _where(evidence.where)}
+    fields = _fields(evidence) | {"where": _where(evidence.where)}
+    carried = [_fields(one) for one in fields.pop("carried")]
+    return fields | ({"carried": carried} if carried else {})
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

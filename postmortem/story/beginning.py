@@ -31,6 +31,7 @@ _TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
 """What tells only how a run was ended that had stood still."""
 _TOLD_OF: Final = (*_STILL, "peer-named")
 """Shapes that may stand for a process in the line of another."""
+_OF_CURVES: Final = frozenset({"numerics", "learning"})
 _RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
@@ -96,7 +97,7 @@ def _shown(case: Case, area: str) -> Shape | None:
     first, bad = case.first, _first_bad(case)
     if area == "hang" and (still := _last_sign(case)) is not None:
         return still
-    if bad is not None and (first is None or (area == "numerics" and _is_before(bad, first))):
+    if bad is not None and (first is None or (area in _OF_CURVES and _is_before(bad, first))):
         return bad
     return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
 

@@ -12,13 +12,19 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import postmortem
+from postmortem.learn.merits import evaluation_of
+from postmortem.report.page.merits_page import render_evaluation
+from postmortem.resources import shipped_model
 from tests.browser.conftest import Opened
+from tests.report.page.test_merits_page import TOOL, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {
     "curve": ("xtuner/nan-internlm2.log", "numerics.fp16-overflow"),
     "job": ("pytorch/job-ranks-nan-shard-0", "rank_2.log"),
     "abstaining": ("", "What would decide"),
+    "classifier": ("lightning/shape-mismatch-0.log", "words that carry it"),
+    "evaluation": ("", "How good the diagnosis is"),
 }
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
 Visit = Callable[..., Opened]
@@ -35,11 +41,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
     found = {}
     for name, (path, _) in SAMPLES.items():
-        found[name] = folder / f"{name}.html"
-        found[name].write_text(
-            postmortem.analyze(ROOT / "sample_logs" / path if path else unclear).render("html"),
-            encoding="utf-8",
+        log, model = ROOT / "sample_logs" / path if path else unclear, None
+        if name == "classifier":
+            model = shipped_model()
+        written = (
+            render_evaluation(evaluation_of(rows(), TOOL))
+            if name == "evaluation"
+            else postmortem.analyze(log, model=model).render("html")
         )
+        found[name] = folder / f"{name}.html"
+        found[name].write_text(written, encoding="utf-8")
     return found
 
 

@@ -44,6 +44,7 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
         "postmortem/_data/knowledge.json",
         "postmortem/_data/patterns/taxonomy.yaml",
         "postmortem/_data/templates/report.html.j2",
+        "postmortem/_data/models/text.safetensors",
         "postmortem/report/report.schema.json",
     } <= set(names)
     assert not [

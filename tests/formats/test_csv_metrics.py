@@ -118,10 +118,11 @@ def test_tables_of_known_programs(
         "step 1, loss 0.5\nstep 2, loss 0.4\n",
         "step,accuracy\n1,0.5\n",
         "loss,accuracy\n0.5,0.5\n",
+        "epoch,step,loss\n0,1,0.5\n0,2,0.4\nTraceback (most recent call last):\n  File",
     ],
 )
 def test_other_files_are_left(text: str) -> None:
-    """A heading with a place and a loss, and a row of figures as wide."""
+    """A heading with a place and a loss, a row of figures as wide, and nothing told between."""
     assert not claims(text)
 
 

@@ -465,3 +465,65 @@ def test_reading_never_fails(line: str) -> None:
 def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, str]) -> None:
     """As printed; none is guessed."""
     assert [dict(record.units) for record, _ in read(line)] == [units]
+
+
+@pytest.mark.parametrize(
+    ("lines", "last"),
+    [
+        pytest.param(
+            ["[   3] mse=7.14e+05 |g|=4171", "[   6] mse=inf |g|=nan"],
+            {"loss": math.inf, "grad_norm": NAN},
+            id="a count in brackets",
+        ),
+        pytest.param(
+            ["upd   7  L 1.94e+01  gradnorm 2.5", "upd   8  L 1.71e+01  gradnorm 2.1"],
+            {"loss": 17.1, "grad_norm": 2.1},
+            id="short names behind a count",
+        ),
+        pytest.param(
+            ["[40/500] errD: 0.5 errG: 1.25", "[80/500] errD: 0.25 errG: 1.5"],
+            {"errD": 0.25, "errG": 1.5},
+            id="two networks",
+        ),
+        pytest.param(
+            ['{"step": 3, "train/ce": 3.5}', '{"step": 4, "train/ce": 3.25}'],
+            {"loss": 3.25},
+            id="an object that names an objective",
+        ),
+        pytest.param(
+            [
+                "Epoch: [1]  [10/90]  lr: 0.01  closs: 0.9 (0.95)",
+                "Epoch: [1]  [20/90]  lr: 0.01  closs: 0.8 (0.9)",
+            ],
+            {"loss": 0.8, "learning_rate": 0.01, "epoch": 1.0},
+            id="a letter before the loss",
+        ),
+        pytest.param(
+            ["epoch 7 best test acc: 0.9, train loss: 1.5, val acc: 0.5 test acc: 0.25"],
+            {"loss": 1.5, "best_test_acc": 0.9, "acc": 0.5, "test_acc": 0.25, "epoch": 7.0},
+            id="several of one name",
+        ),
+        pytest.param(
+            ["Epoch[2] Batch [50] Speed: 9000.5 samples/sec Train-accuracy=0.5"],
+            None,
+            id="a score beside a place waits for another",
+        ),
+    ],
+)
+def test_other_ways_to_print_a_record(lines: list[str], last: dict[str, float] | None) -> None:
+    """A count before anything else, figures of other names; it takes two of them to be one."""
+    records = read(*lines)
+    assert (same(dict(records[-1][0].values)) if records else None) == (last and same(last))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(["[3/60] c++ -std=c++17 norm.o", "[4/60] c++ -std=c++17 b.o"], id="a build"),
+        pytest.param(["8 files 2 norms", "7 files 2 norms"], id="a count that falls"),
+        pytest.param(["GET /norm 200 0.5", "GET /norm 200 0.75"], id="no count"),
+    ],
+)
+def test_lines_that_count_something_else(lines: list[str]) -> None:
+    """Nothing is read where no figure of a training stands."""
+    assert not read(*lines)

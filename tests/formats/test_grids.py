@@ -30,6 +30,16 @@ def made(*lines: str) -> Grid:
             id="skorch",
         ),
         pytest.param(
+            ("epoch,step,triplet_loss,active", "0,1,0.5,0.75"),
+            ("epoch", "step", "loss", "active"),
+            id="one objective is the loss",
+        ),
+        pytest.param(
+            ("step  box_loss  cls_loss  best_loss", "1  0.5  0.2  0.1"),
+            ("step", "box_loss", "cls_loss", "best_loss"),
+            id="parts of a loss keep their names",
+        ),
+        pytest.param(
             ("epoch | ce     | mse", "------+-----+----", "    1 | 0.5 | 0.1"),
             ("epoch", "ce", "mse"),
             id="bars",

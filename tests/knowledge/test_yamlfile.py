@@ -80,11 +80,11 @@ def test_a_pipe_among_the_rules_is_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "what"),
     [
-        pytest.param("rule.yaml", "id: x.y\n", "KeyError", id="a rule without a pattern"),
+        pytest.param("rule.yaml", "id: x.y\n", "x.y: ", id="a rule without a pattern"),
         pytest.param(
             "rule.yaml",
             "id: x.y\nanchors: [1]\nmatch: a\nrole: cause\n",
-            "AttributeError",
+            "x.y: ",
             id="an anchor that is no text",
         ),
         pytest.param("rule.yaml", "", "FileNotFoundError", id="a link that leads nowhere"),
@@ -103,4 +103,5 @@ def test_rules_that_no_check_would_pass_are_a_pattern_error(
         path.symlink_to("nowhere")
     with pytest.raises(PatternError, match=what) as caught:
         load((tmp_path,))
-    assert "patterns check" in caught.value.mend
+    assert "patterns" in caught.value.mend
+    assert str(tmp_path) in str(caught.value.where)

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from math import inf, nan
 from typing import Any
 
-from postmortem.model.answer import Cause, Evidence, Fix, Need, Verdict
+from postmortem.model.answer import Cause, Evidence, Fix, Need, TellingWords, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
 from postmortem.model.lines import NOWHERE, Where
@@ -157,7 +157,15 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
     """Make a rich diagnosis whose every free text attacks the reader."""
     base = rich(language)
     cause = base.causes[0]
-    evidence = tuple(replace(one, text=text, group="g") for one in cause.evidence)
+    evidence = tuple(
+        replace(
+            one,
+            text=text,
+            group="g",
+            carried=tuple(replace(words, text=text, terms=(text,)) for words in one.carried),
+        )
+        for one in cause.evidence
+    )
     fixes = tuple(
         replace(
             one,
@@ -256,7 +264,14 @@ def _causes(texts: dict[str, str]) -> tuple[Cause, ...]:
             "environment", "gpu.no-bf16", "gpu", "Tesla V100-SXM2-32GB: compute capability 7.0", 1.0
         ),
         Evidence("setting", "fp16", "precision", "fp16=True", 1.0, 0, RANK_3, 45),
-        Evidence("classifier", "text", "text", "0.71", 0.4),
+        Evidence(
+            "classifier",
+            "text",
+            "text",
+            "0.71",
+            0.4,
+            carried=(TellingWords(quote, ("'loss': nan", "grad_norm"), 0.6, 0, 1832),),
+        ),
         Evidence(
             "shape", "nan-at-zero-rate", "rate", "learning_rate 4.5e-05 > 0", -0.5, 0, RANK_3, 1832
         ),

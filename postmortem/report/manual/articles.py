@@ -10,7 +10,7 @@ from typing import Any, Final
 from postmortem.knowledge.snippets import code, fill, snippet
 from postmortem.knowledge.stack_rules import snippets_in
 from postmortem.report.manual.entries import Explained, Rules
-from postmortem.report.manual.headings import HEADINGS, LEVELS, WORDS, names
+from postmortem.report.manual.headings import HEADINGS, LEVELS, TEXT_MODEL_TOLD, WORDS, names
 
 _LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
 
@@ -258,6 +258,11 @@ def _yaml(value: Any) -> str:
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
+def _classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
+    for told in TEXT_MODEL_TOLD:
+        yield from (told.text(page.language), "")
+
+
 _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
     "cause": _cause,
     "signature": _signature,
@@ -266,4 +271,5 @@ _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
     "fix": _fix,
     "stack": _stack,
     "advisory": _advisory,
+    "classifier": _classifier,
 }

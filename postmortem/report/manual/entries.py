@@ -10,10 +10,20 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.errors import UsageError
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.report.manual.headings import TEXT_MODEL
 
 Rules = Mapping[str, Any]
 """Compiled rules, as `knowledge.compile` describes them."""
-KINDS: Final = ("cause", "signature", "condition", "shape", "fix", "stack", "advisory")
+KINDS: Final = (
+    "cause",
+    "signature",
+    "condition",
+    "shape",
+    "fix",
+    "stack",
+    "advisory",
+    "classifier",
+)
 _PLURALS: Final[Mapping[str, str]] = {
     "signature": "signatures",
     "condition": "conditions",
@@ -44,6 +54,7 @@ def everything(rules: Rules) -> Iterator[Explained]:
     for shape in CATALOGUE.values():
         meaning = {"en": shape.meaning.en, "zh": shape.meaning.zh}
         yield Explained("shape", shape.id, {"meaning": meaning})
+    yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
 
 
 def look_up(rules: Rules, name: str) -> Explained:

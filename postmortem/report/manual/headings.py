@@ -41,6 +41,7 @@ WORDS: Final[Mapping[str, Said]] = {
     "signature": say("message in a log", "日志信息"),
     "condition": say("condition", "条件"),
     "shape": say("shape of curves or of a job", "曲线或作业的形态"),
+    "classifier": say("evidence of the text classifier", "文本分类器给出的证据"),
     "fix": say("fix", "处理办法"),
     "stack": say("stack: framework, trainer or engine", "框架、训练器或引擎"),
     "advisory": say("known defect of a version", "版本的已知缺陷"),
@@ -86,3 +87,31 @@ _SNIPPETS: Final[Mapping[str, Said]] = {
 def names(key: str) -> Said:
     """Name the stack under whose key a snippet stands."""
     return _SNIPPETS.get(key) or quote(key)
+
+
+TEXT_MODEL: Final = say("The wording is that of such failures", "措辞与此类故障相符")
+TEXT_MODEL_TOLD: Final = (
+    say(
+        "A linear model of hashed words and parts of words compares what the run says where it"
+        " fails with runs whose cause is known. It sees no rule, no figure and no curve. It is"
+        " heard only where the log does not prove its cause: beside causes that rules name it"
+        " counts little, and where they abstain it may put forward one of its own, with a"
+        " probability of 0.75 at most.",
+        "一个由哈希后的词和词片段构成的线性模型，把运行失败处的文字与已知原因的运行相比较。"
+        "它不看规则、数值和曲线。只有当日志本身不能证明原因时才采纳它的意见：在规则已指出原因时权重很小；"
+        "规则不下结论时，它可以自己提出一个原因，概率最高 0.75。",
+    ),
+    say(
+        "The report names the words that carry it, with their lines (`--full`, HTML, Markdown,"
+        " `carried` in JSON). `--no-model` judges by the rules alone.",
+        "报告会列出起作用的词及其所在行（`--full`、HTML、Markdown，JSON 中的 `carried`）。"
+        "`--no-model` 只按规则判断。",
+    ),
+    say(
+        "`postmortem label run.log CAUSE` records what a run really died of; `postmortem train"
+        " --add FOLDER -o MODEL` learns from such labels, and `--model MODEL` uses it. See"
+        " `docs/classifier.md`.",
+        "`postmortem label run.log CAUSE` 记录一次运行的真实原因；`postmortem train --add FOLDER"
+        " -o MODEL` 从这些标注中学习，`--model MODEL` 使用所得模型。见 `docs/classifier.md`。",
+    ),
+)

@@ -27,6 +27,7 @@ from postmortem.report.page.quoted_lines import (
     spot_of,
     weighed,
 )
+from postmortem.report.page.replay_article import replay_context
 from postmortem.report.page.small_curve import sketch
 from postmortem.report.plain import file_name, number, percent, process, weight, when
 from postmortem.report.wire import tool_version
@@ -86,6 +87,7 @@ def article_context(
         "hidden": parts.hidden(redactor, words),
         "share_command": "" if input_kind(diagnosis) else about_run.share_command(diagnosis),
         **_TOOLS,
+        "replay": replay_context(diagnosis.replay, words),
         **_verdict(diagnosis, words),
         **_happened(diagnosis, words),
         **_surroundings(diagnosis, words),
@@ -97,6 +99,7 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
     cause = parts.main_cause(diagnosis)
     return {
         "mood": parts.mood(diagnosis),
+        "is_sound": parts.is_sound(diagnosis),
         "tone": parts.tone(diagnosis),
         "fault": _fault(diagnosis, words),
         "own_code": own_code(diagnosis, words),
@@ -197,6 +200,14 @@ def _item(diagnosis: Diagnosis, item: Evidence, words: Words, name: str) -> dict
         "kind": words.either("by", item.kind),
         "for": words("side.for" if item.weight >= 0 else "side.against"),
         "references": item.references,
+        "carried": [
+            (
+                list(one.terms),
+                spot_of(diagnosis, one.source, (one.line, None), words),
+            )
+            for one in item.carried
+            if one.terms
+        ],
         "id": item.id,
         "spot": spot_of(diagnosis, item.source, (item.line, item.end_line), words),
         "process": process(item.where, words),

@@ -23,6 +23,7 @@ from postmortem.report.key_figures import beyond_the_line, own_code
 from postmortem.report.plain import number, one_line, percent, place, process, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
+from postmortem.report.replay_told import facts, sections
 from postmortem.report.sparks import sparkline
 from postmortem.report.terminal.paper import MOODS, Paper
 from postmortem.report.wire import tool_version
@@ -47,6 +48,7 @@ def render_terminal(diagnosis: Diagnosis, *, width: int, color: bool, redact: bo
     if cause is not None:
         _fixes(paper, cause.fixes)
         _evidence(paper, shown, cause)
+    _replay(paper, shown)
     _curves(paper, shown)
     _timeline(paper, shown)
     _others(paper, shown)
@@ -146,6 +148,8 @@ def _evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause) -> None:
         paper.say(
             quoted(paper, diagnosis, item), Text(f"  {weight(item.weight):>5}", style=color), 9
         )
+        if told := parts.carried(diagnosis, item, paper.words):
+            paper.say(Text(told, style="dim"), indent=9)
     if not cause.evidence:
         paper.say(paper.words("evidence.none"), indent=2)
 
@@ -194,6 +198,21 @@ def fix_head(fix: Fix, words: Words) -> Text:
     if fix.safety != "safe":
         head.append(words("marked", text=words.either("safety", fix.safety)), style="yellow")
     return head
+
+
+def _replay(paper: Paper, diagnosis: Diagnosis) -> None:
+    """Write what running the steps again has shown."""
+    found = diagnosis.replay
+    if found is None:
+        return
+    paper.heading("replay")
+    paper.say(one_line(found.summary, 400), indent=2)
+    for label, value in facts(found, paper.words):
+        paper.say(Text.assemble((label + paper.words("colon"), "bold"), value), indent=2)
+    for title, lines in sections(found, paper.words):
+        paper.say(Text(title, style="bold"), indent=2)
+        for line in lines:
+            paper.say(line, "    -", 6)
 
 
 def _others(paper: Paper, diagnosis: Diagnosis) -> None:

@@ -11,6 +11,7 @@ from postmortem.names import LANGUAGES
 from postmortem.report.words.chart_words import CHART
 from postmortem.report.words.figure_words import FIGURES
 from postmortem.report.words.page_words import PAGE
+from postmortem.report.words.replay_words import REPLAY
 from postmortem.report.words.run_words import RUN
 from postmortem.report.words.small_words import SMALL
 from postmortem.report.words.verdict_words import VERDICT
@@ -36,7 +37,7 @@ _ONE: Final[Mapping[str, str]] = {
 WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     language: {
         key: phrase
-        for phrases in (SMALL, VERDICT, RUN, CHART, FIGURES, PAGE)
+        for phrases in (SMALL, VERDICT, RUN, CHART, FIGURES, PAGE, REPLAY)
         for key, phrase in phrases[language].items()
     }
     for language in LANGUAGES

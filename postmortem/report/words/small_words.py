@@ -30,6 +30,9 @@ SMALL: Final[Mapping[str, Mapping[str, str]]] = {
         "semicolon": "; ",
         "bracketed": " ({text})",
         "marked": "  [{text}]",
+        "listed": ", ",
+        "quoted": "“{text}”",
+        "carried": "words that carry it: {what}",
     },
     "zh": {
         "copy": "复制",
@@ -53,5 +56,8 @@ SMALL: Final[Mapping[str, Mapping[str, str]]] = {
         "semicolon": "；",
         "bracketed": "（{text}）",
         "marked": "（{text}）",
+        "listed": "、",
+        "quoted": "“{text}”",
+        "carried": "起作用的词：{what}",
     },
 }

@@ -1,0 +1,116 @@
+"""`postmortem evaluate DIR...`."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from postmortem.cli.delivery import require_folder, write
+from postmortem.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, model_options
+from postmortem.cli.say import show
+from postmortem.errors import MissingExtra, UsageError
+from postmortem.learn.evaluating import JudgedOneWay, rows_of
+from postmortem.learn.labelled import labelled_in
+from postmortem.learn.merits import evaluation_of
+from postmortem.learn.samples import Sampled, sampled
+from postmortem.names import SHIPPED
+from postmortem.pipeline import machine_for, model_for
+from postmortem.report.page.merits_page import render_evaluation
+from postmortem.report.terminal.merits_tables import evaluation_text
+from postmortem.report.wire import tool_version
+
+_SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "text", "": "text"}
+
+
+@click.command("evaluate")
+@click.argument("folders", nargs=-1, required=True, type=FOLDER, metavar="DIR...")
+@click.option(
+    "--train",
+    "train",
+    multiple=True,
+    type=FOLDER,
+    help="Train on these folders, each case judged by a model that has not seen its origin.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=OUTPUT,
+    help="Write a page (.html), all figures (.json) or the tables (.txt) to a file; repeatable.",
+)
+@LANGUAGE
+@model_options
+@PATTERNS
+def command(
+    folders: tuple[Path, ...],
+    *,
+    train: tuple[Path, ...],
+    outputs: tuple[Path, ...],
+    language: str,
+    model: Path | None,
+    patterns: tuple[Path, ...],
+) -> int:
+    """Say how good rules, text classifier and both are on folders of labelled logs.
+
+    A label is NAME.yaml beside NAME.log, with the id of its `cause`. Beside them stand what grep
+    and the last error line alone would say.
+    """
+    for output in outputs:
+        _check(output)
+    knowledge = machine_for(patterns).knowledge
+    chosen = None if train else model_for(model or SHIPPED)
+    wanted = sampled(labelled_in(folders, knowledge.causes), patterns)
+    if train:
+        rows = _cross_fitted(wanted, train, patterns)
+    else:
+        rows = list(rows_of(((sample, chosen) for sample in wanted), knowledge))
+    if not rows:
+        raise UsageError(
+            "there is nothing to judge: no log decides its cause alone",
+            ", ".join(map(str, folders)),
+            "label logs that do",
+        )
+    tool = {"version": tool_version(), "knowledge_base": knowledge.version}
+    value = evaluation_of(
+        rows, tool | {"classifier": chosen.digest if chosen else None}, is_unseen=bool(train)
+    )
+    show(evaluation_text(value, language=language))
+    for output in outputs:
+        write(_written(value, output, language), output, "evaluation")
+    return 0
+
+
+def _check(output: Path) -> None:
+    """Refuse early what could not be written.
+
+    Raises:
+        UsageError: its suffix names no form, or its folder is missing.
+    """
+    if output.suffix.lower() not in _SUFFIXES:
+        known = ", ".join(filter(None, _SUFFIXES))
+        raise UsageError(f"the suffix {output.suffix!r} names no form", output, f"one of {known}")
+    require_folder(output, "evaluation")
+
+
+def _cross_fitted(
+    wanted: list[Sampled], train: tuple[Path, ...], patterns: tuple[Path, ...]
+) -> list[JudgedOneWay]:
+    try:
+        from postmortem.learn.training import cross_fitted  # noqa: PLC0415 -- an extra
+    except ImportError as error:
+        raise MissingExtra(
+            f"training needs {error.name}", "", "pip install 'train-postmortem[train]'"
+        ) from error
+    pairs = cross_fitted(train, wanted, patterns=patterns)
+    return list(rows_of(pairs, machine_for(patterns).knowledge))
+
+
+def _written(value: dict[str, Any], output: Path, language: str) -> str:
+    form = _SUFFIXES[output.suffix.lower()]
+    if form == "page":
+        return render_evaluation(value, language=language)
+    if form == "JSON":
+        return json.dumps(value, indent=1) + "\n"
+    return evaluation_text(value, language=language)

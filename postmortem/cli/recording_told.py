@@ -1,0 +1,62 @@
+"""How a capsule is recorded, for who has none: the lines that attach the recorder.
+
+In: a log, or nothing; a language. Out: a text. Not here: recording (`recorder`); the lines
+themselves, which are the fix `numerics.record-window` of the rules.
+"""
+
+from typing import Final
+
+from postmortem.case.build import case_of
+from postmortem.errors import PatternError
+from postmortem.fixes.select import fixes_for
+from postmortem.gathering.job import read
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import FixRule
+from postmortem.knowledge.snippets import code
+from postmortem.model.said import say
+from postmortem.pipeline import machine_for
+
+_FIX: Final = "numerics.record-window"
+_CAUSE: Final = "numerics.nonfinite-unknown"
+_ABOUT: Final = say(
+    "Replay runs the steps before a failure again, from a capsule that the recorder writes"
+    " while the training runs. These lines attach it; it writes a folder *.capsule when the"
+    " loss or the gradients stop being finite, the loss scale collapses or an exception"
+    " passes:",
+    "重放需要 recorder 在训练过程中写出的 capsule，它会重跑失败前的那些步。"
+    "加入以下几行即可；当 loss 或梯度出现 NaN/inf、loss scale 不断减小或抛出异常时，"
+    "会写出一个 *.capsule 文件夹：",
+)
+_THEN: Final = say(
+    "Then: postmortem replay NAME.capsule. A capsule holds training data: keep it as you"
+    " keep those.",
+    "然后运行：postmortem replay NAME.capsule。capsule 中含有训练数据，请按训练数据同样保管。",
+)
+
+
+def how_to_record(log: str | None, language: str) -> str:
+    """Tell how to get a capsule: for the framework that a log shows, else for each."""
+    knowledge = machine_for(()).knowledge
+    lines = _all_of(_fix(knowledge), language) if log is None else _of_log(log, language)
+    return "\n".join([_ABOUT.text(language), "", lines, "", _THEN.text(language), ""])
+
+
+def _fix(knowledge: KnowledgeBase) -> FixRule:
+    found = next((one for one in knowledge.fixes if one.id == _FIX), None)
+    if found is None:
+        raise PatternError(f"the rules have no fix {_FIX}", "patterns/fixes/numerics.yaml")
+    return found
+
+
+def _all_of(fix: FixRule, language: str) -> str:
+    blocks = [f"# {name}\n{code(one).text(language)}" for name, one in fix.snippets.items()]
+    return "\n\n".join(block.rstrip() for block in blocks)
+
+
+def _of_log(log: str, language: str) -> str:
+    """Give the lines for the framework of a log; of one without a recorder, those of all."""
+    machine = machine_for(())
+    case = case_of(read([log], machine), machine.knowledge)
+    fixes = fixes_for(_CAUSE, case, machine.knowledge)
+    told = next((one.snippet.text(language) for one in fixes if one.id == _FIX), "")
+    return told.rstrip() or _all_of(_fix(machine.knowledge), language)

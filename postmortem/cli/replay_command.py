@@ -1,0 +1,90 @@
+"""`postmortem replay CAPSULE`."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from postmortem.cli.delivery import check_output, form_for, write
+from postmortem.cli.options import LANGUAGE, OUTPUT, SOURCE, TRUST
+from postmortem.cli.recording_told import how_to_record
+from postmortem.cli.say import show
+from postmortem.errors import UsageError
+from postmortem.pipeline import machine_for
+from postmortem.replay.as_evidence import titled
+from postmortem.replay.on_demand import SECONDS, replayed
+from postmortem.report.replay_alone import FORMS, render
+
+_DEVICES: Final = ("auto", "cpu", "cuda")
+
+
+@click.command("replay")
+@click.argument("capsule", required=False, type=SOURCE, metavar="[CAPSULE|LOG]")
+@click.option(
+    "--device",
+    type=click.Choice(_DEVICES),
+    default="auto",
+    show_default=True,
+    help="What the steps are run on.",
+)
+@TRUST
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=SECONDS,
+    show_default=True,
+    help="What does not fit into this time is skipped.",
+)
+@click.option(
+    "--memory",
+    type=click.FloatRange(min=0),
+    help="GiB that may be used; what does not fit is skipped (default: what is free).",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="Format (default: by the suffix of the file, else terminal).",
+)
+@click.option("-o", "--output", type=OUTPUT, help="Write it to a file.")
+@LANGUAGE
+@click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Replace secrets, host and user names (default: in every format but terminal).",
+)
+def command(
+    capsule: str | None,
+    *,
+    device: str,
+    trust_code: bool,
+    seconds: float,
+    memory: float | None,
+    form: str | None,
+    output: Path | None,
+    language: str,
+    redact: bool | None,
+) -> None:
+    """Run the suspect steps of a CAPSULE again, and test the causes.
+
+    Each time one thing is changed: precision, rate, samples, masks. Without a capsule, or with a
+    LOG, it tells how to record one.
+    """
+    if capsule is None or not _is_capsule(Path(capsule)):
+        show(how_to_record(capsule, language))
+        return
+    check_output(output, form, open_=False)
+    form = form_for(form, output, open_=False)
+    if form not in FORMS:
+        raise UsageError(
+            f"a replay is not written as {form}", output, f"choose one of {', '.join(FORMS)}"
+        )
+    found = replayed(capsule, device=device, trust=trust_code, seconds=seconds, memory=memory)
+    named = titled(found, machine_for(()).knowledge.title)
+    is_hiding = form != "terminal" if redact is None else redact
+    write(render(named, form, language=language, redact=is_hiding), output, "replay")
+
+
+def _is_capsule(path: Path) -> bool:
+    """Say whether a path is meant to be a capsule, whole or not."""
+    return path.suffix == ".capsule" or (path / "manifest.json").is_file()

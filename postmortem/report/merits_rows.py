@@ -1,0 +1,102 @@
+"""The tables of an evaluation as rows of cells, for the page and for the terminal.
+
+In: the plain values of `postmortem.evaluation/1`, the phrases of a language. Out: heads and rows.
+Not here: the figures (`learn.merits`), layout.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+Evaluation: TypeAlias = Mapping[str, Any]
+Phrases: TypeAlias = Mapping[str, str]
+Rows: TypeAlias = list[Sequence[str]]
+FIGURES: Final = (
+    "cases",
+    "top1",
+    "top1_interval",
+    "top3",
+    "macro_f1",
+    "macro_f1_interval",
+    "coverage",
+    "verdict_precision",
+    "confident_wrong",
+    "ece",
+    "brier",
+    "coverage_at_precision_0.95",
+)
+_PARTED: Final = ("rules", "all")
+"""Ways whose figures of held-out cases are told beside."""
+
+
+def best_way(value: Evaluation) -> str:
+    """Name the way that `analyze` judges by: rules and classifier, or rules alone."""
+    return next(
+        (way for way in ("all", "rules") if way in value["ways"]), next(iter(value["ways"]))
+    )
+
+
+def way_name(way: str, told: Phrases) -> str:
+    """Name a way of judging."""
+    return told.get(f"way.{way}", way)
+
+
+def cell(value: Any) -> str:
+    """Write a figure."""
+    if value is None:
+        return "–"
+    if isinstance(value, (tuple, list)):
+        return "–".join(map(cell, value))
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def figure_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+    """Give the figures of each way, and those of the held-out cases."""
+    ways = value["ways"]
+    parted = [way for way in _PARTED if way in ways and ways[way]["held_out"]["cases"]]
+    columns = [*ways.values(), *(ways[way]["held_out"] for way in parted)]
+    head = [told["figure"], *(way_name(way, told) for way in ways)]
+    head += [told["held-out"].format(way=way_name(way, told)) for way in parted]
+    rows: Rows = [[told[name], *(cell(column[name]) for column in columns)] for name in FIGURES]
+    for name in ("cases", "right", "precision"):
+        found = [way["where_rules_abstain"][name] for way in ways.values()]
+        rows.append([told[f"abstain.{name}"], *map(cell, found), *("" for _ in parted)])
+    return head, rows
+
+
+def source_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+    """Give for each source how often each way puts the right cause first."""
+    ways = value["ways"]
+    sources = sorted({source for figures in ways.values() for source in figures["by_source"]})
+    head = [told["source"], told["cases"], *(way_name(way, told) for way in ways)]
+    rows: Rows = []
+    for source in sources:
+        found = [figures["by_source"].get(source) for figures in ways.values()]
+        cases = next(one["cases"] for one in found if one is not None)
+        cells = ["" if one is None else _with_interval(one) for one in found]
+        rows.append([told.get(f"from.{source}", source), str(cases), *cells])
+    return head, rows
+
+
+def _with_interval(figures: Mapping[str, Any]) -> str:
+    low, high = figures["top1_interval"]
+    return f"{figures['top1']:.3f} ({low:.2f}–{high:.2f})"
+
+
+def causes_of(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+    """Give the causes, the weakest first; beside it what the rules alone reach."""
+    best = best_way(value)
+    found = value["ways"][best]["by_cause"]
+    rules = value["ways"].get("rules", {}).get("by_cause", {}) if best != "rules" else {}
+    head = [told[name] for name in ("cause", "cases", "hits", "wrongly_called", "f1")]
+    rows: Rows = []
+    for cause, entry in sorted(found.items(), key=lambda one: (one[1]["f1"], one[0])):
+        beside = [cell(rules[cause]["f1"]) if cause in rules else ""] if rules else []
+        rows.append([cause, *map(cell, entry.values()), *beside])
+    return [*head, *([told["f1.rules"]] if rules else [])], rows
+
+
+def confused(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+    """Give what was taken for what, the most frequent first."""
+    found = value["ways"][best_way(value)]["confusions"]
+    head = [told[name] for name in ("cause", "taken_for", "cases")]
+    return head, [[entry["cause"], entry["taken_for"], str(entry["cases"])] for entry in found]

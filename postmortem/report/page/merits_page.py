@@ -1,0 +1,187 @@
+"""The page of an evaluation: one self-contained HTML file in all languages, as the report's is.
+
+In: the plain values of `postmortem.evaluation/1`. Out: HTML. Not here: the figures themselves
+(`learn.merits`), the same as tables of text (`terminal.merits_tables`), the frame (`page.frame`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from postmortem.names import LANGUAGES
+from postmortem.report.merits_rows import (
+    Evaluation,
+    best_way,
+    causes_of,
+    cell,
+    confused,
+    figure_rows,
+    source_rows,
+    way_name,
+)
+from postmortem.report.page.frame import TAGS, page_of, templates
+from postmortem.report.page.unit_plot import PlottedWay, UnitPlot, unit_svg
+from postmortem.report.words import Words
+from postmortem.report.words.evaluation_words import EVALUATION
+
+_AT_ONCE: Final = 20
+_LEAST_DOT, _MOST_DOT = 2.5, 9.0
+_COLOURS: Final = 8
+_HALF: Final = 0.5
+"""The precision below which the axis begins at 0."""
+
+
+def render_evaluation(value: Evaluation, *, language: str = "en") -> str:
+    """Write an evaluation as a page that opens in a language and can be switched to the others."""
+    languages = [language, *(other for other in LANGUAGES if other != language)]
+    return page_of([_article(value, one) for one in languages], [])
+
+
+def _article(value: Evaluation, language: str) -> dict[str, Any]:
+    """Render an evaluation in one language."""
+    words = Words(language)
+    told = EVALUATION[words.language]
+    body = (
+        templates()
+        .get_template("evaluation.html.j2")
+        .render(
+            say=words,
+            told=told,
+            at_once=_AT_ONCE,
+            lead=_lead(value, told),
+            judged=told[f"judged.{value['judged']}"],
+            plots=[
+                ("reliability", _reliability(value, words)),
+                ("coverage-plot", _coverage(value, words)),
+            ],
+            made=words(
+                "made", version=_tool(value, "version"), base=_tool(value, "knowledge_base")
+            ),
+            classifier=_tool(value, "classifier"),
+            **_tables(value, told),
+        )
+    )
+    return {
+        "language": words.language,
+        "lang": TAGS[words.language],
+        "title": told["title"],
+        "say": words,
+        "body": Markup(body),  # noqa: S704 -- escaped by its template
+    }
+
+
+def _tables(value: Evaluation, told: Mapping[str, str]) -> dict[str, Any]:
+    """Give the tables that are shown whole, and those whose rest is folded."""
+    way = way_name(best_way(value), told)
+    return {
+        "tables": [
+            ("overview", told["overview.note"], *figure_rows(value, told)),
+            ("sources", told["sources.note"], *source_rows(value, told)),
+        ],
+        "listed": [
+            (name, told[f"{name}.note"].format(way=way), *rows(value, told))
+            for name, rows in (("causes", causes_of), ("confusions", confused))
+        ],
+    }
+
+
+def _tool(value: Evaluation, name: str) -> str:
+    return str(value["tool"].get(name) or "")
+
+
+def _lead(value: Evaluation, told: Mapping[str, str]) -> str:
+    """Say the main figure in a sentence."""
+    ways, best = value["ways"], best_way(value)
+    rules = ways.get("rules", ways[best])
+    key = "lead" if best != "rules" else "lead.one"
+    return told[key].format(
+        cases=rules["cases"],
+        rules=rules["top1"],
+        best=ways[best]["top1"],
+        way=way_name(best, told),
+    )
+
+
+def _reliability(value: Evaluation, words: Words) -> list[dict[str, Any]]:
+    """Draw what the probabilities of each way promise and what they hold."""
+    told = EVALUATION[words.language]
+    return [
+        _reliability_of(way, index, figures, words)
+        for index, (way, figures) in enumerate(value["ways"].items())
+        if figures["reliability"] and way_name(way, told) and not way.startswith("last")
+    ]
+
+
+def _reliability_of(
+    way: str, index: int, figures: Mapping[str, Any], words: Words
+) -> dict[str, Any]:
+    told, key = EVALUATION[words.language], f"{words.language}-reliability-{index}"
+    rows: Sequence[Mapping[str, Any]] = figures["reliability"]
+    most = math.sqrt(max(row["cases"] for row in rows))
+    radii = [max(_LEAST_DOT, _MOST_DOT * math.sqrt(row["cases"]) / most) for row in rows]
+    points = [(row["probability"], row["right"]) for row in rows]
+    described = words("semicolon").join(
+        told["plot.point"].format(x=row["probability"], y=row["right"], cases=row["cases"])
+        for row in rows
+    )
+    title = told["plot.reliability"].format(
+        way=way_name(way, told), points=described, error=figures["ece"]
+    )
+    plot = UnitPlot(
+        [PlottedWay(index % _COLOURS, points, radii)],
+        told["probability"],
+        told["right"],
+        way_name(way, told),
+        title,
+        has_diagonal=True,
+    )
+    head = [told["probability"], told["right"], told["cases"]]
+    return {
+        "key": key,
+        "title": way_name(way, told),
+        "note": f"{told['ece']}: {cell(figures['ece'])}",
+        "drawing": Markup(unit_svg(plot, key)),  # noqa: S704 -- our own, its texts escaped
+        "legend": [],
+        "head": head,
+        "rows": [
+            [cell(row["probability"]), cell(row["right"]), cell(row["cases"])] for row in rows
+        ],
+    }
+
+
+def _coverage(value: Evaluation, words: Words) -> list[dict[str, Any]]:
+    """Draw how many verdicts are right if the less probable ones are kept back."""
+    told, key = EVALUATION[words.language], f"{words.language}-coverage-plot-0"
+    drawn, legend, rows = [], [], []
+    for index, (way, figures) in enumerate(value["ways"].items()):
+        points = [(covered, right) for _, covered, right in figures["precision_over_coverage"]]
+        name, colour = way_name(way, told), index % _COLOURS
+        is_line = bool(points)
+        points = points or [(figures["coverage"], figures["verdict_precision"] or 0.0)]
+        drawn.append(PlottedWay(colour, points, is_line=is_line))
+        legend.append((colour, is_line, name))
+        covered, right = points[-1]
+        rows.append([name, cell(covered), cell(right)])
+    lowest = min((y for one in drawn for _, y in one.points), default=0.0)
+    names = words("joint").join(name for _, _, name in legend)
+    plot = UnitPlot(
+        drawn,
+        told["x.coverage"],
+        told["y.precision"],
+        told["coverage-plot"],
+        told["plot.coverage"].format(ways=names),
+        low=_HALF if lowest >= _HALF else 0.0,
+    )
+    return [
+        {
+            "key": key,
+            "title": told["coverage-plot"],
+            "note": "",
+            "drawing": Markup(unit_svg(plot, key)),  # noqa: S704 -- our own, its texts escaped
+            "legend": legend,
+            "head": [told["way"], told["x.coverage"], told["y.precision"]],
+            "rows": rows,
+        }
+    ]

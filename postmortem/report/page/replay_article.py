@@ -1,0 +1,96 @@
+"""A replay on a page: a section of a report, or a page of its own.
+
+In: a `Replayed`. Out: what the template shows; HTML. Not here: the picture (`page.module_peaks`),
+the frame of the page and its policy (`page.frame`).
+"""
+
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from postmortem.model.replayed import Replayed
+from postmortem.model.said import Said
+from postmortem.names import LANGUAGES
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import parts, replay_told
+from postmortem.report.page.frame import TAGS, page_of, templates
+from postmortem.report.page.module_peaks import peaks_drawn
+from postmortem.report.plain import number
+from postmortem.report.redacted import redact
+from postmortem.report.replay_alone import in_one_language
+from postmortem.report.wire import tool_version
+from postmortem.report.words import Words
+
+MOODS: Final = {
+    "confirmed": "bad",
+    "refuted": "good",
+    "not-reproduced": "open",
+    "not-testable": "",
+}
+
+
+def render_replay(found: Replayed[Said], language: str, redactor: Redactor | None) -> str:
+    """Write a page that opens in a language and can be switched to the others."""
+    languages = [language, *(other for other in LANGUAGES if other != language)]
+    return page_of([_article(found, one, redactor) for one in languages], [])
+
+
+def _article(found: Replayed[Said], language: str, redactor: Redactor | None) -> dict[str, Any]:
+    words = Words(language)
+    shown = in_one_language(found, language)
+    shown = redact(shown, redactor) if redactor is not None else shown
+    body = (
+        templates()
+        .get_template("replay.html.j2")
+        .render(
+            say=words,
+            replay=replay_context(shown, words),
+            made=f"postmortem {tool_version()}",
+            hidden=parts.hidden(redactor, words),
+        )
+    )
+    return {
+        "language": words.language,
+        "lang": TAGS[words.language],
+        "title": words("replay.title"),
+        "say": words,
+        "charts": [],
+        "body": Markup(body),  # noqa: S704 -- escaped by its template
+    }
+
+
+def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | None:
+    """Give what the section shows; None if nothing was replayed."""
+    if found is None:
+        return None
+    shown = replay_told.ran(found)
+    return {
+        "summary": found.summary,
+        "facts": replay_told.facts(found, words),
+        "verdicts": [
+            (
+                words("replay.verdict." + one.verdict),
+                MOODS[one.verdict],
+                one.title or one.cause,
+                one.cause,
+                words("semicolon").join(one.reasons),
+            )
+            for one in replay_told.in_order(found)
+        ],
+        "culprits": [replay_told.culprit(one, words) for one in found.culprits],
+        "trials": [
+            (one.title, words("replay.outcome." + one.outcome), one.text)
+            for one in shown
+            if one.outcome != "skipped"
+        ],
+        "skipped": [(one.title, one.text) for one in shown if one.outcome == "skipped"],
+        "drawing": peaks_drawn(found, words),
+        "peaks_of": words(
+            "replay.peaks.of",
+            of=found.peaks_of,
+            dtype=found.limit_of,
+            limit=number(found.limit),
+        ),
+        "notes": replay_told.notes(found, words),
+        "mood": "bad" if found.confirmed else "open",
+    }

@@ -1,0 +1,190 @@
+"""Whether the advice of whole collections of logs speaks of another stack, or leaves a gap open.
+
+    python tools/strange_advice.py sample_logs FOLDER...
+
+In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
+the fix and the word, never a text or a name of a log. Not here: thresholds
+(`tests/fixes/test_strange_advice.py`), what rules may say (`knowledge.idioms`).
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import postmortem
+from postmortem.knowledge.base import KnowledgeBase, load
+from postmortem.knowledge.stack_rules import PLAIN, TRAINER, spoken
+from postmortem.model.answer import Fix
+
+NUMBER: Final = r"[\"']?\s{0,3}[:= ]\s{0,3}[\"']?(?P<value>\d[\d.]{0,12}(?:e-?\d{1,3})?)(?![\w.])"
+PLACE: Final = re.compile(r"\$\{(?P<name>\w+)(?:\|(?P<default>[^}]*))?\}")
+PRINTED: Final[Mapping[str, str]] = {
+    "learning_rate": rf"(?i)(?<![\w.-])(?:--)?(?:learning[-_]rate|lr){NUMBER}",
+    "batch_size": rf"(?i)\b(?:per_device_train_batch_size|train_micro_batch_size_per_gpu){NUMBER}",
+    "per_device_train_batch_size": rf"(?i)\bper_device_train_batch_size{NUMBER}",
+    "accumulation": rf"(?i)\bgradient[-_]accumulation[-_]steps{NUMBER}",
+    "gradient_accumulation_steps": rf"(?i)\bgradient[-_]accumulation[-_]steps{NUMBER}",
+    "world_size": rf"(?i)(?:\bworld[-_ ]size|--num[-_]processes){NUMBER}",
+    "max_seq_length": rf"(?i)\b(?:max_seq_len(?:gth)?|cutoff_len|model_max_length){NUMBER}",
+    "max_grad_norm": rf"(?i)\b(?:max_grad_norm|gradient_clipping){NUMBER}",
+    "num_workers": rf"(?i)\b(?:dataloader_)?num_workers{NUMBER}",
+    "last_checkpoint": r"Saving model checkpoint to (?P<value>\S+)",
+    "model": r"--model_name_or_path[ =](?P<value>[\w./-]+)",
+    "distribution": r"No module named '(?P<value>[\w.]+)'",
+    "key": r"KeyError: '(?P<value>[\w.-]+)'",
+    "capture_path": r"No such file or directory: '(?P<value>[^'\s]+)'",
+    "torch_release": r"\btorch==?(?P<value>\d+\.\d+\.\d+)",
+    "torch_cuda": r"\btorch\S{0,9} ?=?=?\d+\.\d+\.\d+\+(?P<value>cu\d+)",
+}
+"""How logs print, in their plainest form, what a snippet has a place for."""
+DERIVED: Final = re.compile(r"_(?:half|tenth|tenfold|double)$")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Advice that is strange."""
+
+    kind: str
+    """word | gap"""
+    stack: str
+    fix: str
+    word: str
+
+
+def cases(folder: Path) -> Iterator[tuple[Path, Path | None]]:
+    """Yield the log, or the folder of logs, of each case of a collection, with its dump."""
+    for label in sorted(folder.rglob("*.yaml")):
+        paths = (label.with_suffix(""), label.with_suffix(".log"))
+        dump = label.with_suffix(".env")
+        for path in paths:
+            if path.exists() and "lab" not in path.relative_to(folder).parts:
+                yield path, dump if dump.exists() else None
+
+
+def strange(log: Path, dump: Path | None = None) -> list[Hit]:
+    """Look through the advice for all causes that a report of a log names."""
+    report = postmortem.analyze(str(log), env=[str(dump)] if dump else [])
+    return strange_in(report, log, dump)
+
+
+def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -> list[Hit]:
+    """Look through a report of a log."""
+    told = report.to_dict()
+    names = {one["name"] for one in told["frameworks"]}
+    if not names - {PLAIN}:
+        packages = told["environment"]["packages"]
+        names |= {one.id for one in load().stacks if set(one.packages) & set(packages)}
+    text = _text(log) + (_text(dump) if dump else "")
+    backend = _backend(text)
+    found: list[Hit] = []
+    for cause in report.causes:
+        subjects = {stack.id for stack in load().stacks if cause.id in stack.causes}
+        near = _near(frozenset(names | subjects or {PLAIN}))
+        for fix in cause.fixes:
+            found += _words(fix, near, backend)
+            found += _gaps(fix, text)
+    return found
+
+
+def _text(path: Path) -> str:
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
+    return "\n".join(file.read_bytes().decode(errors="replace") for file in files)
+
+
+def _backend(text: str) -> str:
+    """Name what plainly computes; what is not plain is not judged."""
+    plain = {
+        "ascend": r"torch_npu[/.]|NPU out of memory|HCCL function error",
+        "rocm": r"HIP (?:error|out of memory)|\+rocm\d|ROCM used to build PyTorch: \d",
+        "mps": r"MPS backend out of memory|device: mps\b",
+        "xpu": r"XPU out of memory|intel_extension_for_pytorch/",
+    }
+    return next((name for name, shown in plain.items() if re.search(shown, text)), "")
+
+
+@cache
+def _near(names: frozenset[str]) -> frozenset[str]:
+    """Name the stacks whose words may be said: those of the job, beneath, taken and beside."""
+    stacks = load().stacks
+    near = names.union(*(stacks.below(name) for name in names))
+    near |= {taken for name in near for taken in stacks.taken(name)}
+    return frozenset(near | {one for name in near for one in stacks.get(name).beside})
+
+
+@cache
+def _foreign(near: frozenset[str], backend: str) -> Sequence[tuple[str, "re.Pattern[str]"]]:
+    """Give the words that are neither of these stacks nor of this backend, and whose they are."""
+    rules: KnowledgeBase = load()
+    own = {word for name in (*near, backend) for word in rules.stacks.get(name).words}
+    others = [
+        stack
+        for stack in rules.stacks
+        if (stack.kind == TRAINER and stack.id not in near)
+        or (backend and stack.kind == "backend" and stack.id != backend)
+    ]
+    return [(one.id, spoken(word)) for one in others for word in one.words if word not in own]
+
+
+def _words(fix: Fix[str], near: frozenset[str], backend: str) -> Iterator[Hit]:
+    shown = f"{fix.title}\n{fix.why}\n{fix.snippet}"
+    for stack, word in _foreign(near, backend):
+        if match := word.search(shown):
+            yield Hit("word", stack, fix.id, match[0])
+
+
+def _gaps(fix: Fix[str], text: str) -> Iterator[Hit]:
+    """Yield the places that stand open though the log prints in plain words what belongs there."""
+    for stack, template in _templates(fix.id):
+        match = fits(template).fullmatch(fix.snippet)
+        if match is None:
+            continue
+        for at, place in enumerate(PLACE.finditer(template), start=1):
+            default = place["default"] if place["default"] is not None else f"<{place['name']}>"
+            value = printed(place["name"], text)
+            if match[at] == default and value not in {"", default}:
+                yield Hit("gap", stack, fix.id, f"{place['name']} {value}")
+        return
+
+
+@cache
+def _templates(name: str) -> tuple[tuple[str, str], ...]:
+    rules = load()
+    own = [(one.id, one.snippets[name].code) for one in rules.stacks if name in one.snippets]
+    fix = next((fix for fix in rules.fixes if fix.id == name), None)
+    return (*own, *((key, one.code) for key, one in (fix.snippets.items() if fix else ())))
+
+
+@cache
+def fits(template: str) -> "re.Pattern[str]":
+    """Give the pattern of what a template becomes; its groups stand in its places."""
+    parts = [re.escape(part) for part in PLACE.sub("\0", template).split("\0")]
+    return re.compile("(.*?)".join(parts))
+
+
+def printed(name: str, text: str) -> str:
+    """Give what a log prints for a place, or nothing; no rate and no number of 0."""
+    known = PRINTED.get(DERIVED.sub("", name))
+    values = (match["value"] for match in re.finditer(known, text)) if known else iter(())
+    value = next((value for value in values if value.strip("0.")), "")
+    if name.endswith("_half") and value.isdigit():
+        return str(max(1, int(value) // 2))
+    return str(2 * int(value)) if name.endswith("_double") and value.isdigit() else value
+
+
+def main(folders: Iterable[str]) -> None:
+    """Print how often what was met."""
+    for folder in map(Path, folders):
+        logs = list(cases(folder))
+        met = Counter(hit for log, dump in logs for hit in strange(log, dump))
+        print(f"{folder.name}: {len(logs)} cases, {sum(met.values())} hits")
+        for hit, count in sorted(met.items(), key=lambda item: (item[0].kind, item[0].fix)):
+            print(f"  {hit.kind:5}{hit.stack:22}{hit.fix:38}{hit.word}  x{count}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
