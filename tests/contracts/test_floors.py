@@ -24,7 +24,8 @@ FLOORS = (
     ("pipeline",),
     ("api",),
     ("__init__",),
-    ("compare", "learn", "share", "watch"),
+    ("compare", "learn", "share", "store", "watch"),
+    ("triage",),
     ("cli",),
     ("__main__",),
 )
