@@ -96,14 +96,23 @@ def _text(passage: Saying) -> str:
 def _terms(one: _Pulled) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
     shown = cut(_text(one.passage), _LONGEST)
+    small = _small(shown)
     terms: dict[str, float] = {}
     for first, behind in _stretches(one):
         pattern = _BETWEEN.join(map(re.escape, one.said[first:behind]))
-        found = re.search(f"{_REST}{pattern}{_REST}", shown, re.IGNORECASE)
-        if found is not None and _NAMED.search(found[0]):
-            pull = sum(one.pulls[first:behind])
-            terms[found[0]] = max(terms.get(found[0], 0.0), pull)
+        found = re.search(f"{_REST}{pattern}{_REST}", small)
+        term = shown[found.start() : found.end()] if found is not None else ""
+        if _NAMED.search(term):
+            terms[term] = max(terms.get(term, 0.0), sum(one.pulls[first:behind]))
     return sorted(terms, key=lambda term: -terms[term])
+
+
+def _small(text: str) -> str:
+    """Give a text in small letters, each where its large one stands.
+
+    A pattern that ignores case takes a millisecond to compile, and each is used once.
+    """
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
 def _stretches(one: _Pulled) -> Iterator[tuple[int, int]]:
