@@ -1,0 +1,33 @@
+"""The way into the store, which says what is missing before anything heavy is imported.
+
+In: a path or a URL. Out: an opened `Store`. Not here: what a store can do (`store.kept`).
+"""
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from postmortem.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from postmortem.store.kept import Store
+
+
+def open_store(named: str | Path) -> "Store":
+    """Open a store, make it if it is not there, and bring its tables up to date.
+
+    Args:
+        named: the path of a SQLite file (or `sqlite:///FILE`), or `postgresql://…`.
+
+    Raises:
+        UsageError: the URL is of neither kind.
+        InputError: it cannot be opened or written, or a newer program made it.
+        MissingExtra: SQLAlchemy or Alembic is not installed, or psycopg for PostgreSQL.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("sqlalchemy", "alembic")):
+        raise MissingExtra(
+            "a store needs SQLAlchemy and Alembic", "", "pip install 'train-postmortem[triage]'"
+        )
+    store: Store = importlib.import_module("postmortem.store.kept").opened(named)
+    return store

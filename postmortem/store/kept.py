@@ -1,0 +1,65 @@
+"""The store: all that is kept between triages, in one database.
+
+In: rows. Out: rows. Not here: SQL (each kind of row has its module beside this).
+"""
+
+from pathlib import Path
+from types import TracebackType
+
+from postmortem.store.allocation_records import AllocationRecords
+from postmortem.store.analysis_records import AnalysisRecords
+from postmortem.store.databases import Database
+from postmortem.store.group_records import GroupRecords
+from postmortem.store.job_records import JobRecords
+from postmortem.store.migrating import migrate
+from postmortem.store.store_address import url_of
+from postmortem.store.triage_records import TriageRecords
+
+
+class Store:
+    """An opened store. Threads may share it; another process opens its own.
+
+    Every call is one or more transactions, each kept whole or not at all; none is left open between
+    calls, nor between the rows of an iterator.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.triages = TriageRecords(database)
+        self.jobs = JobRecords(database)
+        self.analyses = AnalysisRecords(database)
+        self.groups = GroupRecords(database)
+        self.allocations = AllocationRecords(database)
+
+    @property
+    def name(self) -> str:
+        """Name it for people, without a password."""
+        return self._database.name
+
+    def close(self) -> None:
+        """Close it; leases that are held stay until they run out."""
+        self._database.close()
+
+    def __enter__(self) -> "Store":  # noqa: PYI034 -- Self is not in Python 3.10
+        """Give it, opened as it is."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+
+def opened(named: str | Path) -> Store:
+    """Open what `entrance.open_store` names, when all that it needs is installed."""
+    database = Database(url_of(named))
+    try:
+        migrate(database)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database)

@@ -1,0 +1,13 @@
+"""What Alembic runs around the steps; it is never imported otherwise.
+
+In: the connection that `store.migrating` has opened, its transaction with it. Out: the tables.
+Not here: the steps.
+"""
+
+from alembic import context
+
+from postmortem.store.migrating import settings
+
+context.configure(connection=context.config.attributes["connection"], **settings())
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,1 @@
+"""One module a revision; each is never changed once it was released."""

@@ -1,0 +1,128 @@
+"""What is kept of a triage: jobs, analyses, groups and allocations, as plain values.
+
+In: nothing. Out: frozen values. Not here: the tables that hold them, what the texts in them mean.
+Times are seconds since 1970 in UTC; keys and digests are texts that the caller has made.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+WAITING: Final = "waiting"
+"""The state of a job or an analysis of which nothing is known yet; all others are the caller's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriageRow:
+    """One triage that was begun, with the options that it was begun with."""
+
+    number: int
+    options: Mapping[str, str]
+    began: float
+    finished: float | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FileRow:
+    """One file of a job."""
+
+    name: str
+    """Within the job, neutral: the same for jobs with the same content."""
+    location: str
+    size: int
+    """Stored bytes."""
+    stamp: str
+    """Changes when the content does."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """One job; those with the same content are rows of their own.
+
+    What the caller notes are the first five fields; the store fills in the others.
+    """
+
+    identity: str
+    title: str
+    files: tuple[FileRow, ...]
+    """Sorted by name."""
+    scheduler_id: str = ""
+    attempt: int = 1
+    digest: str = ""
+    """Of its content; empty until it is noted, and again once a file has changed."""
+    key: str = ""
+    """Of its analysis in the triage that was asked about."""
+    state: str = WAITING
+    """What became of it in that triage: that of its analysis, unless it was refused before."""
+    reason_en: str = ""
+    reason_zh: str = ""
+    first_triage: int = 0
+    last_triage: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisSummary:
+    """What the overview needs of an analysis, without unpacking it."""
+
+    key: str
+    state: str
+    reason_en: str = ""
+    """Why there is no verdict, if there is none."""
+    reason_zh: str = ""
+    cause: str | None = None
+    category: str = ""
+    probability: float = 0.0
+    status: str = ""
+    outcome: str = ""
+    title_en: str = ""
+    title_zh: str = ""
+    fix_en: str = ""
+    fix_zh: str = ""
+    retry: str = ""
+    whose: str = ""
+    failing_line: str = ""
+    """As printed, not redacted."""
+    template: str = ""
+    """Its normalised form."""
+    fingerprint: str = ""
+    """The exact group to which it belongs."""
+    frameworks: tuple[str, ...] = ()
+    where: str = ""
+    """The process that is told to be at fault."""
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisRow:
+    """An analysis that was made, or could not be."""
+
+    summary: AnalysisSummary
+    blob: bytes | None = None
+    """The whole of it, opaque here; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group of jobs that failed alike."""
+
+    identity: str
+    version: str
+    """Of the way of grouping; groups of another version are others."""
+    cause: str | None
+    template: str
+    title_en: str = ""
+    title_zh: str = ""
+    jobs: int = 0
+    """How many of its jobs are in the triage that was asked about."""
+    first_triage: int = 0
+    """Filled in by the store: the triage that met it first."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationRow:
+    """What the scheduler says of one attempt of a job."""
+
+    scheduler_id: str
+    attempt: int
+    facts: Mapping[str, object]
+    """Plain JSON values."""
