@@ -64,6 +64,12 @@ class AnalysisRecords:
         """Give back all that an owner has not finished; give the number."""
         return self._change(owner, _FREE)
 
+    def owners(self) -> list[str]:
+        """Give who holds leases now, sorted."""
+        wanted = select(ANALYSES.c.owner).where(ANALYSES.c.owner != "").distinct()
+        with self._database.reading() as connection:
+            return sorted(connection.execute(wanted).scalars())
+
     def keep(self, rows: Iterable[AnalysisRow]) -> None:
         """Keep what was made; it ends the lease. To keep a key twice is harmless.
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 JUDGED: Final = "judged"
-STATES: Final = ("waiting", JUDGED, "unreadable", "crashed", "timed-out", "out-of-memory")
-"""Of a job; all but the first two come with a reason and without an analysis."""
+UNREADABLE: Final = "unreadable"
+CRASHED: Final = "crashed"
+TIMED_OUT: Final = "timed-out"
+OUT_OF_MEMORY: Final = "out-of-memory"
+FAILED: Final = (UNREADABLE, CRASHED, TIMED_OUT, OUT_OF_MEMORY)
+"""States of a job that could not be judged: it has a reason, and no analysis."""
+STATES: Final = ("waiting", JUDGED, *FAILED)
 
 
 @dataclass(frozen=True, slots=True)

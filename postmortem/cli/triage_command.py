@@ -1,0 +1,138 @@
+"""`postmortem triage PATH... --out DIR`."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from postmortem.cli.options import FOLDER, LANGUAGE, PATTERNS, model_options
+from postmortem.cli.say import show, tell
+from postmortem.cli.triage_progress import TriageProgress
+from postmortem.errors import MissingExtra, UsageError
+from postmortem.names import SHIPPED, WITHOUT
+
+_MINUTES: Final = 5
+_MEMORY: Final = 4096
+
+
+def _shard(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    """Read `2/8`."""
+    if text is None:
+        return None
+    one, _, of = text.partition("/")
+    if not (one.isdigit() and of.isdigit() and 1 <= int(one) <= int(of)):
+        raise click.BadParameter(f"{text!r} is no part such as 2/8, counted from 1")
+    return int(one), int(of)
+
+
+@click.command("triage")
+@click.argument("places", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--out",
+    "output",
+    type=FOLDER,
+    required=True,
+    help="Folder for the overview, the results and the reports.",
+)
+@click.option(
+    "--store",
+    metavar="URL",
+    help="A file for SQLite, or postgresql://…; default: triage.sqlite in the folder of --out.",
+)
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--address", help="Of a Ray cluster; without it Ray runs on this machine.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one a core.")
+@click.option(
+    "--shard",
+    callback=_shard,
+    metavar="I/N",
+    help="Judge one of N parts only, into a store that all parts share; no page is written.",
+)
+@click.option("--jobs", "scheduler", type=FOLDER, help="sacct --json, sacct -P, CSV or JSONL.")
+@click.option(
+    "--reports",
+    type=click.Choice(["groups", "all", "none"]),
+    default="groups",
+    show_default=True,
+    help="Jobs that get a page of their own: one of each group, all, none.",
+)
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(min=1),
+    default=60.0 * _MINUTES,
+    show_default=True,
+    help="Seconds for one job, and more for a large one.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(min=0),
+    default=_MEMORY,
+    show_default=True,
+    help="MiB that one worker may hold; 0: no limit.",
+)
+@click.option("--retry", is_flag=True, help="Judge again what could not be judged before.")
+@LANGUAGE
+@model_options
+@PATTERNS
+def command(places: tuple[str, ...], **asked: Any) -> int:
+    """Judge many failed jobs, each content once, and say on one page what they died of.
+
+    A PATH is a log, a folder of jobs, or a URL that fsspec opens. Killed and begun again, it goes on
+    where it was.
+    """
+    try:
+        from postmortem.triage import whole  # noqa: PLC0415 -- an extra
+    except ImportError as error:
+        raise MissingExtra(
+            f"triage needs {error.name}", "", "pip install 'train-postmortem[triage]'"
+        ) from error
+    output: Path = asked["output"]
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"the folder cannot be made: {error.strerror}", output, "name another with --out"
+        ) from error
+    wish = whole.Wish(
+        places=places,
+        output=output,
+        store=asked["store"] or str(output / "triage.sqlite"),
+        engine=asked["engine"],
+        address=asked["address"],
+        workers=asked["workers"] or _cores(),
+        shard=asked["shard"],
+        scheduler=asked["scheduler"],
+        reports=asked["reports"],
+        seconds=asked["seconds"],
+        memory=asked["memory"],
+        is_retried=asked["retry"],
+        language=asked["language"],
+        model=_model(asked["model"]),
+        patterns=tuple(str(folder.resolve()) for folder in asked["patterns"]),
+    )
+    with closing(TriageProgress()) as progress:
+        done = whole.triage(wish, progress)
+    show(done.text(asked["language"]))
+    for note in done.notes:
+        tell(note.text(asked["language"]))
+    return 0
+
+
+def _model(model: Path | str | None) -> str | None:
+    """Give what a worker that stands in another folder opens."""
+    if model is None:
+        named = os.environ.get("POSTMORTEM_MODEL", SHIPPED)
+        return None if named == WITHOUT else str(Path(named).resolve()) if named else SHIPPED
+    return None if str(model) == WITHOUT else str(Path(model).resolve())
+
+
+def _cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

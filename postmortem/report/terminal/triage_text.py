@@ -1,0 +1,76 @@
+"""What a triage found, as a few lines and a table of text.
+
+In: the plain values of `postmortem.triage/1`. Out: text. Not here: the figures (`triage`), the page
+(`page.triage_page`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from postmortem.model.visible import safe
+
+_SHOWN: Final = 12
+_WIDTH: Final = 100
+_TOLD: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "jobs": "{jobs:,} jobs: {judged:,} judged ({analyses:,} different), {not_judged:,} not"
+        " judged, {unclassified:,} without a cause",
+        "lost": "{lost_gpu_hours:,.0f} GPU-hours lost",
+        "since": "since the last triage: {new:,} new groups, {vanished:,} vanished",
+        "cause": "cause",
+        "none": "no cause stands out",
+        "count": "jobs",
+        "groups": "groups",
+        "gpu": "GPU-h",
+        "more": "{count:,} more causes on the page",
+    },
+    "zh": {
+        "jobs": "{jobs:,} 个任务：已判断 {judged:,} 个（其中 {analyses:,} 份不同内容），"
+        "未能判断 {not_judged:,} 个，未得出原因 {unclassified:,} 个",
+        "lost": "损失 {lost_gpu_hours:,.0f} GPU 小时",
+        "since": "与上次相比：新增 {new:,} 组，消失 {vanished:,} 组",
+        "cause": "原因",
+        "none": "没有突出的原因",
+        "count": "任务",
+        "groups": "组",
+        "gpu": "GPU 小时",
+        "more": "页面上还有 {count:,} 个原因",
+    },
+}
+
+
+def triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
+    """Write the counts and the most frequent causes."""
+    told = _TOLD[language if language in _TOLD else "en"]
+    totals = value["totals"]
+    lines = [told["jobs"].format(**totals)]
+    if totals["lost_gpu_hours"] is not None:
+        lines.append(told["lost"].format(**totals))
+    if value["since"] is not None:
+        new = sum(group["is_new"] for group in value["groups"])
+        lines.append(told["since"].format(new=new, vanished=len(value["vanished"])))
+    console = Console(width=_WIDTH, force_terminal=False, no_color=True)
+    with console.capture() as shown:
+        console.print(*lines, _table(value, told, language), sep="\n")
+        if len(value["causes"]) > _SHOWN:
+            console.print(told["more"].format(count=len(value["causes"]) - _SHOWN))
+    return "\n".join(line.rstrip() for line in shown.get().split("\n"))
+
+
+def _table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
+    has_hours = any(one["gpu_hours"] is not None for one in value["causes"])
+    table = Table()
+    table.add_column(told["cause"], overflow="fold")
+    for name in ("count", "groups", *(["gpu"] if has_hours else [])):
+        table.add_column(told[name], justify="right")
+    for one in value["causes"][:_SHOWN]:
+        name = one["title"][language] if one["cause"] else told["none"]
+        figures = [f"{one['jobs']:,}", f"{one['groups']:,}"]
+        if has_hours:
+            figures.append("–" if one["gpu_hours"] is None else f"{one['gpu_hours']:,.0f}")
+        table.add_row(*(Text(safe(cell)) for cell in (name, *figures)))
+    return table

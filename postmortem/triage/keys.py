@@ -1,0 +1,26 @@
+"""What an analysis depends on, as one key: the same key, the same analysis.
+
+In: a digest of content, the rules, the program, the model. Out: a key. Not here: the digest
+(`triage.content`).
+"""
+
+import json
+
+import xxhash
+
+from postmortem.classify.text_model import TextModel
+from postmortem.knowledge.base import KnowledgeBase
+from postmortem.report.wire import tool_version
+from postmortem.triage.fingerprints import FINGERPRINT_VERSION
+
+
+def key_of(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:
+    """Give the key under which the analysis of a content is kept."""
+    parts = [
+        digest,
+        knowledge.version,
+        tool_version(),
+        model.digest if model is not None else None,
+        FINGERPRINT_VERSION,
+    ]
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts).encode())

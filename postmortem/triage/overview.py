@@ -1,0 +1,347 @@
+"""What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
+
+In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
+figures of the scheduler (`triage.scheduled_figures`), groups (`triage.job_groups`), the page.
+
+Everything is made from sorted rows, so the order in which jobs were judged does not show.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from postmortem.model.said import Said
+from postmortem.redaction.redactor import Redactor
+from postmortem.store.kept import Store
+from postmortem.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.triage.allocations import Allocation
+from postmortem.triage.found_jobs import JUDGED
+from postmortem.triage.job_groups import VERSION, JobGroup, groups_of
+from postmortem.triage.joining import Joined, joined
+from postmortem.triage.judged_jobs import HEALTHY, JudgedJob
+from postmortem.triage.lost_hours import iso, summed
+from postmortem.triage.scheduled_figures import scheduled_figures
+
+SCHEMA: Final = "postmortem.triage/1"
+COLUMNS: Final = (
+    "identity",
+    "title",
+    "state",
+    "cause",
+    "probability",
+    "group",
+    "user",
+    "nodes",
+    "gpu_hours",
+    "end",
+    "reason",
+    "report",
+)
+_FIGURES: Final = ("nodes", "users", "images", "trend", "retried", "advice")
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A triage as it stands in the store, brought together."""
+
+    jobs: Mapping[str, JobRow]
+    """By identity, sorted."""
+    summaries: Mapping[str, AnalysisSummary]
+    """By key."""
+    joined: Joined
+    of_key: Mapping[str, str]
+    """The group of each analysis that was judged."""
+    groups: Mapping[str, JobGroup]
+    earlier: Mapping[str, GroupRow] | None
+    """The groups of the triage before; None if there was none."""
+    since: float | None
+    """When that one ended, UTC seconds."""
+
+    def group_of(self, identity: str) -> str | None:
+        """Give the id of a job's group; None if it was not judged."""
+        return self.of_key.get(self.jobs[identity].key)
+
+    def members(self) -> dict[str, list[JudgedJob]]:
+        """Give the jobs of each group, by id; both sorted."""
+        found: dict[str, list[JudgedJob]] = {name: [] for name in self.groups}
+        for job in self.joined.jobs:
+            if name := self.group_of(job.identity):
+                found[name].append(job)
+        return found
+
+
+def brought_together(
+    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
+) -> Judged:
+    """Read a triage from the store; its groups are kept there for the next one.
+
+    Args:
+        store: open.
+        triage: its number, all its jobs done.
+        allocations: what the scheduler says.
+        same: options in which an earlier triage must be alike to be compared with.
+    """
+    jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
+    summaries = {one.key: one for one in store.analyses.of_triage(triage)}
+    of_key, groups = groups_of(summaries.values(), store.groups.known())
+    counted = Counter(of_key[row.key] for row in jobs.values() if row.key in of_key)
+    store.groups.note(triage, [_kept(group, counted[group.id]) for group in groups.values()])
+    before = store.triages.earlier(triage, same)
+    row = store.triages.row(before) if before is not None else None
+    earlier = (
+        None if before is None else {one.identity: one for one in store.groups.of_triage(before)}
+    )
+    return Judged(
+        jobs,
+        summaries,
+        joined([_judged(row, summaries.get(row.key)) for row in jobs.values()], allocations),
+        of_key,
+        groups,
+        earlier,
+        row.finished if row is not None else None,
+    )
+
+
+def overview_of(
+    found: Judged, tool: Mapping[str, Any], made: float, left_out: int, links: Mapping[str, str]
+) -> Value:
+    """Give the values of the page.
+
+    Args:
+        found: the triage.
+        tool: version, knowledge base and classifier.
+        made: when, UTC seconds.
+        left_out: locations that belong to no job.
+        links: pages of jobs, by identity.
+    """
+    redactor, figures = Redactor(), scheduled_figures(found.joined)
+    causes = _causes(found, figures)
+    groups = _groups(found, links, redactor)
+    places = (
+        {one["cause"]: place for place, one in enumerate(causes)},
+        {one["id"]: place for place, one in enumerate(groups)},
+    )
+    return {
+        "schema": SCHEMA,
+        "tool": dict(tool),
+        "made": iso(made),
+        "since": None if found.since is None else iso(found.since),
+        "totals": _totals(found, figures, left_out),
+        "causes": causes,
+        "groups": groups,
+        "vanished": _vanished(found, redactor),
+        **{name: figures[name] for name in _FIGURES},
+        "jobs": {
+            "columns": list(COLUMNS),
+            "rows": [_row(job, found, places, links) for job in found.joined.jobs],
+        },
+    }
+
+
+def result_rows(found: Judged, links: Mapping[str, str]) -> Iterable[Value]:
+    """Yield what other programs read of each job, by identity."""
+    redactor = Redactor()
+    for job in found.joined.jobs:
+        row = found.jobs[job.identity]
+        told = found.summaries.get(row.key)
+        allocation = job.allocation
+        yield {
+            "job": job.identity,
+            "title": job.title,
+            "locations": list(job.locations),
+            "scheduler_id": job.scheduler_id,
+            "attempt": job.attempt,
+            "state": row.state,
+            "reason": _texts(Said(row.reason_en, row.reason_zh)) if row.reason_en else None,
+            "cause": job.cause,
+            "category": told.category if told else "",
+            "cause_title": _texts(Said(told.title_en, told.title_zh)) if told else None,
+            "probability": told.probability if told and job.state == JUDGED else None,
+            "status": told.status if told else "",
+            "outcome": job.outcome,
+            "retry": job.retry,
+            "fix": _texts(Said(told.fix_en, told.fix_zh)) if told and told.fix_en else None,
+            "failing_line": redactor.text(told.failing_line) if told else "",
+            "where": told.where if told else "",
+            "frameworks": list(told.frameworks) if told else [],
+            "group": found.group_of(job.identity),
+            "analysis": row.key or None,
+            "user": job.user,
+            "nodes": list(job.nodes),
+            "gpus": allocation.gpus if allocation else None,
+            "gpu_hours": _rounded(job.gpu_hours),
+            "end": _end(job),
+            "scheduler_state": allocation.state if allocation else "",
+            "report": links.get(job.identity),
+        }
+
+
+def _judged(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
+    is_judged = told is not None and row.state == JUDGED
+    return JudgedJob(
+        row.identity,
+        row.title,
+        row.scheduler_id,
+        row.attempt,
+        row.state,
+        told.cause if is_judged and told else None,
+        told.outcome if is_judged and told else "",
+        told.retry if is_judged and told else "unknown",
+        told.hosts if told else (),
+        tuple(file.location for file in row.files),
+    )
+
+
+def _kept(group: JobGroup, jobs: int) -> GroupRow:
+    return GroupRow(
+        group.id,
+        VERSION,
+        group.cause,
+        group.template,
+        group.title.text("en"),
+        group.title.text("zh"),
+        jobs,
+    )
+
+
+def _totals(found: Judged, figures: Mapping[str, Any], left_out: int) -> Value:
+    judged = [job for job in found.joined.jobs if job.state == JUDGED]
+    return {
+        "jobs": len(found.joined.jobs),
+        "judged": len(judged),
+        "not_judged": len(found.joined.jobs) - len(judged),
+        "unclassified": sum(job.cause is None for job in judged),
+        "healthy": sum((job.cause or "").startswith(HEALTHY) for job in judged),
+        "analyses": len(found.of_key),
+        "gpu_hours": figures["gpu_hours"],
+        "lost_gpu_hours": figures["lost_gpu_hours"],
+        "left_out": left_out,
+    }
+
+
+def _causes(found: Judged, figures: Mapping[str, Any]) -> list[Value]:
+    """Give the causes, those of most jobs first; None where the judge abstains."""
+    jobs = Counter(job.cause for job in found.joined.jobs if job.state == JUDGED)
+    groups = Counter(group.cause for group in found.groups.values())
+    lost = {one["cause"]: one["gpu_hours"] for one in figures["lost_by_cause"]}
+    named = {
+        one.cause: one
+        for _, one in sorted(found.summaries.items())
+        if one.state == JUDGED and one.cause is not None
+    }
+    return [
+        {
+            "cause": cause,
+            "title": _texts(Said(named[cause].title_en, named[cause].title_zh)) if cause else None,
+            "category": named[cause].category if cause else "",
+            "jobs": count,
+            "gpu_hours": lost.get(cause),
+            "groups": groups[cause],
+        }
+        for cause, count in sorted(jobs.items(), key=lambda item: (-item[1], item[0] or ""))
+    ]
+
+
+def _groups(found: Judged, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
+    members = found.members()
+    rows = [
+        _group(found.groups[name], members[name], found, links, redactor)
+        for name in sorted(found.groups)
+    ]
+    return sorted(rows, key=lambda row: (-row["jobs"], row["id"]))
+
+
+def _group(
+    group: JobGroup,
+    jobs: Sequence[JudgedJob],
+    found: Judged,
+    links: Mapping[str, str],
+    redactor: Redactor,
+) -> Value:
+    best = group.best
+    is_told = not (group.cause or "").startswith(HEALTHY)
+    title = _texts(group.title.settled(redactor.text))
+    example = jobs[0].identity
+    return {
+        "id": group.id,
+        "cause": group.cause,
+        "title": title,
+        "template": redactor.text(group.template),
+        "jobs": len(jobs),
+        "gpu_hours": _rounded(summed(job.gpu_hours for job in jobs).hours),
+        "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
+        "nodes": len({node for job in jobs for node in job.nodes}),
+        "users": len({job.user for job in jobs if job.user}),
+        "example": example,
+        "report": links.get(example),
+        "fix": _texts(Said(best.fix_en, best.fix_zh)) if best.fix_en else None,
+        "retry": best.retry,
+        "whose": best.whose,
+        "probability": best.probability,
+        "draft": _draft(group, redactor),
+    }
+
+
+def _draft(group: JobGroup, redactor: Redactor) -> str | None:
+    """Draft a signature for failures that no rule names."""
+    del redactor
+    return None
+
+
+def _vanished(found: Judged, redactor: Redactor) -> list[Value]:
+    """Give the groups of the triage before that no job is in now."""
+    earlier = found.earlier or {}
+    gone = [
+        row
+        for name, row in sorted(earlier.items())
+        if name not in found.groups and not (row.cause or "").startswith(HEALTHY)
+    ]
+    return [
+        {
+            "id": row.identity,
+            "cause": row.cause,
+            "title": _texts(Said(row.title_en, row.title_zh).settled(redactor.text)),
+            "jobs": row.jobs,
+        }
+        for row in sorted(gone, key=lambda row: (-row.jobs, row.identity))
+    ]
+
+
+def _row(
+    job: JudgedJob,
+    found: Judged,
+    places: tuple[Mapping[str | None, int], Mapping[str, int]],
+    links: Mapping[str, str],
+) -> list[Any]:
+    row, group = found.jobs[job.identity], found.group_of(job.identity)
+    is_judged = job.state == JUDGED
+    told = found.summaries.get(row.key)
+    return [
+        job.identity,
+        job.title,
+        row.state,
+        places[0].get(job.cause) if is_judged else None,
+        told.probability if told and is_judged else None,
+        places[1][group] if group else None,
+        job.user,
+        list(job.nodes),
+        _rounded(job.gpu_hours),
+        _end(job),
+        _texts(Said(row.reason_en, row.reason_zh)) if row.reason_en else None,
+        links.get(job.identity),
+    ]
+
+
+def _texts(said: Said) -> dict[str, str]:
+    return {"en": said.text("en"), "zh": said.text("zh")}
+
+
+def _rounded(hours: float | None) -> float | None:
+    return None if hours is None else round(hours, 4)
+
+
+def _end(job: JudgedJob) -> str | None:
+    end = job.allocation.end if job.allocation is not None else None
+    return None if end is None else iso(end)

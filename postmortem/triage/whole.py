@@ -1,0 +1,205 @@
+"""A triage from paths to a folder of results: find, judge, sum up, write.
+
+In: a `Wish`. Out: `Done`, and files. Not here: any of the steps.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from postmortem.errors import InputError, MissingExtra, PostmortemError
+from postmortem.host.files import replace
+from postmortem.model.said import Said, say
+from postmortem.pipeline import machine_for, model_for
+from postmortem.report.page.triage_page import render_triage
+from postmortem.report.terminal.triage_text import triage_text
+from postmortem.report.wire import tool_version
+from postmortem.store.entrance import open_store
+from postmortem.store.kept import Store
+from postmortem.triage.allocations import Allocation
+from postmortem.triage.finding import Found, found_jobs_in
+from postmortem.triage.found_jobs import FoundJob
+from postmortem.triage.outputs import json_lines, table
+from postmortem.triage.overview import Judged, brought_together, overview_of, result_rows
+from postmortem.triage.report_pages import written_pages
+from postmortem.triage.running import Judging, Told, judge_all
+from postmortem.triage.scheduler_file import scheduler_records_in
+from postmortem.triage.shards import part_of
+from postmortem.triage.tasks import Engine, Settings
+
+PAGE: Final = "index.html"
+_SAME: Final = ("places",)
+"""Options in which two triages must be alike, or nothing has come or gone."""
+_CELLS: Final = (
+    "job",
+    "title",
+    "state",
+    "cause",
+    "cause_title",
+    "probability",
+    "status",
+    "outcome",
+    "retry",
+    "fix",
+    "group",
+    "user",
+    "nodes",
+    "gpus",
+    "gpu_hours",
+    "end",
+    "scheduler_state",
+    "failing_line",
+    "reason",
+    "report",
+)
+"""Columns of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for."""
+
+    places: tuple[str, ...]
+    output: Path
+    """A folder that is there."""
+    store: str
+    engine: str = "local"
+    """local | ray"""
+    address: str | None = None
+    """Of a Ray cluster."""
+    workers: int = 1
+    shard: tuple[int, int] | None = None
+    """(which, of how many), counted from 1."""
+    scheduler: Path | None = None
+    """The scheduler's file."""
+    reports: str = "groups"
+    """groups | all | none"""
+    seconds: float = 300.0
+    memory: int = 4096
+    """MiB of a worker."""
+    is_retried: bool = False
+    language: str = "en"
+    model: str | None = ""
+    patterns: tuple[str, ...] = ()
+    """Absolute paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came out."""
+
+    value: Mapping[str, Any] | None
+    """`postmortem.triage/1`; None of a part."""
+    notes: tuple[Said, ...]
+
+    def text(self, language: str) -> str:
+        """Give what is printed of it."""
+        return "" if self.value is None else triage_text(self.value, language=language)
+
+
+def triage(wish: Wish, tell: Told) -> Done:
+    """Judge the jobs of some places and write what they say together.
+
+    Raises:
+        InputError: no job is there, or the store or the scheduler's file cannot be used.
+        MissingExtra: an optional package is needed.
+    """
+    allocations, notes = _allocations(wish.scheduler)
+    tell("finding", 0, 0, 0, 0)
+    found = found_jobs_in(wish.places)
+    jobs = part_of(found.jobs, wish.shard)
+    if not found.jobs:
+        raise _no_job(wish, found)
+    settings = Settings(wish.patterns, wish.model, wish.memory)
+    machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
+    judging = Judging(machine.knowledge, model_for(wish.model), wish.seconds, wish.is_retried)
+    with open_store(wish.store) as store, closing(_engine(wish, settings)) as engine:
+        number = store.triages.begin(_options(wish), time.time())
+        judge_all(number, jobs, store, engine, judging, tell)
+        if wish.shard is not None:
+            return Done(None, (*notes, _part_told(wish.shard, len(jobs))))
+        together = brought_together(store, number, allocations, _SAME)
+        links = written_pages(together, jobs, store, engine, wish, tell)
+        store.triages.finish(number, time.time())
+    tool = {
+        "version": tool_version(),
+        "knowledge_base": judging.knowledge.version,
+        "classifier": judging.model.digest if judging.model is not None else None,
+    }
+    value = overview_of(together, tool, time.time(), len(found.left_out), links)
+    _write(together, value, links, wish)
+    return Done(value, (*notes, say("wrote {page}", "已写入 {page}", page=wish.output / PAGE)))
+
+
+def _options(wish: Wish) -> dict[str, str]:
+    part = "" if wish.shard is None else "/".join(map(str, wish.shard))
+    return {"places": "\n".join(sorted(wish.places)), "shard": part}
+
+
+def _engine(wish: Wish, settings: Settings) -> Engine:
+    """Start whoever does the work.
+
+    Raises:
+        MissingExtra: what it stands on is not installed.
+    """
+    if wish.engine == "local":
+        from postmortem.triage.pool import ProcessEngine  # noqa: PLC0415 -- one of two
+
+        return ProcessEngine(wish.workers, settings)
+    try:
+        from postmortem.triage.cluster import RayEngine  # noqa: PLC0415 -- one of two
+    except ImportError as error:
+        raise MissingExtra(
+            "the engine ray needs Ray", "", "pip install 'train-postmortem[cluster]'"
+        ) from error
+    return RayEngine(wish.workers, settings, wish.address)
+
+
+def _allocations(path: Path | None) -> tuple[tuple[Allocation, ...], tuple[Said, ...]]:
+    if path is None:
+        return (), ()
+    records = scheduler_records_in(path)
+    if not records.bad:
+        return records.allocations, ()
+    first = records.bad[0]
+    told = say(
+        "{count} rows of the scheduler's file could not be used; the first: {where}: {why}",
+        "调度器文件中有 {count} 行无法使用；第一处：{where}：{why}",
+        count=len(records.bad),
+        where=first.where,
+        why=first.why,
+    )
+    return records.allocations, (told,)
+
+
+def _no_job(wish: Wish, found: Found) -> PostmortemError:
+    why = f": {found.left_out[0].why.text('en')}" if found.left_out else ""
+    return InputError(
+        f"no job was found{why}", ", ".join(wish.places), "name logs, or a folder that holds them"
+    )
+
+
+def _part_told(shard: tuple[int, int], jobs: int) -> Said:
+    return say(
+        "part {which} of {parts}: {jobs} jobs judged; run the same without --shard for the page",
+        "第 {which}/{parts} 部分：已判断 {jobs} 个任务；不带 --shard 再运行一次即可生成页面",
+        which=shard[0],
+        parts=shard[1],
+        jobs=jobs,
+    )
+
+
+def _write(
+    found: Judged, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish
+) -> None:
+    rows = list(result_rows(found, links))
+    files = {
+        "results.jsonl": json_lines(rows),
+        "results.csv": table(rows, _CELLS),
+        PAGE: render_triage(value, language=wish.language),
+    }
+    for name, text in files.items():
+        replace(wish.output / name, text.encode("utf-8", "replace"))
