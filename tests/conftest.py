@@ -7,11 +7,15 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from harness import venvs
+
+if TYPE_CHECKING:
+    from tests.postgresql_server import PostgresqlServer
 
 ROOT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("POSTMORTEM_MODEL", "none")  # tests of rules ask the rules alone
@@ -28,6 +32,15 @@ def _chromium() -> str | None:
     )
 
 
+def _postgresql() -> Path | None:
+    """The folder of PostgreSQL's programs; Debian keeps them off the path, one folder a version."""
+    found = shutil.which("initdb")
+    folders = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name)
+    )
+    return Path(found).resolve().parent if found else next(reversed(folders), None)
+
+
 def _lab_is_ready() -> bool:
     """The environments of the quick sample are there, or this run demands that they be made."""
     return "frameworks" in os.environ.get("POSTMORTEM_REQUIRE", "") or all(
@@ -41,7 +54,7 @@ NEEDS = {
         lambda: __import__("importlib.util").util.find_spec("build") is not None,
     ),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
-    "postgres": ("needs a PostgreSQL server", lambda: shutil.which("postgres") is not None),
+    "postgres": ("needs the programs of PostgreSQL", lambda: _postgresql() is not None),
     "frameworks": (
         "needs the lab's environments: python sample_logs/lab environments torch transformers",
         _lab_is_ready,
@@ -78,6 +91,17 @@ def chromium() -> str:
     path = _chromium()
     assert path is not None
     return path
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator["PostgresqlServer"]:
+    """A throwaway server of this process of tests, started when a test first asks for it."""
+    from tests.postgresql_server import PostgresqlServer
+
+    programs = _postgresql()
+    assert programs is not None
+    with PostgresqlServer(programs) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from postmortem import resources
-from postmortem.cli.drafting import line_to_draft
-from postmortem.cli.options import LANGUAGE, PATTERNS, SOURCE
+from postmortem.cli.drafting import line_to_draft, lines_of_cluster
+from postmortem.cli.options import LANGUAGE, OUTPUT, PATTERNS, SOURCE
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError, UsageError
 from postmortem.gathering import frequency, proof
@@ -20,7 +20,7 @@ from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.schema import json_schema
-from postmortem.knowledge.skeleton import draft
+from postmortem.knowledge.skeleton import draft, draft_for
 from postmortem.model.visible import safe
 
 
@@ -126,16 +126,34 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
 
 
 @command.command("draft")
-@click.argument("log", type=SOURCE)
+@click.argument("log", type=SOURCE, required=False)
 @click.option("--line", "number", type=click.IntRange(min=1), help="The line, as sed -n counts.")
+@click.option(
+    "--cluster",
+    type=OUTPUT,
+    help="In place of LOG: failures that are alike, one a line, or the results.jsonl of a triage.",
+)
+@click.option("--group", help="Of a triage's results: the id of the group.")
 @click.option("--cause", help="The cause that it shows, an id of the taxonomy.")
 @PATTERNS
-def draft_(log: str, number: int | None, cause: str | None, patterns: tuple[Path, ...]) -> None:
-    """Draft a signature for a line that no rule knows.
+def draft_(
+    log: str | None,
+    number: int | None,
+    cluster: Path | None,
+    group: str | None,
+    cause: str | None,
+    patterns: tuple[Path, ...],
+) -> None:
+    """Draft a signature for a line that no rule knows, or for a group of them.
 
     Without --line for what failed first, or the last line. Fill in what says TODO, put it into
     signatures/<area>/ of a folder of your own, and check that: postmortem patterns check FOLDER.
     """
+    if (log is None) == (cluster is None):
+        raise UsageError("one thing is drafted from", "", "name a LOG, or --cluster FILE")
     if cause is not None and cause not in load(patterns).titles:
         raise UsageError(f"no cause has the id {cause!r}", "--cause", "see: postmortem explain")
-    show(draft(line_to_draft(log, number, patterns), cause))
+    if cluster is not None:
+        show(draft_for(lines_of_cluster(cluster, group), cause))
+    elif log is not None:
+        show(draft(line_to_draft(log, number, patterns), cause))

@@ -24,8 +24,7 @@ class TriageRecords:
             done = connection.execute(
                 insert(TRIAGES).values(options=dict(options), began=at, finished=None)
             )
-            (number,) = done.inserted_primary_key or ()
-            return int(number)
+            return int(next(iter(done.inserted_primary_key or ())))
 
     def finish(self, triage: int, at: float) -> None:
         """Take note that all of one is in the store."""

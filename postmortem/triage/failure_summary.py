@@ -11,14 +11,15 @@ the analysis names, and quoted text that is more than a name.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from postmortem.compare.line_noise import says_nothing, wording
-from postmortem.gathering.frames import is_exception_line
+from postmortem.gathering.frames import framed, is_exception_line, is_library
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import Said
-from postmortem.model.shown import Excerpt, FirstFailure, OwnFrame, SignatureHit
+from postmortem.model.shown import Excerpt, SignatureHit
 from postmortem.reading.prefixes import clean
 
 LONGEST: Final = 400
@@ -55,7 +56,7 @@ class FailureSummary:
     cause: str | None
     """None where the program abstains."""
     rule: str
-    """Id of the signature, advisory or exception that speaks loudest for the cause; may be empty."""
+    """Id of the signature, advisory or exception that tells the cause; may be empty."""
     named: tuple[str, ...]
     """What that signature names: a module, an option; sorted."""
     line: str
@@ -72,17 +73,17 @@ def summary_of(analysis: Analysis) -> FailureSummary:
     """Give what grouping needs of an analysis."""
     cause = analysis.verdict.cause
     deciding = _deciding(analysis, cause)
-    line = _failing_line(analysis, deciding)[:LONGEST]
-    failure = analysis.first_failure
-    frame = failure.frame if failure is not None else None
+    hit = _hit_of(analysis, deciding)
+    line = (_first_line(hit.text) if hit is not None else _failing_line(analysis))[:LONGEST]
+    frame = _own_frame(analysis, hit)
     return FailureSummary(
         cause=cause,
         rule=deciding.id if deciding is not None else "",
-        named=_named(analysis, deciding),
+        named=_named(hit),
         line=line,
         template=template_of(line, _machines(analysis)),
         exception=_exception(line),
-        frames=(_placed(frame),) if frame is not None else (),
+        frames=(frame,) if frame else (),
     )
 
 
@@ -113,16 +114,21 @@ def _machines(analysis: Analysis) -> frozenset[str]:
 
 
 def _deciding(analysis: Analysis, cause: str | None) -> Evidence[Said] | None:
-    """Give the evidence that names a rule and speaks loudest for the cause."""
+    """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
     told: Cause[Said] | None = next((one for one in analysis.causes if one.id == cause), None)
     if told is None:
         return None
     speaking = [item for item in told.evidence if item.kind in _DECIDING and item.weight > 0]
-    return min(speaking, key=lambda item: (-item.weight, item.id), default=None)
+    first = analysis.first_failure
+    place = (first.source, first.line) if first is not None else None
+    return min(
+        speaking,
+        key=lambda item: ((item.source, item.line) != place, -item.weight, item.line or 0, item.id),
+        default=None,
+    )
 
 
-def _named(analysis: Analysis, deciding: Evidence[Said] | None) -> tuple[str, ...]:
-    hit = _hit_of(analysis, deciding)
+def _named(hit: SignatureHit[Said] | None) -> tuple[str, ...]:
     captures = dict(hit.captures) if hit is not None else {}
     found = {template_of(captures[name]) for name in _NAMES if captures.get(name)}
     return tuple(sorted(found))
@@ -137,44 +143,53 @@ def _hit_of(analysis: Analysis, deciding: Evidence[Said] | None) -> SignatureHit
     return next((hit for hit in hits if (hit.source, hit.line) == place), next(iter(hits), None))
 
 
-def _failing_line(analysis: Analysis, deciding: Evidence[Said] | None) -> str:
-    """Give the line of the first failure, else of the deciding rule, else the last bad one."""
+def _failing_line(analysis: Analysis) -> str:
+    """Give the line of the first failure, else the last one that tells of something bad."""
     failure = analysis.first_failure
-    if failure is not None:
-        return _line_of(analysis, failure)
-    hit = _hit_of(analysis, deciding)
-    return _first_line(hit.text) if hit is not None else _last_bad_line(analysis.excerpt)
-
-
-def _line_of(analysis: Analysis, failure: FirstFailure[Said]) -> str:
-    """Give a line as it was printed, if it is quoted; else what is said of it."""
-    rows = _rows_from(analysis, failure.source, failure.line)
-    first = next(rows, "")
-    if first.endswith(":"):
-        first = f"{first} {next(rows, '')}".strip()
-    if first:
-        return first
+    if failure is None:
+        return _last_bad_line(analysis.excerpt)
+    said = _first_line(str(failure.why))
+    if is_exception_line(said):
+        return said
     for hit in analysis.signatures:
         if (hit.source, hit.line) == (failure.source, failure.line):
             return _first_line(hit.text)
-    return _first_line(str(failure.why))
+    rows = _rows_from(analysis, failure.source, failure.line)
+    first = next(rows, "")
+    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or said
 
 
 def _rows_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
     """Yield the quoted lines from one on, without their prefixes."""
-    for quote in (*analysis.quotes, *([analysis.excerpt] if analysis.excerpt else [])):
-        if quote.source == source and quote.first_line <= line < quote.first_line + len(
-            quote.lines
-        ):
-            for raw in quote.lines[line - quote.first_line :]:
-                yield clean(raw[: 4 * LONGEST]).text.strip()
-            return
+    for quote in _quotes_of(analysis, source, line):
+        yield from (_peeled(raw).strip() for raw in quote.lines[line - quote.first_line :])
+
+
+def _rows_before(analysis: Analysis, source: int, line: int) -> Iterator[str]:
+    """Yield the quoted lines before one, without their prefixes, indented as they are."""
+    for quote in _quotes_of(analysis, source, line):
+        yield from (_peeled(raw) for raw in quote.lines[: line - quote.first_line])
+
+
+def _quotes_of(analysis: Analysis, source: int, line: int) -> Iterator[Excerpt]:
+    """Yield the first quote that holds a line, if there is one."""
+    quotes = (*analysis.quotes, *((analysis.excerpt,) if analysis.excerpt is not None else ()))
+    found = (
+        quote
+        for quote in quotes
+        if quote.source == source and quote.first_line <= line < quote.first_line + len(quote.lines)
+    )
+    yield from islice(found, 1)
+
+
+def _peeled(raw: str) -> str:
+    return clean(raw[: 4 * LONGEST]).text
 
 
 def _last_bad_line(excerpt: Excerpt | None) -> str:
     """Give the last line that tells of something bad, else the last that says anything."""
     lines = excerpt.lines if excerpt is not None else ()
-    told = [clean(raw[: 4 * LONGEST]).text.strip() for raw in reversed(lines)]
+    told = [_peeled(raw).strip() for raw in reversed(lines)]
     told = [text for text in told if text]
     bad = (text for text in told if is_exception_line(text) or _PROMISING.search(text))
     saying = (text for text in told if not says_nothing(text, wording(text[:LONGEST])))
@@ -193,12 +208,40 @@ def _exception(line: str) -> str:
     return match["name"] if match else ""
 
 
-def _placed(frame: OwnFrame) -> str:
-    """Name a place in the code by function and file, without folders, numbers and lines."""
-    base = frame.file.replace("\\", "/").rsplit("/", 1)[-1]
+def _own_frame(analysis: Analysis, hit: SignatureHit[Said] | None) -> str:
+    """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
+    first = analysis.first_failure
+    if hit is not None and (first is None or (first.source, first.line) != (hit.source, hit.line)):
+        return _quoted_frame(analysis, hit.source, hit.line)
+    if first is None:
+        return ""
+    told = _placed(first.frame.file, first.frame.function) if first.frame is not None else ""
+    return told or _quoted_frame(analysis, first.source, first.line)
+
+
+def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
+    """Give the innermost frame of the user's own code in a traceback that ends in a quoted line.
+
+    Of a traceback that is not quoted whole, none: how much is quoted differs from run to run.
+    """
+    own, is_whole = "", False
+    for text in _rows_before(analysis, source, line):
+        if text.lstrip().startswith("Traceback (most recent call last)"):
+            own, is_whole = "", True
+        elif (match := framed(text)) is not None and not is_library(match["file"]):
+            own = _placed(match["file"], match["function"] or "") or own
+    return own if is_whole else ""
+
+
+def _placed(file: str, function: str) -> str:
+    """Name a place in the code by function and file, without folders, numbers and lines.
+
+    A launcher's own script, which has no suffix, is no place.
+    """
+    base = file.replace("\\", "/").rsplit("/", 1)[-1]
     if base.startswith("<"):
-        base = "<code>"
-    function = frame.function.strip() or "<module>"
-    if function.startswith("<cell line"):
-        function = "<module>"
-    return f"{_DIGITS.sub(_OPEN, function)} ({_DIGITS.sub(_OPEN, base)})"
+        base = "notebook"
+    elif "." not in base:
+        return ""
+    name = "<module>" if function.startswith("<cell line") else function.strip() or "<module>"
+    return f"{_DIGITS.sub(_OPEN, name)} ({_DIGITS.sub(_OPEN, base)})"

@@ -46,6 +46,8 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
         "postmortem/_data/templates/report.html.j2",
         "postmortem/_data/models/text.safetensors",
         "postmortem/report/report.schema.json",
+        "postmortem/store/migrations/env.py",
+        "postmortem/store/migrations/versions/r0001_first_tables.py",
     } <= set(names)
     assert not [
         name for name in names if name.startswith(("tests/", "sample_logs/", "benchmarks/"))

@@ -1,0 +1,133 @@
+"""What several lines have in common, as a pattern that meets all of them.
+
+In: lines, each as the parts that stay and the places that change from run to run. Out: parts that
+all share, with gaps. Not here: the rule that is written around the pattern (`knowledge.skeleton`).
+
+A line is taken apart into words, marks and places; the lines are laid beside each other in the
+order of their texts, so that the pattern does not hang on who came first. A gap is bounded and none
+stands beside a place, so that nothing can be matched in two ways.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+PLACES: Final = re.compile(
+    r"(?P<path>(?:[A-Za-z]:\\|\.{0,2}/)[^\s'\",:)]+)"
+    r"|(?P<address>\b0x[0-9a-fA-F]+\b|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b)"
+    r"|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{8,}\b)"
+    r"|(?P<quoted>(?<!\w)'[^'\n]{1,200}'|(?<!\w)\"[^\"\n]{1,200}\")"
+    r"|(?P<number>(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)"
+)
+_WRITTEN: Final = {
+    "path": r"\S{1,300}",
+    "address": r"[\w.:]{1,60}",
+    "hash": r"[0-9a-f]{8,64}",
+    "quoted": "['\"][^'\"]{1,200}['\"]",
+    "number": r"[-+\d.,e]{1,40}",
+    "gap": r".{0,200}",
+}
+"""What changes from run to run, and the pattern that stands for it."""
+_ATOM: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_MARK: Final = "\0"
+"""Begins an atom that is a place."""
+_GAP: Final = "\0gap"
+_MOST_GAPS: Final = 3
+_LEAST_BETWEEN_GAPS: Final = 5
+"""Characters of what stands between two gaps; of less nobody could say that it belongs there."""
+
+
+def common_parts(lines: Iterable[str]) -> tuple[str, ...]:
+    """Give what all lines share: texts, and places and gaps under names that `pattern_of` knows.
+
+    Args:
+        lines: at least one, without line breaks; the order does not matter.
+    """
+    atoms = [list(_atoms(line.replace(_MARK, " "))) for line in sorted(set(lines))]
+    shared = atoms[0]
+    for other in atoms[1:]:
+        shared = _folded(shared, other)
+    if len(atoms) > 1:
+        shared = _with_few_gaps(shared)
+    return tuple(_joined(shared))
+
+
+def fixed_texts(parts: Iterable[str]) -> list[str]:
+    """Give the parts that are text."""
+    return [part for part in parts if not part.startswith(_MARK)]
+
+
+def pattern_of(parts: Iterable[str]) -> str:
+    """Write parts as a regular expression, linear in the length of what is searched."""
+    written = "".join(
+        _WRITTEN[part[len(_MARK) :]] if part.startswith(_MARK) else re.escape(part)
+        for part in parts
+    )
+    return written.replace("\\ ", " ")
+
+
+def _atoms(text: str) -> Iterator[str]:
+    end = 0
+    for place in PLACES.finditer(text):
+        yield from _ATOM.findall(text[end : place.start()])
+        yield f"{_MARK}{place.lastgroup}"
+        end = place.end()
+    yield from _ATOM.findall(text[end:])
+
+
+def _folded(shared: Sequence[str], other: Sequence[str]) -> list[str]:
+    """Give the atoms that two lines share, a gap where either has others."""
+    found: list[str] = []
+    mine = its = 0
+    for block in SequenceMatcher(None, shared, other, autojunk=False).get_matching_blocks():
+        if block.a > mine or block.b > its:
+            found.append(_GAP)
+        found += shared[block.a : block.a + block.size]
+        mine, its = block.a + block.size, block.b + block.size
+    return found
+
+
+def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
+    """Close what is too short between two gaps into one, places beside a gap as well."""
+    islands: list[list[str]] = [[]]
+    for atom in atoms:
+        if atom == _GAP:
+            islands.append([])
+        else:
+            islands[-1].append(atom)
+    last = len(islands) - 1
+    for number, island in enumerate(islands):
+        while number < last and island and island[-1].startswith(_MARK):
+            island.pop()
+        while number and island and island[0].startswith(_MARK):
+            del island[0]
+    kept = [islands[0], *(one for one in islands[1:-1] if _length(one) >= _LEAST_BETWEEN_GAPS)]
+    kept += islands[1:][-1:]
+    while len(kept) - 1 > _MOST_GAPS:
+        del kept[min(range(1, len(kept) - 1), key=lambda number: _length(kept[number]))]
+    found = [atom for island in kept for atom in (_GAP, *island)][1:]
+    while found and found[0] == _GAP:
+        del found[0]
+    while found and found[-1] == _GAP:
+        found.pop()
+    return found
+
+
+def _length(island: Iterable[str]) -> int:
+    return sum(len(atom) for atom in island if not atom.startswith(_MARK))
+
+
+def _joined(atoms: Iterable[str]) -> Iterator[str]:
+    """Join neighbouring atoms of text."""
+    text = ""
+    for atom in atoms:
+        if atom.startswith(_MARK):
+            if text:
+                yield text
+            yield atom
+            text = ""
+        else:
+            text += atom
+    if text:
+        yield text
