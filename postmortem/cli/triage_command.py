@@ -82,8 +82,8 @@ def _shard(
 def command(places: tuple[str, ...], **asked: Any) -> int:
     """Judge many failed jobs, each content once, and say on one page what they died of.
 
-    A PATH is a log, a folder of jobs, or a URL that fsspec opens. Killed and begun again, it goes on
-    where it was.
+    A PATH is a log, a folder of jobs, or a URL that fsspec opens. Killed and begun again, it goes
+    on where it was.
     """
     try:
         from postmortem.triage import whole  # noqa: PLC0415 -- an extra

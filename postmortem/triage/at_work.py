@@ -55,9 +55,12 @@ def unpacked(packed: bytes) -> Analysis:
 
 
 def _row(settings: Settings, job: FoundJob, key: str) -> Any:
-    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, _within(folder):
-        with laid_out(job, Path(folder)) as sources:
-            analysis = analyze(sources, patterns=settings.patterns, model=settings.model)
+    with (
+        tempfile.TemporaryDirectory(prefix="postmortem-") as folder,
+        _within(folder),
+        laid_out(job, Path(folder)) as sources,
+    ):
+        analysis = analyze(sources, patterns=settings.patterns, model=settings.model)
     if not any(source.lines for source in analysis.sources):
         raise PostmortemError("there is nothing to judge: all files are empty")
     packed = zstandard.ZstdCompressor(level=6).compress(to_json(analysis).encode("utf-8"))

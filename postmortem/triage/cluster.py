@@ -47,7 +47,10 @@ class RayEngine:
             here: dict[str, Any] = {"address": address} if address else {"num_cpus": workers}
             try:
                 ray.init(
-                    **here, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR
+                    **here,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
                 )
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise InputError(
@@ -86,9 +89,7 @@ class RayEngine:
             return crashed(type(error).__name__)
         return outcome
 
-    def _late(
-        self, in_flight: dict[Any, tuple[Task, float]]
-    ) -> Iterator[tuple[Task, Outcome]]:
+    def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, Outcome]]:
         """End the tasks whose time is up."""
         now = time.monotonic()
         for reference in [one for one, (_, until) in in_flight.items() if until < now]:

@@ -52,14 +52,10 @@ def groups_of(
     members: dict[str, list[AnalysisSummary]] = {}
     for key in sorted(of_key):
         members.setdefault(of_key[key], []).append(judged[key])
-    return of_key, {
-        name: _group(name, members[name], clusters) for name in sorted(members)
-    }
+    return of_key, {name: _group(name, members[name], clusters) for name in sorted(members)}
 
 
-def _group(
-    name: str, members: list[AnalysisSummary], clusters: Mapping[str, Cluster]
-) -> JobGroup:
+def _group(name: str, members: list[AnalysisSummary], clusters: Mapping[str, Cluster]) -> JobGroup:
     best = min(members, key=lambda one: (-one.probability, one.key))
     cluster = clusters.get(name)
     template = cluster.template if cluster is not None else best.template

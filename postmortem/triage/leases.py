@@ -1,11 +1,12 @@
 """The analyses that this process has taken upon itself, so that no other does them as well.
 
-In: the analyses of a store, keys. Out: those that are granted. Not here: how leases are kept (`store`).
+In: the analyses of a store, keys. Out: those that are granted. Not here: how leases are kept
+(`store`).
 """
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from postmortem.store.analysis_records import AnalysisRecords
 from postmortem.triage.owners import is_gone, own_name
@@ -19,20 +20,16 @@ class Leases:
     """Holds leases, renewed in the background as long as the process lives."""
 
     def __init__(self, analyses: AnalysisRecords) -> None:
-        """Take over from processes of this machine that are gone."""
+        """Take over from processes of this machine that are gone, and begin to renew."""
         self._analyses, self._owner = analyses, own_name()
         self._ended = threading.Event()
         self._renewing = threading.Thread(target=self._renew, daemon=True)
         for owner in analyses.owners():
             if is_gone(owner):
                 analyses.release(owner)
-
-    def __enter__(self) -> "Leases":
-        """Begin to renew."""
         self._renewing.start()
-        return self
 
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
         """Give back what was not done."""
         self._ended.set()
         self._renewing.join()
@@ -41,9 +38,9 @@ class Leases:
     def granted(
         self, keys: Sequence[str], at_once: int, again: Sequence[str] = ()
     ) -> Iterator[str]:
-        """Yield the keys that this process is to compute, claimed a few at a time as they are taken.
+        """Yield the keys that this process is to compute, in their order.
 
-        So two that share a store share the work.
+        They are claimed a few at a time as they are taken: two that share a store share the work.
         """
         for begin in range(0, len(keys), at_once):
             batch = keys[begin : begin + at_once]

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from postmortem.errors import UsageError
+from postmortem.knowledge.skeleton import draft_for
 from postmortem.model.said import Said
 from postmortem.redaction.redactor import Redactor
 from postmortem.store.kept import Store
@@ -38,6 +40,8 @@ COLUMNS: Final = (
     "reason",
     "report",
 )
+_DRAFTED: Final = 50
+"""Lines of a group that a signature is drafted from."""
 _FIGURES: Final = ("nodes", "users", "images", "trend", "retried", "advice")
 Value = dict[str, Any]
 
@@ -285,9 +289,13 @@ def _group(
 
 
 def _draft(group: JobGroup, redactor: Redactor) -> str | None:
-    """Draft a signature for failures that no rule names."""
-    del redactor
-    return None
+    """Draft a signature for failures that no rule names; None if their lines share nothing."""
+    if not group.is_open or not group.lines:
+        return None
+    try:
+        return draft_for([redactor.text(line) for line in group.lines[:_DRAFTED]])
+    except UsageError:
+        return None
 
 
 def _vanished(found: Judged, redactor: Redactor) -> list[Value]:

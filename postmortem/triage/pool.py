@@ -33,9 +33,7 @@ class ProcessEngine:
         self.workers = workers
         self._settings = settings
         # Started anew, not forked: a fork of a process with threads may stand still.
-        self._pool = ProcessPool(
-            max_workers=workers, context=multiprocessing.get_context("spawn")
-        )
+        self._pool = ProcessPool(max_workers=workers, context=multiprocessing.get_context("spawn"))
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome]]:
         """Do tasks, a few more in flight than there are workers."""

@@ -29,7 +29,7 @@ class PagesWanted(Protocol):
 
     @property
     def reports(self) -> str:
-        """groups | all | none."""
+        """Groups | all | none."""
 
     @property
     def language(self) -> str:
@@ -70,10 +70,12 @@ def _names(found: Judged, reports: str) -> dict[str, str]:
     if reports == "groups":
         return {jobs[0].identity: f"groups/{name}.html" for name, jobs in members.items()}
     return {
-        job.identity: f"jobs/{xxhash.xxh3_64_hexdigest(job.identity.encode('utf-8', 'replace'))}.html"
-        for jobs in members.values()
-        for job in jobs
+        job.identity: f"jobs/{_short(job.identity)}.html" for jobs in members.values() for job in jobs
     }
+
+
+def _short(identity: str) -> str:
+    return xxhash.xxh3_64_hexdigest(identity.encode("utf-8", "surrogatepass"))
 
 
 def _tasks(

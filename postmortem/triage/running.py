@@ -9,6 +9,7 @@ changed are not taken again, and an analysis that another process has under way 
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -105,9 +106,7 @@ def _digests(
     known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
     wanted = {job.identity: job for job in jobs if job.identity not in known}
     count = _Count("reading", list(wanted.values()), tell)
-    tasks = (
-        Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values()
-    )
+    tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
     found: list[JobRow] = []
     since = time.monotonic()
     for task, outcome in engine.run(digested, tasks):
@@ -140,23 +139,23 @@ def _judge(
         if states.get(key, WAITING) in (WAITING, *again)
     }
     count = _Count("judging", list(waiting.values()), tell)
-    with Leases(analyses) as leases, _Keeper(analyses) as keeper:
+    with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
         while waiting:
             granted = leases.granted(list(waiting), 2 * engine.workers, again)
             for task, outcome in engine.run(judged, _tasks(granted, waiting, judging)):
                 keeper.add(_row(task.name, outcome))
                 count.add(waiting.pop(task.name).size)
-            keeper.flush()
+            keeper.close()
             states = analyses.states(waiting)
-            for key in [key for key in waiting if states.get(key, WAITING) not in (WAITING, *again)]:
+            for key in [
+                key for key in waiting if states.get(key, WAITING) not in (WAITING, *again)
+            ]:
                 count.add(waiting.pop(key).size)  # another has judged it
             if waiting:
                 time.sleep(_POLL)
 
 
-def _tasks(
-    keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging
-) -> Iterator[Task]:
+def _tasks(keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging) -> Iterator[Task]:
     for key in keys:
         job = jobs[key]
         yield Task(key, (job, key), judging.allowed(job), job.size)
@@ -176,20 +175,14 @@ class _Keeper:
         self._analyses, self._since = analyses, time.monotonic()
         self._rows: list[AnalysisRow] = []
 
-    def __enter__(self) -> "_Keeper":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.flush()
-
     def add(self, row: AnalysisRow) -> None:
         """Take a row."""
         self._rows.append(row)
         if len(self._rows) >= _ROWS or time.monotonic() - self._since > _AT_LEAST_EVERY:
-            self.flush()
+            self.close()
 
-    def flush(self) -> None:
-        """Keep what was taken."""
+    def close(self) -> None:
+        """Keep what was taken; more may follow."""
         self._analyses.keep(self._rows)
         self._rows, self._since = [], time.monotonic()
 

@@ -4,7 +4,7 @@ In: a `Wish`. Out: `Done`, and files. Not here: any of the steps.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +18,13 @@ from postmortem.report.page.triage_page import render_triage
 from postmortem.report.terminal.triage_text import triage_text
 from postmortem.report.wire import tool_version
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
 from postmortem.triage.allocations import Allocation
 from postmortem.triage.finding import Found, found_jobs_in
-from postmortem.triage.found_jobs import FoundJob
 from postmortem.triage.outputs import json_lines, table
 from postmortem.triage.overview import Judged, brought_together, overview_of, result_rows
 from postmortem.triage.report_pages import written_pages
 from postmortem.triage.running import Judging, Told, judge_all
-from postmortem.triage.scheduler_file import scheduler_records_in
+from postmortem.triage.scheduler_file import allocations_in
 from postmortem.triage.shards import part_of
 from postmortem.triage.tasks import Engine, Settings
 
@@ -161,7 +159,7 @@ def _engine(wish: Wish, settings: Settings) -> Engine:
 def _allocations(path: Path | None) -> tuple[tuple[Allocation, ...], tuple[Said, ...]]:
     if path is None:
         return (), ()
-    records = scheduler_records_in(path)
+    records = allocations_in(path)
     if not records.bad:
         return records.allocations, ()
     first = records.bad[0]
@@ -192,9 +190,7 @@ def _part_told(shard: tuple[int, int], jobs: int) -> Said:
     )
 
 
-def _write(
-    found: Judged, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish
-) -> None:
+def _write(found: Judged, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish) -> None:
     rows = list(result_rows(found, links))
     files = {
         "results.jsonl": json_lines(rows),
