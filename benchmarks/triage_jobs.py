@@ -372,10 +372,22 @@ def _noted(wanted: Wanted, rows: list[tuple[dict[str, Any], Allotted]]) -> list[
         stream.writelines(json.dumps(truth) + "\n" for truth, _ in rows)
     with known.open("a" if wanted.start else "w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(vars(job)) + "\n" for _, job in rows)
+    told = {
+        "jobs": wanted.start + wanted.jobs,
+        "seed": wanted.seed,
+        "sizes": [wanted.sizes.least, wanted.sizes.most],
+    }
+    beside(wanted.folder, ".generated.json").write_text(json.dumps(told), encoding="utf-8")
     folder = beside(wanted.folder, ".scheduler")
     folder.mkdir(exist_ok=True)
     cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)])
     return rows_of(truths)
+
+
+def following(folder: Path, count: int) -> Wanted:
+    """Give what continues a tree by so many jobs, of the same sizes and seed."""
+    told = json.loads(beside(folder, ".generated.json").read_text(encoding="utf-8"))
+    return Wanted(folder, count, Sizes(*told["sizes"]), told["seed"], start=told["jobs"])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
