@@ -17,6 +17,8 @@ from typing import Final
 PROC: Final = Path("/proc")
 EVERY: Final = 0.1
 """Seconds from a sample to the next."""
+AT_ONCE: Final = 0.005
+"""Seconds between two looks that must not be late."""
 TICK: Final = os.sysconf("SC_CLK_TCK")
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
@@ -155,10 +157,12 @@ def measured(
 
 
 def kill(root: int) -> None:
-    """Kill a process group at once, and what of the tree had left it."""
+    """Kill a process group at once, and what of the tree had left it; they are gone on return."""
     tree = tree_of(root)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(root, signal.SIGKILL)
     for one in tree:
         with contextlib.suppress(ProcessLookupError):
             os.kill(one.pid, signal.SIGKILL)
+    while any(_seen(PROC / str(one.pid)) for one in tree):
+        time.sleep(AT_ONCE)

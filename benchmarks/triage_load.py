@@ -46,8 +46,6 @@ COMMAND: Final = f"{shlex.quote(sys.executable)} -m postmortem triage"
 RESULTS: Final = ("results.jsonl", "results.csv")
 LEAST_GAP: Final = 0.3
 """Seconds from a start to its kill, at least."""
-AT_ONCE: Final = 0.005
-"""Seconds between two looks at whether results are written."""
 NUMBER: Final = re.compile(r"(?<!\d)(\d{7})(?!\d)")
 """The scheduler's ids of generated jobs."""
 
@@ -272,7 +270,7 @@ def killed(load: Load, count: int, seconds: float, draw: random.Random) -> dict[
     ]
     for is_time in [*starts, None]:
         watched = is_time or WritingStarts(load.out("killed"))
-        every = process_tree.EVERY if is_time else AT_ONCE
+        every = process_tree.EVERY if is_time else process_tree.AT_ONCE
         usage, _ = run(load, "killed", is_time=watched, every=every)
         if usage.is_killed:
             at.append(round(usage.seconds, 2))
