@@ -35,8 +35,8 @@ _TOO_LARGE: Final = say(
     count=_MOST_SEEN,
 )
 _READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
-_INSTALLED: Final = frozenset({"site-packages", "node_modules", "__pycache__"})
-_PACKAGES: Final = say("installed packages, no logs", "已安装的包，不是日志")
+INSTALLED: Final = frozenset({"site-packages", "node_modules", "__pycache__"})
+PACKAGES: Final = say("installed packages, no logs", "已安装的包，不是日志")
 _DUMP_HEAD: Final = 4096
 """Bytes of a Python file by which a dumped configuration is told from code."""
 
@@ -132,10 +132,10 @@ class _FilesBelow:
     def _pass_over(self, root: str, folders: list[str]) -> None:
         """Leave out the folders of installed packages."""
         for name in [*folders]:
-            is_installed = name in _INSTALLED or Path(root, name, "pyvenv.cfg").is_file()
+            is_installed = name in INSTALLED or Path(root, name, "pyvenv.cfg").is_file()
             if is_installed:
                 folders.remove(name)
-                self.passed_over.append(Candidate(str(Path(root, name)), _PACKAGES))
+                self.passed_over.append(Candidate(str(Path(root, name)), PACKAGES))
 
 
 def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
@@ -156,7 +156,7 @@ def _closed(error: OSError) -> Said:
 def _reason(path: Path) -> Said | None:
     """Say why a file is not read; None if it is."""
     why = reason_by_name(path)
-    if why is not None and not (path.suffix == ".py" and _is_configuration(path)):
+    if why is not None and not (path.suffix == ".py" and is_configuration(path)):
         return why
     try:
         status = path.stat()
@@ -165,7 +165,7 @@ def _reason(path: Path) -> Said | None:
     return no_file(status.st_mode) or (None if status.st_size else say("empty", "空文件"))
 
 
-def _is_configuration(path: Path) -> bool:
+def is_configuration(path: Path) -> bool:
     """Say whether a Python file is a dumped configuration; only the beginning is looked at."""
     try:
         with path.open("rb") as file:

@@ -33,6 +33,9 @@ _RANK_WORDS: Final = frozenset(
     {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
 )
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
+_ROLE: Final = re.compile(
+    r"(?:^|[_.\-])((?:machine|master|chief|launcher)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
+)
 _NODE_LETTER: Final = re.compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
 _OF_MACHINE: Final = re.compile(
     r"(?:^|[_.\-])(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?|nvidia-smi|ipmi|sel)"
@@ -71,6 +74,22 @@ def _redirected(folders: Sequence[str], name: str) -> int | None:
     """Read the local rank off the folder into which torchrun redirects."""
     is_stream = name.split(".", maxsplit=1)[0] in {"stderr", "stdout", "error"}
     return whole_number(folders[-1]) if is_stream and folders and folders[-1].isdecimal() else None
+
+
+def process_words(name: str) -> tuple[str, tuple[str, ...]]:
+    """Part a name, without its suffixes, into what is left of it and the words of the process.
+
+    `bert_node1_rank3` gives `bert` and the words `rank3`, `node1`: files of one job differ in these
+    and in nothing else. Only words that name a process whatever lies beside it.
+    """
+    words = []
+    for pattern in (_LOCAL, _RANK, _NODE, _ROLE):
+        while match := pattern.search(name):
+            words.append(match[0].strip("_.-").lower())
+            name = name[: match.start()] + name[match.end() :]
+    if not words and _NODE_LETTER.match(name):
+        return "", (name.lower(),)
+    return name.strip("_.-"), tuple(words)
 
 
 def processes_of(paths: Sequence[str]) -> dict[str, Where]:

@@ -6,7 +6,7 @@ Not here: which files there are (`reading.discover`), files whose content turns 
 """
 
 import re
-from pathlib import Path
+from pathlib import PurePath
 from typing import Final
 
 from postmortem.model.said import Said, say
@@ -70,7 +70,7 @@ _NAMES: Final = {
 }
 
 
-def reason_by_name(path: Path) -> Said | None:
+def reason_by_name(path: PurePath) -> Said | None:
     """Say why a file of this name is not read; None if it may be."""
     suffix = path.suffix.lower()
     if suffix in _BINARY and path.name not in _NAMES:
@@ -78,7 +78,7 @@ def reason_by_name(path: Path) -> Said | None:
     return _NAMES.get(path.name) or _SUFFIXES.get(suffix) or _of_a_tracker(path, suffix)
 
 
-def _of_a_tracker(path: Path, suffix: str) -> Said | None:
+def _of_a_tracker(path: PurePath, suffix: str) -> Said | None:
     """Say what of wandb's and MLflow's files is their own."""
     if suffix == ".wandb":
         return say(

@@ -103,15 +103,34 @@ def earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Said]:
     return earlier
 
 
+def is_run_folder(folder: Path) -> bool:
+    """Say whether a folder is called as a tracker calls that of a single run."""
+    return any(_is_of(folder, family) for family in _FAMILIES)
+
+
+def in_order(folders: Iterable[Path]) -> list[Path]:
+    """Sort run folders that lie side by side by when they began, as far as names and files tell."""
+
+    def began(folder: Path) -> tuple[_Order, str]:
+        order = next((one.order for one in _FAMILIES if _is_of(folder, one)), _by_text)
+        return order(folder, folder.name), str(folder)
+
+    return sorted(folders, key=began)
+
+
+def _is_of(folder: Path, family: _Family) -> bool:
+    names = folder.parts[-len(family.parts) :]
+    return len(names) == len(family.parts) and all(
+        pattern.match(name) for pattern, name in zip(family.parts, names, strict=True)
+    )
+
+
 def _runs_above(path: Path, folder: Path, family: _Family) -> list[Path]:
     """Give the folders above a file, below or at the named one, that stand for a run."""
     found = []
     for above in path.parents:
         if above == folder:
             break
-        names = above.parts[-len(family.parts) :]
-        if len(names) == len(family.parts) and all(
-            pattern.match(name) for pattern, name in zip(family.parts, names, strict=True)
-        ):
+        if _is_of(above, family):
             found.append(above)
     return found
