@@ -22,7 +22,7 @@ from postmortem.model.said import Said
 from postmortem.pipeline import analyze, machine_for, model_for
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
-from postmortem.triage.content import digest_of, laid_out
+from postmortem.triage.job_content import digest_of, laid_out
 from postmortem.triage.found_jobs import JUDGED, UNREADABLE, FoundJob
 from postmortem.triage.relabelled import relabelled
 from postmortem.triage.summary_rows import row_of
@@ -55,11 +55,8 @@ def unpacked(packed: bytes) -> Analysis:
 
 
 def _row(settings: Settings, job: FoundJob, key: str) -> Any:
-    with (
-        tempfile.TemporaryDirectory(prefix="postmortem-") as folder,
-        _within(folder),
-        laid_out(job, Path(folder)) as sources,
-    ):
+    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, _within(folder):
+        sources = laid_out(job, Path(folder))
         analysis = analyze(sources, patterns=settings.patterns, model=settings.model)
     if not any(source.lines for source in analysis.sources):
         raise PostmortemError("there is nothing to judge: all files are empty")

@@ -1,7 +1,7 @@
 """What an analysis depends on, as one key: the same key, the same analysis.
 
 In: a digest of content, the rules, the program, the model. Out: a key. Not here: the digest
-(`triage.content`).
+(`triage.job_content`).
 """
 
 import json
