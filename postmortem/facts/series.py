@@ -113,7 +113,7 @@ class Series(Exact):
         """Add points in order; the same as `append` for each."""
         start = 0
         while start < len(values):
-            end = start + EXACT + 1 - len(self.values)
+            end = start + max(1, EXACT + 1 - len(self.values))  # an envelope may leave no room
             self.steps.extend(steps[start:end])
             self.values.extend(values[start:end])
             self.lines.extend(lines[start:end])

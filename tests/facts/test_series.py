@@ -6,7 +6,7 @@ import time
 from array import array
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from postmortem.facts import series as series_module
@@ -140,6 +140,7 @@ def test_extending_keeps_the_counts_exact_when_both_are_thinned(
 
 
 @settings(max_examples=80, deadline=None)
+@example([math.inf, 0.0, 1.0, 2.0] * 12, [20, 20], 20)  # no envelope has room for more
 @given(VALUES, st.lists(st.integers(0, 90), max_size=8), st.integers(20, 60))
 def test_many_at_once_equals_one_by_one(values: list[float], cuts: list[int], exact: int) -> None:
     """Points may come in bundles of any size, also while the series is thinned."""
