@@ -23,6 +23,7 @@ from postmortem.host.streams import hold_places, settle, why
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
     "run": "Run a training command; analyse its output if it fails.",
+    "triage": "Judge many failed jobs; say on one page what they died of.",
     "watch": "Follow the log of a running job and warn before it stops.",
     "compare": "Show what differs between a good run and a bad one.",
     "replay": "Run the suspect steps of a capsule again, and test the causes.",

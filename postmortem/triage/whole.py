@@ -174,7 +174,7 @@ def _allocations(path: Path | None) -> tuple[tuple[Allocation, ...], tuple[Said,
 
 
 def _no_job(wish: Wish, found: Found) -> PostmortemError:
-    why = f": {found.left_out[0].why.text('en')}" if found.left_out else ""
+    why = f": {found.left_out[0].why_en}" if found.left_out else ""
     return InputError(
         f"no job was found{why}", ", ".join(wish.places), "name logs, or a folder that holds them"
     )
