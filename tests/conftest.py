@@ -54,7 +54,13 @@ NEEDS = {
         lambda: __import__("importlib.util").util.find_spec("build") is not None,
     ),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
-    "postgres": ("needs the programs of PostgreSQL", lambda: _postgresql() is not None),
+    "postgres": (
+        "needs the programs of PostgreSQL and psycopg",
+        lambda: (
+            _postgresql() is not None
+            and __import__("importlib.util").util.find_spec("psycopg") is not None
+        ),
+    ),
     "frameworks": (
         "needs the lab's environments: python sample_logs/lab environments torch transformers",
         _lab_is_ready,

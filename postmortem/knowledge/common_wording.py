@@ -34,8 +34,8 @@ _MARK: Final = "\0"
 """Begins an atom that is a place."""
 _GAP: Final = "\0gap"
 _MOST_GAPS: Final = 3
-_LEAST_BETWEEN_GAPS: Final = 5
-"""Characters of what stands between two gaps; of less nobody could say that it belongs there."""
+_LEAST_BESIDE_A_GAP: Final = 5
+"""Characters of what stands beside a gap; of less nobody could say that it belongs there."""
 
 
 def common_parts(lines: Iterable[str]) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def common_parts(lines: Iterable[str]) -> tuple[str, ...]:
         shared = _folded(shared, other)
     if len(atoms) > 1:
         shared = _with_few_gaps(shared)
-    return tuple(_joined(shared))
+    return tuple(_joined(_begun_with_text(shared)))
 
 
 def fixed_texts(parts: Iterable[str]) -> list[str]:
@@ -89,7 +89,7 @@ def _folded(shared: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
-    """Close what is too short between two gaps into one, places beside a gap as well."""
+    """Leave out what is too short beside a gap, and places there; keep the longest if too many."""
     islands: list[list[str]] = [[]]
     for atom in atoms:
         if atom == _GAP:
@@ -102,16 +102,16 @@ def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
             island.pop()
         while number and island and island[0].startswith(_MARK):
             del island[0]
-    kept = [islands[0], *(one for one in islands[1:-1] if _length(one) >= _LEAST_BETWEEN_GAPS)]
-    kept += islands[1:][-1:]
+    kept = [one for one in islands if _length(one) >= _LEAST_BESIDE_A_GAP]
     while len(kept) - 1 > _MOST_GAPS:
-        del kept[min(range(1, len(kept) - 1), key=lambda number: _length(kept[number]))]
-    found = [atom for island in kept for atom in (_GAP, *island)][1:]
-    while found and found[0] == _GAP:
-        del found[0]
-    while found and found[-1] == _GAP:
-        found.pop()
-    return found
+        del kept[min(range(len(kept)), key=lambda number: _length(kept[number]))]
+    return [atom for island in kept for atom in (_GAP, *island)][1:]
+
+
+def _begun_with_text(atoms: Sequence[str]) -> Sequence[str]:
+    """Leave places at the beginning out: they would be looked for everywhere, and tell nothing."""
+    begin = next((at for at, atom in enumerate(atoms) if not atom.startswith(_MARK)), len(atoms))
+    return atoms[begin:]
 
 
 def _length(island: Iterable[str]) -> int:

@@ -13,7 +13,7 @@ from postmortem.model.visible import last_draw
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
-from postmortem.reading.sources import Origin, Stream, is_file
+from postmortem.reading.sources import Origin, Renewable, Stream, is_file
 
 _LARGEST: Final = 1 << 30
 """Bytes of a file above which it is not read a second time."""
@@ -58,7 +58,9 @@ def lines_again(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int,
 
 def _can_be_read_again(origin: Origin) -> bool:
     if isinstance(origin, Stream):
-        return isinstance(origin.content, bytes) and len(origin.content) <= _LARGEST
+        content = origin.content
+        is_small = isinstance(content, bytes) and len(content) <= _LARGEST
+        return is_small or isinstance(content, Renewable)
     path = Path(origin)
     return is_file(origin) and path.is_file() and path.stat().st_size <= _LARGEST
 

@@ -20,7 +20,7 @@ from postmortem.errors import InputError
 from postmortem.model.said import Said, say
 from postmortem.reading.archives import BROKEN, Stored, archive_kind, unpacked
 from postmortem.reading.pipe import open_pipe
-from postmortem.reading.sources import STDIN, Origin, Readable, Stream
+from postmortem.reading.sources import STDIN, Origin, Readable, Renewable, Stream
 
 _FREE: Final = 64 << 20
 """Unpacked bytes up to which an archive may be as dense as it likes."""
@@ -194,7 +194,7 @@ def open_log(origin: Origin) -> Opened:
         InputError: missing, a folder, a device, a pipe to which nobody writes, or not readable.
     """
     if isinstance(origin, Stream):
-        content = origin.content
+        content = origin.content.anew() if isinstance(origin.content, Renewable) else origin.content
         return _opened(
             origin.name,
             _lent(io.BytesIO(content) if isinstance(content, bytes) else content, origin.name),

@@ -22,6 +22,14 @@ class Readable(Protocol):
         """Give up to `size` bytes, b"" at the end."""
 
 
+@runtime_checkable
+class Renewable(Readable, Protocol):
+    """Gives bytes, and can give the same ones again."""
+
+    def anew(self) -> Readable:
+        """Give another that reads from the beginning."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """A log that is no file.
@@ -36,7 +44,7 @@ class Stream:
     """The log, packed or not, or what gives it.
 
     A stream is binary and blocking; it is read once, from where it stands to its end, and closed by
-    nobody but its owner. Bytes can be read again.
+    nobody but its owner. Bytes can be read again, and so can what is `Renewable`.
     """
 
 

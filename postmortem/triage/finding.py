@@ -13,15 +13,17 @@ import os
 import stat
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.reading.opener import no_file
 from postmortem.triage.found_jobs import FoundJob, JobFile, LeftOut
-from postmortem.triage.job_search import Draft, jobs_below, jobs_of_files
+from postmortem.triage.job_search import Draft, jobs_below, jobs_of_files, named_alone
 from postmortem.triage.listing import FileEntry, Leftovers, Tree, local_tree, printable
 from postmortem.triage.locations import is_remote, without_secrets
+from postmortem.triage.neutral_names import of_group
 
 
 class Found(NamedTuple):
@@ -114,9 +116,21 @@ def _identified(drafts: list[Draft]) -> tuple[FoundJob, ...]:
 def _of_both_streams(drafts: list[Draft]) -> list[Draft]:
     """Join a job's output in one folder and its errors in another: `out/x-17.out`, `err/x-17.err`.
 
-    They are one job where no file of one bears the name of a file of the other, but for its suffix.
+    Only where a scheduler's id says so and each holds one stream of the two.
     """
-    return drafts
+    by_id: dict[tuple[str, int], list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        by_id[draft.scheduler_id, draft.attempt].append(draft)
+    found = by_id.pop(("", 1), [])
+    for same in by_id.values():
+        logs = [[named_alone(entry) for _, entry in one.files] for one in same]
+        streams = sorted("".join({log.parts.stream for log in one}) for one in logs)
+        if streams == ["err", "out"]:
+            first = min(same, key=lambda one: one.location)
+            found.append(first._replace(files=of_group([*logs[0], *logs[1]])))
+        else:
+            found += same
+    return found
 
 
 def _with_certain_ids(drafts: list[Draft]) -> list[Draft]:
@@ -132,8 +146,6 @@ def _with_certain_ids(drafts: list[Draft]) -> list[Draft]:
 
 def _unique(jobs: list[FoundJob]) -> tuple[FoundJob, ...]:
     """Tell jobs apart whose places look the same: by a number, in the order of what they are."""
-    from dataclasses import replace  # noqa: PLC0415
-
     found: list[FoundJob] = []
     count: Counter[str] = Counter()
     for job in sorted(jobs, key=lambda job: (job.identity, job.files[0].location)):

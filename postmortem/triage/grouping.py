@@ -11,10 +11,10 @@ is a process where at most 64 lie close together, as the ids of processes that s
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from postmortem.model.said import Said, say
 from postmortem.reading.left_out import reason_by_name
@@ -40,12 +40,15 @@ _MOST_WEAK: Final = 64
 _SPREAD: Final = 8
 """Times their count that the ids of processes may be apart."""
 _UNSPECIFIC: Final = frozenset(
-    "train training trainer main run job log logs output out err error errors stdout stderr console"
-    " nohup launch launcher torchrun agent elastic deepspeed accelerate srun mpirun slurm gpu gpus"
-    " nvidia smi dmesg kern kernel syslog messages journal eval evaluation valid validation val"
-    " test debug info warning warnings metrics system monitor env environment pip freeze requirements"
-    " scheduler sacct scontrol describe events history usage memory stats status nccl all combined"
-    " full".split()
+    re.split(
+        " ",
+        "train training trainer main run job log logs output out err error errors stdout stderr "
+        "console nohup launch launcher torchrun agent elastic deepspeed accelerate srun mpirun "
+        "slurm gpu gpus nvidia smi dmesg kern kernel syslog messages journal eval evaluation "
+        "valid validation val test debug info warning warnings metrics system monitor env "
+        "environment pip freeze requirements scheduler sacct scontrol describe events history "
+        "usage memory stats status nccl all combined full",
+    )
 )
 """Words of names that lie in the folder of a job and tell no job from another."""
 _NO_LOGS: Final = frozenset(
@@ -56,13 +59,6 @@ _NOT_BY_NAME: Final = say(
     "by its name no log, and no single job lies in its folder",
     "从名字看不是日志，所在文件夹也不属于单个任务",
 )
-
-
-class _Judge(Protocol):
-    """Says whether numbers in names tell processes."""
-
-    def __call__(self, numbers: list[str], *, is_all: bool) -> bool:
-        """Take the numbers, and whether all names of the folder are of that form."""
 
 
 class NamedFile(NamedTuple):
@@ -149,7 +145,7 @@ def is_log(name: str, parts: NameParts) -> bool:
         return True
     if reason_by_name(PurePath(name)) is not None:
         return False
-    return parts.process != "" or _SUFFIXED.search(parts.stem) is None
+    return _SUFFIXED.search(parts.stem) is None
 
 
 def is_unspecific(stem: str) -> bool:
@@ -167,41 +163,51 @@ def grouped(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
             found[parts.scheduler_id, parts.attempt].append(log)
         else:
             plain.append(log)
-    for pattern, is_family in (
-        (_OF_STREAM, _counts),
-        (_WEAK, _counts),
-        (_PID, _are_close),
-        (_INDEXED, _is_whole),
-        (_HOST, _is_whole),
-    ):
+    for pattern, is_family in ((_OF_STREAM, _counts), (_WEAK, _counts), (_PID, _are_close)):
         plain = _joined(plain, pattern, is_family)
-    for log in plain:
-        found[log.parts.stem, 0].append(log)
+    for pattern in (_INDEXED, _HOST):
+        plain = _joined(plain, pattern, _are_several)
+    for stem, same in _by_stem(plain).items():
+        found[stem, 0] += same
     return dict(sorted(found.items()))
 
 
-def _joined(logs: list[NamedFile], pattern: re.Pattern[str], is_family: _Judge) -> list[NamedFile]:
+def _by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
+    """Group by stem.
+
+    A process in a name counts only where another file of the stem tells another: `oom-worker-0`
+    alone is the name of a job.
+    """
+    found: dict[str, list[NamedFile]] = defaultdict(list)
+    for log in logs:
+        found[log.parts.stem].append(log)
+    for stem, same in [*found.items()]:
+        processes = {log.parts.process for log in same}
+        if not is_unspecific(stem) and len(processes) == 1 and processes != {""}:
+            del found[stem]
+            for log in same:
+                whole = log.parts.base if len(same) == 1 else f"{stem}-{log.parts.process}"
+                found[whole].append(log._replace(parts=log.parts._replace(stem=whole, process="")))
+    return found
+
+
+def _joined(
+    logs: list[NamedFile], pattern: re.Pattern[str], is_family: Callable[[list[str]], bool]
+) -> list[NamedFile]:
     """Take what differs by a number behind a word for processes, where the numbers are such."""
-    families: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    families: dict[tuple[str, str], list[int]] = defaultdict(list)
     matches: dict[int, re.Match[str]] = {}
     for place, log in enumerate(logs):
-        stem = log.parts.stem
         match = None if log.parts.process else pattern.match(_with_stream(log, pattern))
-        if match is not None and stem:
+        if match is not None:
             matches[place] = match
             told = match.groupdict()
-            families[told.get("before", told.get("job", "")), told.get("word", "").lower()].append(
-                place
-            )
+            before = told.get("before", told.get("job", ""))
+            families[before, told.get("word", "").lower()].append(place)
     changed = [*logs]
     for (before, word), places in families.items():
-        numbers = [matches[place].groupdict().get("number", "") for place in places]
-        is_all = len(places) == sum(
-            not is_unspecific(log.parts.stem) and log.parts.stem.startswith(before) for log in logs
-        )
-        if len({*numbers}) > 1 or pattern in {_INDEXED, _HOST}:
-            if not is_family(numbers, is_all=is_all):
-                continue
+        numbers = [matches[place].groupdict().get("number", matches[place][0]) for place in places]
+        if is_family(numbers) and (is_family is not _are_several or _are_all(places, logs, before)):
             for place in places:
                 changed[place] = _as_process(logs[place], matches[place], before, word)
     return changed
@@ -227,23 +233,25 @@ def _as_process(log: NamedFile, match: re.Match[str], before: str, word: str) ->
     return log._replace(parts=log.parts._replace(stem=before.strip("-_."), process=process))
 
 
-def _counts(numbers: list[str], *, is_all: bool) -> bool:
+def _counts(numbers: list[str]) -> bool:
     """Say whether numbers run from 0 or 1 without a gap."""
     values = {int(number) for number in numbers}
     first = min(values)
-    return (
-        first < 2
-        and values == set(range(first, first + len(values)))
-        and 1 < len(values) <= _MOST_WEAK
-    )
+    is_whole = values == set(range(first, first + len(values)))
+    return first < 2 and is_whole and 1 < len(values) <= _MOST_WEAK
 
 
-def _are_close(numbers: list[str], *, is_all: bool) -> bool:
+def _are_close(numbers: list[str]) -> bool:
     """Say whether numbers are ids of processes that were started together."""
     values = {int(number) for number in numbers}
     return 1 < len(values) <= _MOST_WEAK and max(values) - min(values) <= _SPREAD * len(values)
 
 
-def _is_whole(numbers: list[str], *, is_all: bool) -> bool:
-    """Say whether all names of the folder are of this form."""
-    return is_all and len(numbers) > 1
+def _are_several(names: list[str]) -> bool:
+    return len({*names}) > 1
+
+
+def _are_all(places: list[int], logs: list[NamedFile], before: str) -> bool:
+    """Say whether no other log begins so, but for those whose names tell no job."""
+    rest = [log.parts.stem for place, log in enumerate(logs) if place not in {*places}]
+    return not any(stem.startswith(before) and not is_unspecific(stem) for stem in rest)

@@ -22,6 +22,8 @@ from postmortem.triage.found_jobs import FoundJob, JobFile
 from postmortem.triage.locations import is_remote, without_secrets
 
 _BLOCK: Final = 1 << 20
+_READ_TWICE: Final = 256 << 20
+"""Bytes of a file elsewhere up to which it is read a second time."""
 
 
 @contextmanager
@@ -118,6 +120,11 @@ def _is_elsewhere(job: FoundJob) -> bool:
 class LateStream:
     """Opens a file when it is first read, and closes it at its end: a job may have thousands."""
 
+    @property
+    def file(self) -> JobFile:
+        """Give what is read."""
+        return self._file
+
     def __init__(self, file: JobFile) -> None:
         self._file = file
         self._stream: BinaryIO | None = None
@@ -141,6 +148,14 @@ class LateStream:
         return data
 
 
+class RenewedStream(LateStream):
+    """One that may be read a second time, for the lines that a report quotes."""
+
+    def anew(self) -> LateStream:
+        """Give another that reads from the beginning."""
+        return LateStream(self.file)
+
+
 def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
     """Lay a job's files out under their neutral names.
 
@@ -156,7 +171,7 @@ def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
     """
     files = sorted(job.files, key=lambda file: file.name)
     if _is_elsewhere(job):
-        return [Stream(file.name, LateStream(file)) for file in files]
+        return [Stream(file.name, _stream(file)) for file in files]
     try:
         for file in files:
             path = folder / file.name
@@ -165,3 +180,7 @@ def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
     except OSError as error:
         raise _unreadable(str(folder), error) from error
     return [files[0].name] if len(files) == 1 and "/" not in files[0].name else ["job"]
+
+
+def _stream(file: JobFile) -> LateStream:
+    return RenewedStream(file) if file.size <= _READ_TWICE else LateStream(file)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from postmortem.reading.discover import is_configuration
 from postmortem.reading.left_out import reason_by_name
 from postmortem.triage import neutral_names
-from postmortem.triage.grouping import Key, NamedFile, Studied, leave, studied
+from postmortem.triage.grouping import Key, NamedFile, Studied, grouped, leave, studied
 from postmortem.triage.listing import FileEntry, Leftovers, Tree
 from postmortem.triage.name_parts import parts_of
 from postmortem.triage.pods import Pods, is_pod_folder
@@ -136,8 +136,6 @@ def named_alone(entry: FileEntry) -> NamedFile:
 
 def jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]:
     """Find the jobs of files of one folder that were named themselves, such as by `logs/*.log`."""
-    from postmortem.triage.grouping import grouped  # noqa: PLC0415
-
     pods = Pods()
     found = []
     for key, logs in grouped(map(named_alone, entries)).items():

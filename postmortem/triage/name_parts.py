@@ -4,8 +4,9 @@ In: a file's name. Out: `NameParts`. Not here: which files together are a job (`
 `triage.grouping`), words that tell a process whatever lies beside it (`reading.file_names`).
 
 An id of a scheduler is told only where it is certain: Slurm's own `slurm-48213.out` and
-`slurm-48213_7.out`; five digits and more in `<name>-48213.out`, `.err` and `<name>_48213.log`; and
-PBS's `<name>.o48213`. A date, a clock, and a number behind a word such as seed, step or port is none.
+`slurm-48213_7.out`; five digits and more in `<name>-48213.out`, `.err` and `<name>_48213.log`;
+PBS's `<name>.o48213`. A date, a clock, and a number behind a word such as seed, step or port is no
+id.
 """
 
 import re
@@ -61,6 +62,8 @@ class NameParts(NamedTuple):
 
     stem: str
     """What is left when all else is taken away: the job's, where several lie in a folder."""
+    base: str = ""
+    """The name without suffixes, whatever it tells."""
     process: str = ""
     """`rank3`, `node-2.rank3`; empty where it tells none."""
     stream: str = ""
@@ -94,12 +97,16 @@ def parts_of(name: str) -> NameParts:
     base = base[: suffix.start()] if suffix else base
     ending = suffix[0].lower() if suffix else ""
     kept = kept._replace(suffix=ending, stream=_STREAMS.get(ending[1:], ""))
+    kept = kept._replace(base=base)
     return _scheduled(base, kept) or _plain(base, kept)
 
 
 def _plain(base: str, kept: NameParts) -> NameParts:
     """Read what has no scheduler's id."""
     stem, words = process_words(base)
+    if words and (suffix := _SUFFIX.search(stem)):  # train.log.rank3
+        stem = stem[: suffix.start()]
+        kept = kept._replace(suffix=suffix[0].lower())
     stream = _STREAM.search(stem)
     if stream is not None:
         stem = (stem[: stream.start()] + stem[stream.end() :]).strip("_.-")

@@ -28,7 +28,7 @@ from typing import Final
 
 from postmortem.reading.file_names import attempts_of, process_words
 from postmortem.reading.several_runs import in_order, is_run_folder
-from postmortem.triage.grouping import Studied
+from postmortem.triage.grouping import Studied, is_unspecific
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
 _CHECKPOINT: Final = re.compile(r"checkpoint-\d{1,12}\Z")
@@ -80,9 +80,10 @@ def _is_called_a_run(folder: Studied) -> bool:
 
 
 def _process_stems(folder: Studied) -> int:
-    """Count the stems that are not empty and of which files of several processes lie there."""
+    """Count the stems that tell a job and of which files of several processes lie there."""
     return sum(
-        stem != "" and len({log.parts.process for log in logs if log.parts.process}) > 1
+        not is_unspecific(stem)
+        and len({log.parts.process for log in logs if log.parts.process}) > 1
         for (stem, attempt), logs in folder.groups.items()
         if not attempt
     )
