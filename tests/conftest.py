@@ -65,7 +65,10 @@ NEEDS = {
         "needs the lab's environments: python sample_logs/lab environments torch transformers",
         _lab_is_ready,
     ),
-    "cluster": ("needs Ray", lambda: False),
+    "cluster": (
+        "needs Ray",
+        lambda: __import__("importlib.util").util.find_spec("ray") is not None,
+    ),
     "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
 }
 

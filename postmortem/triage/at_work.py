@@ -77,6 +77,8 @@ def _guarded(settings: Settings, work: Callable[[], Any]) -> Outcome:
         gc.collect()
         return out_of_memory(settings.memory)
     except PostmortemError as error:
+        if isinstance(error.__cause__, MemoryError):
+            return out_of_memory(settings.memory)
         return Outcome(UNREADABLE, why=_both(error))
     except OSError as error:
         told = error.strerror or str(error)
