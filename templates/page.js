@@ -66,7 +66,9 @@
 
   // A link into the article of the other language brings that language; a line within a folded part unfolds it.
   const arrive = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    try { name = decodeURIComponent(name); } catch { /* an address typed by hand */ }
+    const target = document.getElementById(name);
     const article = target?.closest("article");
     if (!article) return;
     speak(article.dataset.language);

@@ -35,7 +35,7 @@ COMMANDS: Final = {
     "train": "Train the text classifier on labelled logs.",
     "evaluate": "Say how good rules and classifier are on labelled logs.",
     "label": "Record what a run really died of, to train the classifier with.",
-    "schema": "Print the JSON Schema of the report or of an evaluation.",
+    "schema": "Print the JSON Schema of the report, an evaluation or a triage.",
 }
 
 

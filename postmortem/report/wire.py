@@ -58,7 +58,7 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
 
 
 def schema_text(name: str = "report") -> str:
-    """Give the JSON Schema of the report, or of an evaluation."""
+    """Give the JSON Schema of the report, of an evaluation or of a triage."""
     return (Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8")
 
 

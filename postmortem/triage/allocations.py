@@ -4,8 +4,9 @@ In: nothing. Out: frozen values. Not here: reading the scheduler's files (`triag
 joining them with jobs (`triage.joining`).
 """
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from postmortem.model.said import Said
 
@@ -53,12 +54,12 @@ class Allocation:
 
     @property
     def seconds(self) -> float | None:
-        """How long it ran; None if that is not known."""
+        """How long it ran; None if that is not known, or its clocks contradict themselves."""
         if self.elapsed is not None:
             return self.elapsed
-        if self.start is None or self.end is None:
+        if self.start is None or self.end is None or self.end < self.start:
             return None
-        return max(0.0, self.end - self.start)
+        return self.end - self.start
 
     @property
     def gpu_hours(self) -> float | None:
@@ -66,6 +67,25 @@ class Allocation:
         if self.gpus is None or self.seconds is None:
             return None
         return self.gpus * self.seconds / _HOUR
+
+
+def plain_values(allocation: Allocation) -> dict[str, Any]:
+    """Give an allocation as values that JSON knows."""
+    return asdict(allocation)
+
+
+def allocation_from(values: Mapping[str, Any]) -> Allocation:
+    """Make an allocation of what `plain_values` gave, also after JSON has made lists of tuples."""
+    lists = {name: tuple(values[name]) for name in ("aliases", "nodes")}
+    return Allocation(**{**values, **lists})
+
+
+class BadCell(ValueError):  # noqa: N818 -- it is no error of the program: it becomes a `BadRow`
+    """What a record says that cannot be used."""
+
+    def __init__(self, why: Said) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
+from postmortem.model.said import Said, say
+from postmortem.triage.allocations import BadCell
+
 MOST: Final = 65_536
 """Hosts of one list; more is a mistake or an attack."""
 _NO_HOSTS: Final = frozenset({"", "none", "none assigned", "(null)", "n/a", "unknown", "-"})
@@ -22,7 +25,7 @@ def expanded(text: str) -> tuple[str, ...]:
     Leading zeros are kept: `node[08-10]` is node08, node09, node10.
 
     Raises:
-        ValueError: brackets that do not match, a range that is none, more than `MOST` hosts.
+        BadCell: brackets that do not match, a range that is none, more than `MOST` hosts.
     """
     if text.strip().lower() in _NO_HOSTS:
         return ()
@@ -31,7 +34,7 @@ def expanded(text: str) -> tuple[str, ...]:
         for name in _hosts(word):
             names[name] = None
             if len(names) > MOST:
-                raise ValueError(f"more than {MOST} hosts")
+                raise BadCell(_too_many())
     return tuple(names)
 
 
@@ -47,12 +50,12 @@ def _words(text: str) -> Iterator[str]:
     for place, mark in enumerate(text):
         depth += (mark == "[") - (mark == "]")
         if depth not in {0, 1}:
-            raise ValueError("brackets that do not match")
+            raise BadCell(_unmatched(text))
         if depth == 0 and (mark in ",;+" or mark.isspace()):
             yield text[begin:place]
             begin = place + 1
     if depth:
-        raise ValueError("brackets that do not match")
+        raise BadCell(_unmatched(text))
     yield text[begin:]
 
 
@@ -66,7 +69,7 @@ def _hosts(word: str) -> Iterator[str]:
     for choice in choices:
         count *= len(choice)
     if count > MOST:
-        raise ValueError(f"more than {MOST} hosts")
+        raise BadCell(_too_many())
     for chosen in product(*choices):
         pairs = zip(fixed[2::2], chosen, strict=True)
         yield fixed[0] + "".join(number + rest for rest, number in pairs)
@@ -78,9 +81,21 @@ def _numbers(inside: str) -> list[str]:
     for part in inside.split(","):
         found = _RANGE.match(part.strip())
         if not found:
-            raise ValueError(f"not a range of hosts: [{inside}]")
+            raise BadCell(_no_range(inside))
         first, last = found[1], found[2] or found[1]
         if int(last) < int(first) or int(last) - int(first) >= MOST:
-            raise ValueError(f"not a range of hosts: [{inside}]")
+            raise BadCell(_no_range(inside))
         numbers += (f"{n:0{len(first)}d}" for n in range(int(first), int(last) + 1))
     return numbers
+
+
+def _too_many() -> Said:
+    return say("a list of more than {most} hosts", "主机列表超过 {most} 台", most=MOST)
+
+
+def _unmatched(text: str) -> Said:
+    return say("brackets do not match: {text}", "方括号不配对：{text}", text=text[:60])
+
+
+def _no_range(inside: str) -> Said:
+    return say("not a range of hosts: [{inside}]", "不是主机范围：[{inside}]", inside=inside[:60])

@@ -64,10 +64,12 @@ class JudgedJob:
         state = "" if self.allocation is None else self.allocation.state
         if self.blamed is not None and self.outcome == "failed":
             return True
-        if self.cause == _ENDED_WELL or COMPLETED in {state, self.outcome.upper()}:
+        if self.cause == _ENDED_WELL or state == COMPLETED:
             return False
         if state in FAILED_STATES or self.outcome == "failed":
             return True
+        if self.outcome == "completed":
+            return False
         is_named = self.blamed is not None and not self.blamed.startswith(_SLOW)
         return True if is_named and state not in _NOT_ENDED else None
 

@@ -10,9 +10,16 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
+from postmortem.model.said import say
+from postmortem.triage.allocations import BadCell
+
 _NOTHING: Final = frozenset({"", "unknown", "none", "n/a", "na", "null", "nan", "(null)", "-"})
-_NO_VALUE: Final = frozenset({0xFFFE, 0xFFFF, 0xFFFFFFFE, 0xFFFFFFFF})
-"""What Slurm writes for "not set" and "infinite" in 16 and 32 bits."""
+_NO_VALUE: Final = frozenset({0xFFFFFFFE, 0xFFFFFFFF})
+"""What Slurm writes for "not set" and "infinite"."""
+_MOST: Final = 2**53
+"""Of anything that is counted; more is no count."""
+_LAST: Final = 253_402_300_800.0
+"""The year 10000: no job ends later."""
 _MILLISECONDS_FROM: Final = 1e11
 _ELAPSED: Final = re.compile(
     r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+(?:\.\d+)?)\Z"
@@ -26,7 +33,7 @@ _STATES: Final = {
     **dict.fromkeys(("EVICTED", "PREEMPT"), "PREEMPTED"),
 }
 """Other schedulers' words, and cut ones, in Slurm's."""
-_GPU: Final = re.compile(r"gres/gpu(?P<kind>:[^=,]+)?=(?P<count>\d+)")
+_GPU: Final = re.compile(r"gres/gpu(?P<kind>:[^=,]+)?=(?P<count>\d{1,15})")
 _IMAGE: Final = re.compile(r"--container-image[= ]['\"]?(?P<image>[^\s'\"]+)")
 
 
@@ -42,13 +49,16 @@ def number(cell: object) -> float | None:
     """Give a cell as a number: plain, as text, or as `{set, infinite, number}`.
 
     Raises:
-        ValueError: it is text that is no number.
+        BadCell: it is text that is no number.
     """
     if isinstance(cell, Mapping):
         is_told = cell.get("set", True) and not cell.get("infinite")
         return number(cell.get("number")) if is_told else None
     text = plain(cell)
-    value = float(text) if text else math.nan
+    try:
+        value = float(text) if text else math.nan
+    except ValueError:
+        raise BadCell(say("not a number: {text}", "不是数字：{text}", text=text[:60])) from None
     return None if not math.isfinite(value) or value in _NO_VALUE else value
 
 
@@ -56,13 +66,13 @@ def whole(cell: object) -> int | None:
     """Give a cell as a whole number that is not negative.
 
     Raises:
-        ValueError: it is another number, or none.
+        BadCell: it is another number, or none.
     """
     value = number(cell)
     if value is None:
         return None
-    if value < 0 or value != int(value):
-        raise ValueError(f"not a count: {plain(cell)}")
+    if not 0 <= value < _MOST or value != int(value):
+        raise BadCell(say("not a count: {text}", "不是个数：{text}", text=plain(cell)[:60]))
     return int(value)
 
 
@@ -75,14 +85,21 @@ def moment(cell: object, zone: tzinfo | None, *, after: float | None = None) -> 
         after: it cannot have been before this; decides the hour that comes twice in autumn.
 
     Raises:
-        ValueError: it is text that is no time.
+        BadCell: it is text that is no time.
     """
+    seconds = _seconds(cell, zone, after)
+    if seconds is not None and not 0 <= seconds < _LAST:
+        raise _no_time(plain(cell))
+    return seconds or None
+
+
+def _seconds(cell: object, zone: tzinfo | None, after: float | None) -> float | None:
     text = plain(cell)
     if isinstance(cell, Mapping) or re.fullmatch(r"\d+(?:\.\d+)?", text):
         seconds = number(cell)
         if seconds and seconds >= _MILLISECONDS_FROM:
             seconds /= 1000
-        return seconds or None
+        return seconds
     if not text:
         return None
     told = _dated(text)
@@ -97,22 +114,30 @@ def _dated(text: str) -> datetime:
     try:
         return datetime.fromisoformat(re.sub(r"(\.\d{3})\d*|\.\d+", r"\1", text))
     except ValueError:
-        raise ValueError(f"not a time: {text}") from None
+        raise _no_time(text) from None
 
 
 def _placed(told: datetime, zone: tzinfo | None) -> float:
-    return (told if zone is None else told.replace(tzinfo=zone)).timestamp()
+    try:
+        return (told if zone is None else told.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise _no_time(str(told)) from None
+
+
+def _no_time(text: str) -> BadCell:
+    return BadCell(say("not a time: {text}", "不是时间：{text}", text=text[:60]))
 
 
 def duration(cell: object) -> float | None:
     """Give seconds: a number, or `days-hours:minutes:seconds`.
 
     Raises:
-        ValueError: it is text that is neither.
+        BadCell: it is text that is neither.
     """
     found = _ELAPSED.match(plain(cell))
     if not found:
-        return number(cell)
+        seconds = number(cell)
+        return None if seconds is None or seconds < 0 else seconds
     days, hours, minutes, seconds = (float(found[name] or 0) for name in _ELAPSED.groupindex)
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 

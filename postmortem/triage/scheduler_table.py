@@ -11,7 +11,7 @@ from datetime import tzinfo
 from typing import Final, Literal
 
 from postmortem.model.said import Said, quote, say
-from postmortem.triage.allocations import COMPLETED, Allocation, BadRow
+from postmortem.triage.allocations import COMPLETED, Allocation, BadCell, BadRow
 from postmortem.triage.hostlists import expanded
 from postmortem.triage.scheduler_cells import (
     duration,
@@ -124,15 +124,15 @@ def allocations_in_rows(
             continue
         try:
             yield _allocation(row, zone)
-        except (ValueError, OverflowError, OSError) as error:
-            yield BadRow(where, quote(str(error)))
+        except BadCell as error:
+            yield BadRow(where, error.why)
 
 
 def _allocation(row: Row, zone: tzinfo | None) -> Allocation:
     told = {what: _cell(row, names) for what, names in COLUMNS.items()}
     identity, raw = plain(told["job"]), plain(told["raw"])
     if not identity:
-        raise ValueError("no id of a job")
+        raise BadCell(say("it names no job", "没有作业 id"))
     aliases = (raw,) if raw and raw != identity else ()
     name, user = plain(told["name"]), plain(told["user"])
     start = moment(told["start"], zone)

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final
 
-from postmortem.model.said import quote, say
-from postmortem.triage.allocations import Allocation, BadRow
+from postmortem.model.said import say
+from postmortem.triage.allocations import Allocation, BadCell, BadRow
 from postmortem.triage.hostlists import expanded
 from postmortem.triage.scheduler_cells import (
     duration,
@@ -30,7 +30,6 @@ from postmortem.triage.scheduler_cells import (
 
 Record = Mapping[str, Any]
 _PLACE: Final = re.compile(r"%%|%(\d*)([jJAaxu])")
-_BAD: Final = (ValueError, TypeError, OverflowError, OSError, AttributeError)
 
 
 def jobs_in_json(records: Sequence[object], zone: tzinfo | None) -> Iterator[Allocation | BadRow]:
@@ -42,15 +41,17 @@ def jobs_in_json(records: Sequence[object], zone: tzinfo | None) -> Iterator[All
             continue
         try:
             yield _allocation(record, zone)
-        except _BAD as error:
-            yield BadRow(where, quote(str(error)))
+        except BadCell as error:
+            yield BadRow(where, error.why)
+        except (TypeError, AttributeError):
+            yield BadRow(where, say("its shape is not that of a job", "结构不是作业记录"))
 
 
 def whole_or_none(cell: object) -> int | None:
     """Give a count, or None for what is none."""
     try:
         return whole(cell)
-    except ValueError:
+    except BadCell:
         return None
 
 

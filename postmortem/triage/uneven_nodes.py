@@ -2,8 +2,8 @@
 
 A job is compared with jobs of its kind: of the same user, the same work and about as many nodes.
 A script that fails everywhere speaks against no node then, nor does a user who is bound to one. A
-job of 64 nodes is compared with jobs of 64 nodes: that it failed is told of all its nodes, but where
-such jobs often fail it is expected of each, and says little.
+job of 64 nodes is compared with jobs of 64 nodes: that it failed is told of all its nodes, but
+where such jobs often fail it is expected of each, and says little.
 
 Under "no node is special", failures are spread over the jobs of a kind by chance; how many fall on
 a node is then known exactly (`triage.exact_tests`), summed over kinds, and corrected over nodes.

@@ -10,7 +10,8 @@ import base64
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -26,15 +27,30 @@ _STYLES: Final = ("vendor/uPlot.min.css", "style.css", "chart.css")
 _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "chart.js")
 
 
-def page_of(articles: Sequence[Mapping[str, Any]], charts: Sequence[Panel]) -> str:
+class Addition(NamedTuple):
+    """What a page has beside what all pages have."""
+
+    styles: Sequence[str] = ()
+    """Files of `templates/`."""
+    scripts: Sequence[str] = ()
+    values: Mapping[str, Markup] = MappingProxyType({})
+    """JSON for the scripts, by the id of its element; it cannot close this."""
+
+
+def page_of(
+    articles: Sequence[Mapping[str, Any]],
+    charts: Sequence[Panel],
+    added: Addition = Addition(),  # noqa: B008 -- a frozen value
+) -> str:
     """Put articles into a page that opens in the language of the first."""
-    style, script = _own(*_STYLES), _own("page.js", *(_CHART_SCRIPTS if charts else ()))
+    style = _own(*_STYLES, *added.styles)
+    script = _own("page.js", *(_CHART_SCRIPTS if charts else ()), *added.scripts)
     return (
         templates()
         .get_template("report.html.j2")
         .render(
             articles=articles,
-            charts=chart_data.data(charts) if charts else "",
+            values=({"chart-data": chart_data.data(charts)} if charts else {}) | dict(added.values),
             style=Markup(style),  # noqa: S704 -- our own files
             style_hash=_hash("\n" + style),
             script=Markup(script),  # noqa: S704 -- our own files

@@ -1,0 +1,105 @@
+"""What stands in a cell of a triage: counts, hours, times, texts, addresses.
+
+In: plain values of `postmortem.triage/1`. Out: short text. Not here: which cells there are
+(`page.triage_sections`, `page.job_table`), escaping for HTML, which the template does.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+from postmortem.model.visible import safe
+
+NOTHING_TOLD: Final = "–"
+"""Where a figure is not known; never 0."""
+NO_CAUSE: Final = "none"
+"""In place of a cause where none is named, in filters and addresses."""
+_BELOW: Final = 0.01
+_LEADING: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
+"""How an address begins that leads away from the folder of the page."""
+_Value = Mapping[str, Any]
+
+
+class Pick(NamedTuple):
+    """Words that, clicked on, filter the table of all jobs."""
+
+    field: str
+    value: str
+    text: str
+
+
+def count(value: int | None) -> str:
+    """Write a count: `10,000`."""
+    return NOTHING_TOLD if value is None else f"{value:,}"
+
+
+def hours(value: float | None) -> str:
+    """Write GPU-hours: whole ones from a hundred on, `–` where they are not known."""
+    if value is None:
+        return NOTHING_TOLD
+    if 0 < value < _BELOW:
+        return f"<{_BELOW}"
+    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:,.{1 if value >= 1 else 2}f}"
+
+
+def chance(value: float | None) -> str:
+    """Write a p or q value."""
+    if value is None:
+        return NOTHING_TOLD
+    return f"{value:.2g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
+
+
+def rate(part: int, whole: int) -> str:
+    """Write a share in percent; that of nothing is not known."""
+    return NOTHING_TOLD if not whole else f"{100 * part / whole:.1f}%"
+
+
+def worded(text: Any, language: str) -> str:
+    """Choose a text by language; one that is the same in all stands for itself."""
+    if text is None:
+        return ""
+    return str(text if isinstance(text, str) else text.get(language) or text.get("en") or "")
+
+
+def moment(told: str | None) -> float | None:
+    """Read a time as seconds since 1970; one without a zone is UTC.
+
+    None for none, and for one that cannot be read.
+    """
+    try:
+        at = datetime.fromisoformat((told or "").replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def instant(told: str | None) -> str:
+    """Write a time to the minute, in UTC."""
+    at = moment(told)
+    if at is None:
+        return told or NOTHING_TOLD
+    return f"{datetime.fromtimestamp(at, timezone.utc):%Y-%m-%d %H:%M}"
+
+
+def address(told: str | None) -> str:
+    """Give an address within the folder of the page, else nothing.
+
+    A triage writes no other, and one from elsewhere would run or lead astray.
+    """
+    if not told or _LEADING.match(told) or safe(told) != told:
+        return ""
+    return quote(told, safe="/%~!$&'()*+,;=:@-._")
+
+
+def named(value: _Value, language: str, unnamed: str) -> str:
+    """Give the title of a cause or a group."""
+    return worded(value.get("title"), language) or value.get("cause") or unnamed
+
+
+def node_names(told: Any) -> list[str]:
+    """Give the nodes of a job, one or several."""
+    if told is None or told == "":
+        return []
+    return [str(told)] if isinstance(told, str) else [str(one) for one in told]

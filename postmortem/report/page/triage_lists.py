@@ -1,0 +1,120 @@
+"""The nodes, users, images, retries and unjudged jobs of a triage, as plain values.
+
+In: the plain values of `postmortem.triage/1`, a language. Out: rows of words and figures. Not here:
+causes and groups (`page.triage_sections`), escaping.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from postmortem.report.page.triage_cells import (
+    NO_CAUSE,
+    NOTHING_TOLD,
+    Pick,
+    chance,
+    count,
+    hours,
+    named,
+    worded,
+)
+from postmortem.report.plain import number
+from postmortem.report.words.triage_words import TRIAGE
+
+MOST_NODES: Final = 200
+_NAMED: Final = 50
+"""Users and images at most."""
+_CAUSES_OF_NODE: Final = 3
+_EXAMPLES: Final = 3
+_Value = Mapping[str, Any]
+
+
+def nodes(value: _Value, language: str) -> dict[str, Any]:
+    """Give the nodes: the marked ones first, then those with most failures."""
+    told = TRIAGE[language]
+    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
+    ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
+    return {
+        "rows": [_node_row(node, titles) for node in ordered[:MOST_NODES]],
+        "marked": sum(bool(node["is_outlier"]) for node in ordered),
+        "left": max(0, len(ordered) - MOST_NODES),
+    }
+
+
+def _node_row(node: _Value, titles: Mapping[str | None, str]) -> dict[str, Any]:
+    most = sorted(node["causes"].items(), key=lambda pair: (-pair[1], pair[0]))
+    return {
+        "pick": Pick("node", node["node"], node["node"]),
+        "jobs": count(node["jobs"]),
+        "failed": count(node["failed"]),
+        "expected": NOTHING_TOLD if node["expected"] is None else number(node["expected"], 3),
+        "q": chance(node["q"]),
+        "is_outlier": node["is_outlier"],
+        "causes": [
+            (Pick("cause", cause, titles.get(cause, cause)), count(jobs))
+            for cause, jobs in most[:_CAUSES_OF_NODE]
+        ],
+        "witness": node["witness"] or "",
+    }
+
+
+def users_and_images(value: _Value) -> list[dict[str, Any]]:
+    """Give who ran the jobs and in which images."""
+    return [
+        {
+            "kind": kind,
+            "rows": [
+                (
+                    Pick("user" if kind == "users" else "", one["name"], one["name"]),
+                    count(one["jobs"]),
+                    hours(one["gpu_hours"]),
+                )
+                for one in value[kind][:_NAMED]
+            ],
+            "left": max(0, len(value[kind]) - _NAMED),
+        }
+        for kind in ("users", "images")
+        if value[kind]
+    ]
+
+
+def retried(value: _Value, language: str) -> dict[str, Any]:
+    """Give the jobs that failed and later went through, and on what nodes."""
+    told = TRIAGE[language]
+    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
+    moves = [one["changed"].get("nodes") for one in value["retried"]]
+    return {
+        "note": told["retried.note"].format(
+            moved=count(moves.count(True)), same=count(moves.count(False))
+        ),
+        "rows": [
+            (
+                one["failed"],
+                one["succeeded"],
+                Pick(
+                    "cause",
+                    one["cause"] or NO_CAUSE,
+                    titles.get(one["cause"]) or one["cause"] or told["unnamed"],
+                ),
+                NOTHING_TOLD if moved is None else told["yes" if moved else "no"],
+            )
+            for one, moved in zip(value["retried"], moves, strict=True)
+        ],
+    }
+
+
+def unjudged(rows: Sequence[_Value], language: str, state_names: Mapping[str, str]) -> list[Any]:
+    """Give the jobs without a judgement, those of one state and reason together, most first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["state"] != "judged":
+            key = (row["state"], worded(row["reason"], language))
+            found.setdefault(key, []).append(row["title"] or row["identity"])
+    return [
+        (
+            Pick("state", state, state_names.get(f"state.{state}", state)),
+            reason or NOTHING_TOLD,
+            count(len(jobs)),
+            jobs[:_EXAMPLES],
+        )
+        for (state, reason), jobs in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    ]

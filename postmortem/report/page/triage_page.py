@@ -1,0 +1,114 @@
+"""The overview page of a triage: one self-contained HTML file in all languages.
+
+In: the plain values of `postmortem.triage/1`, as they are to be shown. Out: HTML. Not here: the
+figures themselves (`triage`), hiding names, the frame (`page.frame`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from postmortem.names import LANGUAGES
+from postmortem.report.page import triage_lists as lists
+from postmortem.report.page import triage_sections as sections
+from postmortem.report.page.frame import TAGS, Addition, page_of, templates
+from postmortem.report.page.job_table import STILL_ROWS, job_rows, still_rows, table_data
+from postmortem.report.page.triage_cells import count, instant
+from postmortem.report.page.triage_trend import trend_of
+from postmortem.report.words import Words
+from postmortem.report.words.job_table_words import JOB_TABLE
+from postmortem.report.words.triage_words import TRIAGE
+
+_AT_ONCE: Final = 15
+"""Rows of a section that are there unfolded."""
+
+
+def render_triage(value: Mapping[str, Any], *, language: str = "en") -> str:
+    """Write a triage as a page that opens in a language and can be switched to the others.
+
+    `value` is what `triage.schema.json` describes, hidden where it is to be hidden. The page needs
+    no network; without its script everything but filtering and sorting the jobs works.
+    """
+    languages = [language, *(other for other in LANGUAGES if other != language)]
+    rows = job_rows(value)
+    added = Addition(
+        ("triage.css",), ("triage.js",), {"triage-data": table_data(value, rows)} if rows else {}
+    )
+    return page_of([_article(value, rows, one) for one in languages], [], added)
+
+
+def _article(
+    value: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], language: str
+) -> dict[str, Any]:
+    """Render a triage in one language."""
+    words = Words(language)
+    told = TRIAGE[words.language]
+    parts = _parts(value, rows, words)
+    body = (
+        templates()
+        .get_template("triage.html.j2")
+        .render(
+            say=words,
+            told=told,
+            at_once=_AT_ONCE,
+            contents=_contents(parts),
+            made=told["made"].format(time=instant(value["made"])),
+            by=words("made", version=_tool(value, "version"), base=_tool(value, "knowledge_base")),
+            classifier=_tool(value, "classifier"),
+            **parts,
+        )
+    )
+    return {
+        "language": words.language,
+        "lang": TAGS[words.language],
+        "title": told["title"],
+        "say": words,
+        "skip": told["skip"],
+        "body": Markup(body),  # noqa: S704 -- escaped by its template
+    }
+
+
+def _parts(
+    value: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], words: Words
+) -> dict[str, Any]:
+    """Give every section by its name."""
+    language, told = words.language, TRIAGE[words.language]
+    still = still_rows(value, rows, language)
+    key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
+    return {
+        "summary": sections.summary(value, language),
+        "change": sections.change(value, language),
+        "causes": sections.causes(value, language),
+        "groups": sections.groups(value, words),
+        "groups_left": max(0, len(value["groups"]) - sections.MOST_GROUPS),
+        "trend": trend_of(value, language),
+        "nodes": lists.nodes(value, language),
+        "users": lists.users_and_images(value),
+        "retried": lists.retried(value, language),
+        "unjudged": lists.unjudged(rows, language, JOB_TABLE[language]),
+        "still": still,
+        "still_note": told[key].format(shown=count(len(still)), jobs=count(len(rows)))
+        if rows
+        else told["all.none"],
+    }
+
+
+def _contents(parts: Mapping[str, Any]) -> list[str]:
+    """Name the sections that are there."""
+    there = {
+        "change": True,
+        "causes": parts["causes"][0]["rows"],
+        "groups": parts["groups"],
+        "trend": parts["trend"],
+        "nodes": parts["nodes"]["rows"],
+        "users": parts["users"],
+        "retried": parts["retried"]["rows"],
+        "unjudged": parts["unjudged"],
+        "all": True,
+    }
+    return [name for name, is_there in there.items() if is_there]
+
+
+def _tool(value: Mapping[str, Any], name: str) -> str:
+    return str(value["tool"].get(name) or "")

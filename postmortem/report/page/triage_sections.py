@@ -1,0 +1,166 @@
+"""The parts of a triage's page above its table of jobs, as plain values for the template.
+
+In: the plain values of `postmortem.triage/1`, a language. Out: rows, figures and words. Not here:
+nodes and users (`page.triage_lists`), the trend (`page.triage_trend`), all jobs (`page.job_table`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from postmortem.report.page.triage_cells import (
+    NO_CAUSE,
+    Pick,
+    address,
+    count,
+    hours,
+    instant,
+    named,
+    rate,
+    worded,
+)
+from postmortem.report.plain import percent
+from postmortem.report.words import Words
+from postmortem.report.words.triage_words import TRIAGE
+
+MOST_GROUPS: Final = 200
+_Value = Mapping[str, Any]
+
+
+def summary(value: _Value, language: str) -> dict[str, Any]:
+    """Give the figures at the top, and the sentence that sums them up."""
+    told, totals = TRIAGE[language], value["totals"]
+    told_hours = totals["lost_gpu_hours"] is not None
+    lost_note = (
+        told["lost.note"].format(hours=hours(totals["gpu_hours"]))
+        if told_hours and totals["gpu_hours"] is not None
+        else ("" if told_hours else told["lost.none"])
+    )
+    analysed = told["jobs.note"].format(analyses=count(totals["analyses"]))
+    open_note = told["unclassified.note"].format(count=count(totals["unclassified"]))
+    return {
+        "heading": told["heading"].format(jobs=count(totals["jobs"])),
+        "lead": _lead(value, language),
+        "figures": [
+            (told["jobs"], count(totals["jobs"]), analysed),
+            (
+                told["judged"],
+                count(totals["judged"]),
+                told["judged.note"].format(count=count(totals["not_judged"])),
+            ),
+            (told["lost"], hours(totals["lost_gpu_hours"]), lost_note),
+            (told["unclassified"], rate(totals["unclassified"], totals["judged"]), open_note),
+            (told["healthy"], count(totals["healthy"]), ""),
+        ],
+        "left_out": told["left_out"].format(count=count(totals["left_out"]))
+        if totals["left_out"]
+        else "",
+    }
+
+
+def _lead(value: _Value, language: str) -> str:
+    told, totals = TRIAGE[language], value["totals"]
+    said = told["lead"].format(
+        judged=count(totals["judged"]),
+        jobs=count(totals["jobs"]),
+        groups=count(len(value["groups"])),
+    )
+    first = next((one for one in value["causes"] if one["cause"]), None)
+    if first is None:
+        return said
+    gap = " " if language == "en" else ""
+    most = told["lead.first"].format(
+        title=named(first, language, told["unnamed"]), jobs=count(first["jobs"])
+    )
+    return f"{said}{gap}{most}"
+
+
+def change(value: _Value, language: str) -> dict[str, Any]:
+    """Say what is new since the last triage and what is gone; nothing if there was none."""
+    told = TRIAGE[language]
+    if value["since"] is None:
+        return {"since": told["since.none"], "is_first": True, "new": [], "gone": []}
+    new = [
+        (_group_pick(group, language), count(group["jobs"]))
+        for group in value["groups"]
+        if group["is_new"]
+    ]
+    gone = [
+        (named(group, language, told["unnamed"]), group["id"], count(group["jobs"]))
+        for group in value["vanished"]
+    ]
+    return {
+        "since": told["since"].format(time=instant(value["since"])),
+        "is_first": False,
+        "new": new,
+        "gone": gone,
+    }
+
+
+def causes(value: _Value, language: str) -> list[dict[str, Any]]:
+    """Give the causes once by jobs, and once by GPU-hours where any are known."""
+    listed: Sequence[_Value] = value["causes"]
+    has_hours = any(one["gpu_hours"] is not None for one in listed)
+    found = []
+    for measure in ("jobs", "hours") if has_hours else ("jobs",):
+        field = "gpu_hours" if measure == "hours" else "jobs"
+        ordered = sorted(listed, key=lambda one: -(one[field] or 0))
+        most = max((one[field] or 0 for one in ordered), default=0) or 1
+        rows = [_cause_row(one, language, 100 * (one[field] or 0) / most, value) for one in ordered]
+        found.append({"measure": measure, "rows": rows})
+    return found
+
+
+def _cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
+    told = TRIAGE[language]
+    return {
+        "pick": Pick("cause", one["cause"] or NO_CAUSE, named(one, language, told["unnamed"])),
+        "id": one["cause"] or "",
+        "width": f"{width:.1f}",
+        "jobs": count(one["jobs"]),
+        "share": rate(one["jobs"], value["totals"]["judged"]),
+        "hours": hours(one["gpu_hours"]),
+        "groups": count(one["groups"]),
+    }
+
+
+def groups(value: _Value, words: Words) -> list[dict[str, Any]]:
+    """Give the largest groups, with what to do and where to read on."""
+    return [_group_row(group, value, words) for group in value["groups"][:MOST_GROUPS]]
+
+
+def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
+    language, told = words.language, TRIAGE[words.language]
+    advice = value["advice"].get(group["cause"] or "")
+    retry = _retry(group["retry"], words)
+    if advice:
+        said = (_retry(advice["retry"], words), worded(advice["text"], language))
+        retry = words("semicolon").join(part for part in said if part)
+    sure = group["probability"]
+    return {
+        "pick": _group_pick(group, language),
+        "id": group["id"],
+        "cause": group["cause"] or "",
+        "is_new": group["is_new"],
+        "template": group["template"] or "",
+        "jobs": count(group["jobs"]),
+        "hours": hours(group["gpu_hours"]),
+        "nodes": count(group["nodes"]),
+        "users": count(group["users"]),
+        "fix": worded(group["fix"], language),
+        "retry": retry,
+        "whose": words.either("whose", group["whose"]) if group["whose"] else "",
+        "sure": "" if sure is None else told["probability"].format(value=percent(sure)),
+        "report": address(group["report"]),
+        "draft": group["draft"] or "",
+    }
+
+
+def _group_pick(group: _Value, language: str) -> Pick:
+    return Pick("group", group["id"], named(group, language, TRIAGE[language]["unnamed"]))
+
+
+def _retry(told: str | None, words: Words) -> str:
+    """Word whether to run again, as the report says it or as the history of retries does."""
+    if not told:
+        return ""
+    return TRIAGE[words.language].get(f"retry.{told}") or words.either("retry", told)

@@ -1,0 +1,88 @@
+"""When the jobs of a triage ended, by cause: bars, their legend and their values.
+
+In: the plain values of `postmortem.triage/1`. Out: plain values for the template. Not here: the
+drawing itself (`page.stacked_bars`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from postmortem.report.page.stacked_bars import StackedBar, stacked_svg
+from postmortem.report.page.triage_cells import NO_CAUSE, Pick, count, instant, named
+from postmortem.report.words.triage_words import TRIAGE
+
+_COLOURS: Final = 6
+"""Causes with a colour of their own; then the others together, then jobs without a cause."""
+_OTHERS, _REST = 6, 7
+_UNNAMED: Final = ("", "null", NO_CAUSE)
+_Value = Mapping[str, Any]
+
+
+def trend_of(value: _Value, language: str) -> dict[str, Any] | None:
+    """Give the trend in a language; None if no job has a time."""
+    spans = value["trend"]
+    if not spans:
+        return None
+    told = TRIAGE[language]
+    causes = _causes(value)
+    bars = [StackedBar(instant(span["from"]), _parts(span, causes)) for span in spans]
+    shown = [part for part in range(_REST + 1) if any(bar.parts[part] for bar in bars)]
+    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
+    legend = [_legend(part, causes, titles, told) for part in shown]
+    most = max(bars, key=lambda bar: sum(bar.parts))
+    described = told["trend.described"].format(
+        buckets=len(bars),
+        first=bars[0].label,
+        last=bars[-1].label,
+        most=count(sum(most.parts)),
+        when=most.label,
+    )
+    drawing = stacked_svg(bars, f"{language}-trend-bars", told["trend"], described)
+    return {
+        "drawing": Markup(drawing),  # noqa: S704 -- our own, its texts escaped
+        "legend": legend,
+        "head": [told["from"], told["jobs"], *(name.text for _, name in legend)],
+        "rows": [
+            [
+                bar.label,
+                count(sum(bar.parts)),
+                *(count(bar.parts[part]) for part in shown),
+            ]
+            for bar in bars
+        ],
+    }
+
+
+def _causes(value: _Value) -> list[str]:
+    """Give the causes that have a colour: the most frequent over all spans."""
+    total: dict[str, int] = {}
+    for span in value["trend"]:
+        for cause, jobs in _named(span).items():
+            total[cause] = total.get(cause, 0) + jobs
+    return sorted(total, key=lambda cause: (-total[cause], cause))[:_COLOURS]
+
+
+def _named(span: _Value) -> dict[str, int]:
+    """Give the jobs of a span by cause, those without one apart."""
+    return {cause: jobs for cause, jobs in span["causes"].items() if cause not in _UNNAMED}
+
+
+def _parts(span: _Value, causes: Sequence[str]) -> list[int]:
+    """Split the jobs of a span: causes with a colour, others, none."""
+    by_cause = _named(span)
+    own = [by_cause.get(cause, 0) for cause in causes]
+    own += [0] * (_COLOURS - len(own))
+    named_jobs = sum(by_cause.values())
+    return [*own, named_jobs - sum(own), max(0, span["jobs"] - named_jobs)]
+
+
+def _legend(
+    part: int, causes: Sequence[str], titles: Mapping[str | None, str], told: Mapping[str, str]
+) -> tuple[int, Pick]:
+    if part == _OTHERS:
+        return part, Pick("", "", told["trend.others"])
+    if part == _REST:
+        return part, Pick("cause", NO_CAUSE, told["trend.rest"])
+    return part, Pick("cause", causes[part], titles.get(causes[part], causes[part]))
