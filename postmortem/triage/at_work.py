@@ -22,8 +22,8 @@ from postmortem.model.said import Said
 from postmortem.pipeline import analyze, machine_for, model_for
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
-from postmortem.triage.job_content import digest_of, laid_out
 from postmortem.triage.found_jobs import JUDGED, UNREADABLE, FoundJob
+from postmortem.triage.job_content import digest_of, laid_out
 from postmortem.triage.relabelled import relabelled
 from postmortem.triage.summary_rows import row_of
 from postmortem.triage.tasks import Outcome, Settings, crashed, out_of_memory

@@ -61,7 +61,7 @@ class ProcessEngine:
 
     def close(self) -> None:
         """End the processes, whatever they are at."""
-        self._pool.stop()
+        self._pool.stop()  # type: ignore[no-untyped-call]  # as pebble wrote it
         self._pool.join()
 
 

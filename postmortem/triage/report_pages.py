@@ -70,7 +70,9 @@ def _names(found: Judged, reports: str) -> dict[str, str]:
     if reports == "groups":
         return {jobs[0].identity: f"groups/{name}.html" for name, jobs in members.items()}
     return {
-        job.identity: f"jobs/{_short(job.identity)}.html" for jobs in members.values() for job in jobs
+        job.identity: f"jobs/{_short(job.identity)}.html"
+        for jobs in members.values()
+        for job in jobs
     }
 
 

@@ -193,6 +193,7 @@ def _part_told(shard: tuple[int, int], jobs: int) -> Said:
 def _write(found: Judged, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish) -> None:
     rows = list(result_rows(found, links))
     files = {
+        "overview.json": json_lines([value]),
         "results.jsonl": json_lines(rows),
         "results.csv": table(rows, _CELLS),
         PAGE: render_triage(value, language=wish.language),
