@@ -5,10 +5,10 @@ import signal
 import time
 
 from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.tasks import Outcome, Settings
+from postmortem.triage.tasks import JobSettings, TaskOutcome
 
 
-def behave(_settings: Settings, how: str) -> Outcome:
+def behave(_settings: JobSettings, how: str) -> TaskOutcome:
     """Do as told."""
     if how == "exit":
         os._exit(3)
@@ -16,14 +16,14 @@ def behave(_settings: Settings, how: str) -> Outcome:
         os.kill(os.getpid(), signal.SIGKILL)
     while how == "for ever":
         time.sleep(0.1)
-    return Outcome(JUDGED, how.upper())
+    return TaskOutcome(JUDGED, how.upper())
 
 
-def die_once(_settings: Settings, mark: str) -> Outcome:
+def die_once(_settings: JobSettings, mark: str) -> TaskOutcome:
     """Lose the worker the first time, as a machine that goes away does."""
     try:
         os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
-        return Outcome(JUDGED, "second time")
+        return TaskOutcome(JUDGED, "second time")
     os.kill(os.getpid(), signal.SIGKILL)
-    return Outcome(JUDGED, "never")
+    return TaskOutcome(JUDGED, "never")

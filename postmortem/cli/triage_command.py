@@ -12,6 +12,7 @@ from postmortem.cli.say import show, tell
 from postmortem.cli.triage_progress import TriageProgress
 from postmortem.errors import MissingExtra, UsageError
 from postmortem.names import SHIPPED, WITHOUT
+from postmortem.report.terminal.triage_lines import triage_told
 
 _MINUTES: Final = 5
 _MEMORY: Final = 4096
@@ -75,7 +76,9 @@ def _shard(
     show_default=True,
     help="MiB that one worker may hold; 0: no limit.",
 )
-@click.option("--retry", is_flag=True, help="Judge again what could not be judged before.")
+@click.option(
+    "--retry", "is_retried", is_flag=True, help="Judge again what could not be judged before."
+)
 @LANGUAGE
 @model_options
 @PATTERNS
@@ -86,41 +89,39 @@ def command(places: tuple[str, ...], **asked: Any) -> int:
     on where it was.
     """
     try:
-        from postmortem.triage import whole  # noqa: PLC0415 -- an extra
+        from postmortem.triage import full_triage  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise MissingExtra(
             f"triage needs {error.name}", "", "pip install 'train-postmortem[triage]'"
         ) from error
-    output: Path = asked["output"]
+    _make(asked["output"])
+    wish = full_triage.Wish(places=places, **_wishes(asked))
+    with closing(TriageProgress()) as progress:
+        done = full_triage.triage(wish, progress)
+    if done.value is not None:
+        show(triage_told(done.value, language=asked["language"]))
+    for note in done.notes:
+        tell(note.text(asked["language"]))
+    return 0
+
+
+def _make(output: Path) -> None:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"the folder cannot be made: {error.strerror}", output, "name another with --out"
         ) from error
-    wish = whole.Wish(
-        places=places,
-        output=output,
-        store=asked["store"] or str(output / "triage.sqlite"),
-        engine=asked["engine"],
-        address=asked["address"],
-        workers=asked["workers"] or _cores(),
-        shard=asked["shard"],
-        scheduler=asked["scheduler"],
-        reports=asked["reports"],
-        seconds=asked["seconds"],
-        memory=asked["memory"],
-        is_retried=asked["retry"],
-        language=asked["language"],
-        model=_model(asked["model"]),
-        patterns=tuple(str(folder.resolve()) for folder in asked["patterns"]),
-    )
-    with closing(TriageProgress()) as progress:
-        done = whole.triage(wish, progress)
-    show(done.text(asked["language"]))
-    for note in done.notes:
-        tell(note.text(asked["language"]))
-    return 0
+
+
+def _wishes(asked: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what was left open, for workers that stand in other folders."""
+    return asked | {
+        "store": asked["store"] or str(asked["output"] / "triage.sqlite"),
+        "workers": asked["workers"] or _cores(),
+        "model": _model(asked["model"]),
+        "patterns": tuple(str(folder.resolve()) for folder in asked["patterns"]),
+    }
 
 
 def _model(model: Path | str | None) -> str | None:

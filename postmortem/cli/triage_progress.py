@@ -1,7 +1,7 @@
 """How far a triage is, on standard error: what is done, how fast, how much longer.
 
 In: counts. Out: one line that is drawn again on a terminal, a line now and then elsewhere. Not
-here: what is counted (`triage.running`).
+here: what is counted (`triage.judging_jobs`).
 """
 
 import sys

@@ -1,6 +1,6 @@
 """What a worker process does: take a job's digest, judge a job, render a report.
 
-In: settings and one job, or a stored analysis. Out: `Outcome`. Not here: which process this is
+In: settings and one job, or a stored analysis. Out: `TaskOutcome`. Not here: which process this is
 (`triage.pool`, `triage.cluster`), keeping what comes out (`store`).
 """
 
@@ -24,29 +24,27 @@ from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
 from postmortem.triage.found_jobs import JUDGED, UNREADABLE, FoundJob
 from postmortem.triage.job_content import digest_of, laid_out
-from postmortem.triage.relabelled import relabelled
+from postmortem.triage.own_paths import relabelled
 from postmortem.triage.summary_rows import row_of
-from postmortem.triage.tasks import Outcome, Settings, crashed, out_of_memory
+from postmortem.triage.tasks import JobSettings, TaskOutcome, WantedPage, crashed, out_of_memory
 
 _MIB = 2**20
 
 
-def digested(_settings: Settings, job: FoundJob) -> Outcome:
+def digested(_settings: JobSettings, job: FoundJob) -> TaskOutcome:
     """Take the digest of a job's content."""
     return _guarded(_settings, lambda: digest_of(job))
 
 
-def judged(settings: Settings, job: FoundJob, key: str) -> Outcome:
+def judged(settings: JobSettings, job: FoundJob, key: str) -> TaskOutcome:
     """Judge a job: the row to keep, the analysis packed within."""
     _get_ready(settings)
     return _guarded(settings, lambda: _row(settings, job, key))
 
 
-def rendered(
-    settings: Settings, packed: bytes, job: FoundJob, output: str, language: str
-) -> Outcome:
+def rendered(settings: JobSettings, packed: bytes, job: FoundJob, page: WantedPage) -> TaskOutcome:
     """Write the page of a job, whole or not at all, from its stored analysis."""
-    return _guarded(settings, lambda: _page(packed, job, Path(output), language))
+    return _guarded(settings, lambda: _write(packed, job, page))
 
 
 def unpacked(packed: bytes) -> Analysis:
@@ -54,7 +52,7 @@ def unpacked(packed: bytes) -> Analysis:
     return from_json(zstandard.ZstdDecompressor().decompress(packed).decode("utf-8"))
 
 
-def _row(settings: Settings, job: FoundJob, key: str) -> Any:
+def _row(settings: JobSettings, job: FoundJob, key: str) -> Any:
     with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, _within(folder):
         sources = laid_out(job, Path(folder))
         analysis = analyze(sources, patterns=settings.patterns, model=settings.model)
@@ -64,25 +62,26 @@ def _row(settings: Settings, job: FoundJob, key: str) -> Any:
     return row_of(analysis, key, packed)
 
 
-def _page(packed: bytes, job: FoundJob, output: Path, language: str) -> None:
-    text = render(relabelled(unpacked(packed), job), "html", language=language, redact=True)
-    replace(output, text.encode("utf-8", "replace"))
+def _write(packed: bytes, job: FoundJob, page: WantedPage) -> None:
+    analysis = relabelled(unpacked(packed), job)
+    text = render(analysis, "html", language=page.language, redact=True)
+    replace(Path(page.path), text.encode("utf-8", "replace"))
 
 
-def _guarded(settings: Settings, work: Callable[[], Any]) -> Outcome:
+def _guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
     """Do it; whatever goes wrong becomes an outcome with its reason."""
     try:
-        return Outcome(JUDGED, work())
+        return TaskOutcome(JUDGED, work())
     except MemoryError:
         gc.collect()
         return out_of_memory(settings.memory)
     except PostmortemError as error:
         if isinstance(error.__cause__, MemoryError):
             return out_of_memory(settings.memory)
-        return Outcome(UNREADABLE, why=_both(error))
+        return TaskOutcome(UNREADABLE, why=_both(error))
     except OSError as error:
         told = error.strerror or str(error)
-        return Outcome(UNREADABLE, why=(f"cannot be read: {told}", f"无法读取：{told}"))
+        return TaskOutcome(UNREADABLE, why=(f"cannot be read: {told}", f"无法读取：{told}"))
     except Exception as error:  # noqa: BLE001 -- one job of ten thousand: it is told in its row
         return crashed(f"{type(error).__name__}: {error}"[:300])
 
@@ -95,7 +94,7 @@ def _both(error: PostmortemError) -> tuple[str, str]:
 
 
 @functools.lru_cache(maxsize=1)
-def _get_ready(settings: Settings) -> None:
+def _get_ready(settings: JobSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     machine_for(tuple(Path(folder) for folder in settings.patterns))
     model_for(settings.model)

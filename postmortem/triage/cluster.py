@@ -17,9 +17,9 @@ from ray import exceptions
 
 from postmortem.errors import InputError
 from postmortem.triage.tasks import (
-    Outcome,
-    Settings,
+    JobSettings,
     Task,
+    TaskOutcome,
     Work,
     crashed,
     out_of_memory,
@@ -35,7 +35,7 @@ _LOOK: Final = 1.0
 class RayEngine:
     """A Ray cluster, or Ray on this machine."""
 
-    def __init__(self, workers: int, settings: Settings, address: str | None = None) -> None:
+    def __init__(self, workers: int, settings: JobSettings, address: str | None = None) -> None:
         """Connect, or start Ray with so many workers.
 
         Raises:
@@ -57,7 +57,7 @@ class RayEngine:
                     f"the Ray cluster cannot be reached: {error}", address or "", "check --address"
                 ) from error
 
-    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome]]:
+    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks, as many in flight as there are workers, so that each deadline is its own."""
         remote = ray.remote(num_cpus=1, max_retries=_TRIES)(work)
         in_flight: dict[Any, tuple[Task, float]] = {}
@@ -76,9 +76,9 @@ class RayEngine:
                 yield task, self._outcome(reference, task)
             yield from self._late(in_flight)
 
-    def _outcome(self, reference: Any, task: Task) -> Outcome:
+    def _outcome(self, reference: Any, task: Task) -> TaskOutcome:
         try:
-            outcome: Outcome = ray.get(reference)
+            outcome: TaskOutcome = ray.get(reference)
         except exceptions.OutOfMemoryError:
             return out_of_memory(self._settings.memory)
         except exceptions.TaskCancelledError:
@@ -89,7 +89,7 @@ class RayEngine:
             return crashed(type(error).__name__)
         return outcome
 
-    def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, Outcome]]:
+    def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, TaskOutcome]]:
         """End the tasks whose time is up."""
         now = time.monotonic()
         for reference in [one for one, (_, until) in in_flight.items() if until < now]:

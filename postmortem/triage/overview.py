@@ -43,11 +43,12 @@ COLUMNS: Final = (
 _DRAFTED: Final = 50
 """Lines of a group that a signature is drafted from."""
 _FIGURES: Final = ("nodes", "users", "images", "trend", "retried", "advice")
+_UNTOLD: Final = AnalysisSummary("", "")
 Value = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTriage:
     """A triage as it stands in the store, brought together."""
 
     jobs: Mapping[str, JobRow]
@@ -78,7 +79,7 @@ class Judged:
 
 def brought_together(
     store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
-) -> Judged:
+) -> JudgedTriage:
     """Read a triage from the store; its groups are kept there for the next one.
 
     Args:
@@ -97,7 +98,7 @@ def brought_together(
     earlier = (
         None if before is None else {one.identity: one for one in store.groups.of_triage(before)}
     )
-    return Judged(
+    return JudgedTriage(
         jobs,
         summaries,
         joined([_judged(row, summaries.get(row.key)) for row in jobs.values()], allocations),
@@ -109,7 +110,11 @@ def brought_together(
 
 
 def overview_of(
-    found: Judged, tool: Mapping[str, Any], made: float, left_out: int, links: Mapping[str, str]
+    found: JudgedTriage,
+    tool: Mapping[str, Any],
+    made: float,
+    left_out: int,
+    links: Mapping[str, str],
 ) -> Value:
     """Give the values of the page.
 
@@ -144,13 +149,11 @@ def overview_of(
     }
 
 
-def result_rows(found: Judged, links: Mapping[str, str]) -> Iterable[Value]:
+def result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value]:
     """Yield what other programs read of each job, by identity."""
     redactor = Redactor()
     for job in found.joined.jobs:
         row = found.jobs[job.identity]
-        told = found.summaries.get(row.key)
-        allocation = job.allocation
         yield {
             "job": job.identity,
             "title": job.title,
@@ -159,27 +162,42 @@ def result_rows(found: Judged, links: Mapping[str, str]) -> Iterable[Value]:
             "attempt": job.attempt,
             "state": row.state,
             "reason": _texts(Said(row.reason_en, row.reason_zh)) if row.reason_en else None,
-            "cause": job.cause,
-            "category": told.category if told else "",
-            "cause_title": _texts(Said(told.title_en, told.title_zh)) if told else None,
-            "probability": told.probability if told and job.state == JUDGED else None,
-            "status": told.status if told else "",
-            "outcome": job.outcome,
-            "retry": job.retry,
-            "fix": _texts(Said(told.fix_en, told.fix_zh)) if told and told.fix_en else None,
-            "failing_line": redactor.text(told.failing_line) if told else "",
-            "where": told.where if told else "",
-            "frameworks": list(told.frameworks) if told else [],
+            **_verdict(job, found.summaries.get(row.key) or _UNTOLD, redactor),
             "group": found.group_of(job.identity),
             "analysis": row.key or None,
-            "user": job.user,
-            "nodes": list(job.nodes),
-            "gpus": allocation.gpus if allocation else None,
-            "gpu_hours": _rounded(job.gpu_hours),
-            "end": _end(job),
-            "scheduler_state": allocation.state if allocation else "",
+            **_allocated(job),
             "report": links.get(job.identity),
         }
+
+
+def _verdict(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
+    """Give what was found out about a job; of one that was not judged, empty values."""
+    return {
+        "cause": job.cause,
+        "category": told.category,
+        "cause_title": _texts(Said(told.title_en, told.title_zh)) if told.title_en else None,
+        "probability": told.probability if job.state == JUDGED else None,
+        "status": told.status,
+        "outcome": job.outcome,
+        "retry": job.retry,
+        "fix": _texts(Said(told.fix_en, told.fix_zh)) if told.fix_en else None,
+        "failing_line": redactor.text(told.failing_line),
+        "where": told.where,
+        "frameworks": list(told.frameworks),
+    }
+
+
+def _allocated(job: JudgedJob) -> Value:
+    """Give what the scheduler says of a job."""
+    allocation = job.allocation
+    return {
+        "user": job.user,
+        "nodes": list(job.nodes),
+        "gpus": allocation.gpus if allocation else None,
+        "gpu_hours": _rounded(job.gpu_hours),
+        "end": _end(job),
+        "scheduler_state": allocation.state if allocation else "",
+    }
 
 
 def _judged(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
@@ -210,7 +228,7 @@ def _kept(group: JobGroup, jobs: int) -> GroupRow:
     )
 
 
-def _totals(found: Judged, figures: Mapping[str, Any], left_out: int) -> Value:
+def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:
     judged = [job for job in found.joined.jobs if job.state == JUDGED]
     return {
         "jobs": len(found.joined.jobs),
@@ -225,7 +243,7 @@ def _totals(found: Judged, figures: Mapping[str, Any], left_out: int) -> Value:
     }
 
 
-def _causes(found: Judged, figures: Mapping[str, Any]) -> list[Value]:
+def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     """Give the causes, those of most jobs first; None where the judge abstains."""
     jobs = Counter(job.cause for job in found.joined.jobs if job.state == JUDGED)
     groups = Counter(group.cause for group in found.groups.values())
@@ -248,7 +266,7 @@ def _causes(found: Judged, figures: Mapping[str, Any]) -> list[Value]:
     ]
 
 
-def _groups(found: Judged, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
+def _groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
     members = found.members()
     rows = [
         _group(found.groups[name], members[name], found, links, redactor)
@@ -260,7 +278,7 @@ def _groups(found: Judged, links: Mapping[str, str], redactor: Redactor) -> list
 def _group(
     group: JobGroup,
     jobs: Sequence[JudgedJob],
-    found: Judged,
+    found: JudgedTriage,
     links: Mapping[str, str],
     redactor: Redactor,
 ) -> Value:
@@ -298,7 +316,7 @@ def _draft(group: JobGroup, redactor: Redactor) -> str | None:
         return None
 
 
-def _vanished(found: Judged, redactor: Redactor) -> list[Value]:
+def _vanished(found: JudgedTriage, redactor: Redactor) -> list[Value]:
     """Give the groups of the triage before that no job is in now."""
     earlier = found.earlier or {}
     gone = [
@@ -319,7 +337,7 @@ def _vanished(found: Judged, redactor: Redactor) -> list[Value]:
 
 def _row(
     job: JudgedJob,
-    found: Judged,
+    found: JudgedTriage,
     places: tuple[Mapping[str | None, int], Mapping[str, int]],
     links: Mapping[str, str],
 ) -> list[Any]:

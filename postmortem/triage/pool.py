@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from postmortem.errors import MissingExtra
-from postmortem.triage.tasks import Outcome, Settings, Task, Work, crashed, timed_out
+from postmortem.triage.tasks import JobSettings, Task, TaskOutcome, Work, crashed, timed_out
 
 try:
     from pebble import ProcessExpired, ProcessPool
@@ -28,14 +28,14 @@ _AHEAD = 2
 class ProcessEngine:
     """Processes of this machine."""
 
-    def __init__(self, workers: int, settings: Settings) -> None:
+    def __init__(self, workers: int, settings: JobSettings) -> None:
         """Start the pool; its processes load the rules when their first task comes."""
         self.workers = workers
         self._settings = settings
         # Started anew, not forked: a fork of a process with threads may stand still.
         self._pool = ProcessPool(max_workers=workers, context=multiprocessing.get_context("spawn"))
 
-    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome]]:
+    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks, a few more in flight than there are workers."""
         in_flight: dict[concurrent.futures.Future[Any], Task] = {}
         is_more = True
@@ -65,9 +65,9 @@ class ProcessEngine:
         self._pool.join()
 
 
-def _outcome(future: concurrent.futures.Future[Any], task: Task) -> Outcome:
+def _outcome(future: concurrent.futures.Future[Any], task: Task) -> TaskOutcome:
     try:
-        outcome: Outcome = future.result()
+        outcome: TaskOutcome = future.result()
     except concurrent.futures.TimeoutError:
         return timed_out(task.seconds)
     except ProcessExpired as error:

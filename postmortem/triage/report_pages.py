@@ -13,9 +13,9 @@ import xxhash
 from postmortem.store.kept import Store
 from postmortem.triage.at_work import rendered
 from postmortem.triage.found_jobs import JUDGED, FoundJob
-from postmortem.triage.overview import Judged
-from postmortem.triage.running import Told
-from postmortem.triage.tasks import Engine, Task
+from postmortem.triage.judging_jobs import Told
+from postmortem.triage.overview import JudgedTriage
+from postmortem.triage.tasks import Engine, Task, WantedPage
 
 _SECONDS: Final = 300.0
 
@@ -37,7 +37,7 @@ class PagesWanted(Protocol):
 
 
 def written_pages(
-    found: Judged,
+    found: JudgedTriage,
     jobs: Sequence[FoundJob],
     store: Store,
     engine: Engine,
@@ -62,7 +62,7 @@ def written_pages(
     return dict(sorted(links.items()))
 
 
-def _names(found: Judged, reports: str) -> dict[str, str]:
+def _names(found: JudgedTriage, reports: str) -> dict[str, str]:
     """Give the file of each job that gets a page."""
     if reports == "none":
         return {}
@@ -82,7 +82,7 @@ def _short(identity: str) -> str:
 
 def _tasks(
     names: Mapping[str, str],
-    found: Judged,
+    found: JudgedTriage,
     jobs: Mapping[str, FoundJob],
     store: Store,
     wanted: PagesWanted,
@@ -90,6 +90,5 @@ def _tasks(
     for identity, name in sorted(names.items()):
         packed = store.analyses.blob(found.jobs[identity].key)
         if packed is not None:
-            place = str((wanted.output / name).resolve())
-            given = (packed, jobs[identity], place, wanted.language)
-            yield Task(identity, given, _SECONDS)
+            page = WantedPage(str((wanted.output / name).resolve()), wanted.language)
+            yield Task(identity, (packed, jobs[identity], page), _SECONDS)

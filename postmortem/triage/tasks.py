@@ -12,7 +12,7 @@ from postmortem.triage.found_jobs import CRASHED, OUT_OF_MEMORY, TIMED_OUT
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class JobSettings:
     """What every job of a triage is judged with."""
 
     patterns: tuple[str, ...] = ()
@@ -23,7 +23,16 @@ class Settings:
     """MiB that one worker may hold; 0 for no limit."""
 
 
-class Outcome(NamedTuple):
+class WantedPage(NamedTuple):
+    """A page of one job that is to be written."""
+
+    path: str
+    """Absolute."""
+    language: str
+    """In which it opens."""
+
+
+class TaskOutcome(NamedTuple):
     """What became of a task; a task that failed has a reason in English and in Chinese."""
 
     state: str
@@ -45,7 +54,7 @@ class Task:
     """Bytes that it will read: by these progress is counted."""
 
 
-Work = Callable[..., Outcome]
+Work = Callable[..., TaskOutcome]
 """A function of a module: it is called as `work(settings, *task.given)` in another process."""
 
 
@@ -54,7 +63,7 @@ class Engine(Protocol):
 
     workers: int
 
-    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, Outcome]]:
+    def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks; each is taken only when there is room for it, and comes back when it is done.
 
         A task that crashes, takes too long or too much memory is an outcome with its reason and
@@ -65,9 +74,9 @@ class Engine(Protocol):
         """End the workers."""
 
 
-def crashed(how: str) -> Outcome:
+def crashed(how: str) -> TaskOutcome:
     """Give the outcome of a task whose process ended."""
-    return Outcome(
+    return TaskOutcome(
         CRASHED,
         why=(
             f"its process ended in the middle of it ({how})",
@@ -76,9 +85,9 @@ def crashed(how: str) -> Outcome:
     )
 
 
-def timed_out(seconds: float) -> Outcome:
+def timed_out(seconds: float) -> TaskOutcome:
     """Give the outcome of a task that took too long."""
-    return Outcome(
+    return TaskOutcome(
         TIMED_OUT,
         why=(
             f"not done after {seconds:,.0f} s; allow more with --timeout",
@@ -87,9 +96,9 @@ def timed_out(seconds: float) -> Outcome:
     )
 
 
-def out_of_memory(mebibytes: int) -> Outcome:
+def out_of_memory(mebibytes: int) -> TaskOutcome:
     """Give the outcome of a task that wanted more memory than it may have."""
-    return Outcome(
+    return TaskOutcome(
         OUT_OF_MEMORY,
         why=(
             f"it wants more than {mebibytes:,} MiB of memory; allow more with --memory",

@@ -8,7 +8,7 @@ import pytest
 
 from postmortem.triage.found_jobs import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_OUT
 from postmortem.triage.pool import ProcessEngine
-from postmortem.triage.tasks import Engine, Settings, Task
+from postmortem.triage.tasks import Engine, JobSettings, Task
 from tests.triage_work import behave, die_once
 
 
@@ -24,7 +24,7 @@ def states(engine: Engine, found: Iterator[Task]) -> dict[str, str]:
 
 def test_who_crashes_harms_no_other() -> None:
     """Of two that end their process all others are done, and the workers go on."""
-    with closing(ProcessEngine(2, Settings())) as engine:
+    with closing(ProcessEngine(2, JobSettings())) as engine:
         found = states(engine, tasks("a", "exit", "b", "killed", *"cdef"))
         assert found.pop("1:exit") == found.pop("3:killed") == CRASHED
         assert set(found.values()) == {JUDGED}
@@ -34,7 +34,7 @@ def test_who_crashes_harms_no_other() -> None:
 
 def test_who_takes_too_long_is_ended() -> None:
     """The task behind it is done by the next process."""
-    with closing(ProcessEngine(1, Settings())) as engine:
+    with closing(ProcessEngine(1, JobSettings())) as engine:
         slow = Task("slow", ("for ever",), 1.0)
         found = states(engine, iter([slow, *tasks("a")]))
     assert found == {"slow": TIMED_OUT, "0:a": JUDGED}
@@ -50,7 +50,7 @@ def test_tasks_are_taken_as_there_is_room() -> None:
             taken += 1
             yield task
 
-    with closing(ProcessEngine(1, Settings())) as engine:
+    with closing(ProcessEngine(1, JobSettings())) as engine:
         for done, _ in enumerate(engine.run(behave, counted()), 1):
             assert taken <= done + 2
     assert taken == 40
@@ -58,7 +58,7 @@ def test_tasks_are_taken_as_there_is_room() -> None:
 
 def test_a_reason_is_told_in_both_languages() -> None:
     """Each outcome without a value says why."""
-    with closing(ProcessEngine(1, Settings())) as engine:
+    with closing(ProcessEngine(1, JobSettings())) as engine:
         ((_, outcome),) = engine.run(behave, tasks("exit"))
     assert "exit status 3" in outcome.why[0]
     assert "3" in outcome.why[1]
@@ -72,7 +72,7 @@ def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
 
     (tmp_path / "run.log").write_text("step 1 loss 2.0\n" * 400_000, encoding="utf-8")
     (job,) = found_jobs_in([str(tmp_path / "run.log")]).jobs
-    with closing(ProcessEngine(1, Settings(model=None, memory=1))) as engine:
+    with closing(ProcessEngine(1, JobSettings(model=None, memory=1))) as engine:
         ((_, outcome),) = engine.run(judged, iter([Task("k", (job, "k"), 120.0)]))
     assert outcome.state == OUT_OF_MEMORY, outcome
     assert "--memory" in outcome.why[0]
@@ -83,7 +83,7 @@ def test_ray_does_the_same(tmp_path: Path) -> None:
     """A task that loses its worker once is done again; one that always does is the one at fault."""
     from postmortem.triage.cluster import RayEngine
 
-    with closing(RayEngine(2, Settings())) as engine:
+    with closing(RayEngine(2, JobSettings())) as engine:
         found = states(engine, tasks("a", "exit", *"bcd"))
         assert found.pop("1:exit") == CRASHED
         assert set(found.values()) == {JUDGED}

@@ -125,12 +125,11 @@ def test_parts_make_a_whole(
     store = ["--store", str(tmp_path / "shared.sqlite"), "--no-model", "--workers", "1"]
     parts = [
         subprocess.Popen(
-            [*command, "triage", str(jobs), "--out", str(tmp_path / "out"), *store]
-            + ["--shard", f"{which}/2"],
+            [*command, "triage", str(jobs), "--out", str(tmp_path / "out"), *store, *part],
             stderr=subprocess.PIPE,
             text=True,
         )
-        for which in (1, 2)
+        for part in (("--shard", "1/2"), ("--shard", "2/2"))
     ]
     told = [part.communicate()[1] for part in parts]
     assert [part.returncode for part in parts] == [0, 0], told

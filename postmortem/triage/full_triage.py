@@ -1,6 +1,6 @@
 """A triage from paths to a folder of results: find, judge, sum up, write.
 
-In: a `Wish`. Out: `Done`, and files. Not here: any of the steps.
+In: a `Wish`. Out: `TriageDone`, and files. Not here: any of the steps.
 """
 
 import time
@@ -15,18 +15,17 @@ from postmortem.host.files import replace
 from postmortem.model.said import Said, say
 from postmortem.pipeline import machine_for, model_for
 from postmortem.report.page.triage_page import render_triage
-from postmortem.report.terminal.triage_text import triage_text
 from postmortem.report.wire import tool_version
 from postmortem.store.entrance import open_store
 from postmortem.triage.allocations import Allocation
 from postmortem.triage.finding import Found, found_jobs_in
+from postmortem.triage.judging_jobs import Judging, Told, judge_all
 from postmortem.triage.outputs import json_lines, table
-from postmortem.triage.overview import Judged, brought_together, overview_of, result_rows
+from postmortem.triage.overview import JudgedTriage, brought_together, overview_of, result_rows
 from postmortem.triage.report_pages import written_pages
-from postmortem.triage.running import Judging, Told, judge_all
 from postmortem.triage.scheduler_file import allocations_in
 from postmortem.triage.shards import part_of
-from postmortem.triage.tasks import Engine, Settings
+from postmortem.triage.tasks import Engine, JobSettings
 
 PAGE: Final = "index.html"
 _SAME: Final = ("places",)
@@ -86,19 +85,15 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class TriageDone:
     """What came out."""
 
     value: Mapping[str, Any] | None
     """`postmortem.triage/1`; None of a part."""
     notes: tuple[Said, ...]
 
-    def text(self, language: str) -> str:
-        """Give what is printed of it."""
-        return "" if self.value is None else triage_text(self.value, language=language)
 
-
-def triage(wish: Wish, tell: Told) -> Done:
+def triage(wish: Wish, tell: Told) -> TriageDone:
     """Judge the jobs of some places and write what they say together.
 
     Raises:
@@ -111,14 +106,14 @@ def triage(wish: Wish, tell: Told) -> Done:
     jobs = part_of(found.jobs, wish.shard)
     if not found.jobs:
         raise _no_job(wish, found)
-    settings = Settings(wish.patterns, wish.model, wish.memory)
+    settings = JobSettings(wish.patterns, wish.model, wish.memory)
     machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
     judging = Judging(machine.knowledge, model_for(wish.model), wish.seconds, wish.is_retried)
     with open_store(wish.store) as store, closing(_engine(wish, settings)) as engine:
         number = store.triages.begin(_options(wish), time.time())
         judge_all(number, jobs, store, engine, judging, tell)
         if wish.shard is not None:
-            return Done(None, (*notes, _part_told(wish.shard, len(jobs))))
+            return TriageDone(None, (*notes, _part_told(wish.shard, len(jobs))))
         together = brought_together(store, number, allocations, _SAME)
         links = written_pages(together, jobs, store, engine, wish, tell)
         store.triages.finish(number, time.time())
@@ -129,7 +124,9 @@ def triage(wish: Wish, tell: Told) -> Done:
     }
     value = overview_of(together, tool, time.time(), len(found.left_out), links)
     _write(together, value, links, wish)
-    return Done(value, (*notes, say("wrote {page}", "已写入 {page}", page=wish.output / PAGE)))
+    return TriageDone(
+        value, (*notes, say("wrote {page}", "已写入 {page}", page=wish.output / PAGE))
+    )
 
 
 def _options(wish: Wish) -> dict[str, str]:
@@ -137,7 +134,7 @@ def _options(wish: Wish) -> dict[str, str]:
     return {"places": "\n".join(sorted(wish.places)), "shard": part}
 
 
-def _engine(wish: Wish, settings: Settings) -> Engine:
+def _engine(wish: Wish, settings: JobSettings) -> Engine:
     """Start whoever does the work.
 
     Raises:
@@ -190,7 +187,9 @@ def _part_told(shard: tuple[int, int], jobs: int) -> Said:
     )
 
 
-def _write(found: Judged, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish) -> None:
+def _write(
+    found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish
+) -> None:
     rows = list(result_rows(found, links))
     files = {
         "overview.json": json_lines([value]),

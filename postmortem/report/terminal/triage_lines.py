@@ -43,7 +43,7 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
+def triage_told(value: Mapping[str, Any], *, language: str = "en") -> str:
     """Write the counts and the most frequent causes."""
     told = _TOLD[language if language in _TOLD else "en"]
     totals = value["totals"]

@@ -23,7 +23,7 @@ from postmortem.triage.found_jobs import FAILED, JUDGED, FoundJob
 from postmortem.triage.keys import key_of
 from postmortem.triage.leases import Leases
 from postmortem.triage.summary_rows import refused_row
-from postmortem.triage.tasks import Engine, Outcome, Task
+from postmortem.triage.tasks import Engine, Task, TaskOutcome
 
 _ROWS: Final = 200
 """Rows that are kept at once."""
@@ -161,7 +161,7 @@ def _tasks(keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging) 
         yield Task(key, (job, key), judging.allowed(job), job.size)
 
 
-def _row(key: str, outcome: Outcome) -> AnalysisRow:
+def _row(key: str, outcome: TaskOutcome) -> AnalysisRow:
     if outcome.state != JUDGED:
         return refused_row(key, outcome.state, outcome.why)
     row: AnalysisRow = outcome.value
