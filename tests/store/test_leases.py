@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisRow, AnalysisSummary
 
 OWNERS = 3

@@ -13,8 +13,8 @@ from sqlalchemy import inspect, text
 
 from postmortem.errors import InputError, MissingExtra, PostmortemError, UsageError
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
 from postmortem.store.migrating import settings
+from postmortem.store.opened_store import Store
 from postmortem.store.store_tables import METADATA, REVISION_TABLE
 
 if TYPE_CHECKING:
