@@ -230,3 +230,17 @@ def test_a_part_of_a_transaction_is_not_kept(store: Store) -> None:
     with pytest.raises(InputError):
         insert_twice()
     assert list(store.allocations.all()) == []
+
+
+def test_a_step_that_breaks_off_leaves_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that dies while it makes the tables; the next one makes them all."""
+
+    def break_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("alembic.op.create_index", break_off)
+        with pytest.raises(KeyboardInterrupt):
+            open_store(url)
+    with open_store(url) as store:
+        assert store.triages.begin({}, 1.0) == 1
