@@ -49,6 +49,12 @@ class PostgresqlServer:
         self.execute(f"CREATE DATABASE {name} {options}")
         return self.url(name)
 
+    def new_schema(self) -> str:
+        """The URL of an empty place in a database; it is made much faster than one of its own."""
+        name = f"place_{next(self._numbers)}"
+        self.execute(f"CREATE SCHEMA {name}")
+        return f"{self.url('postgres')}&options=-csearch_path%3D{name}"
+
     def url(self, database: str) -> str:
         """The URL of one of its databases."""
         return f"postgresql://postgres@/{database}?host={self._folder}"

@@ -130,7 +130,7 @@ def _engine(url: URL) -> Engine:
     except ImportError as error:
         raise MissingExtra(
             "a store in PostgreSQL needs psycopg",
-            "--store",
+            "",
             "pip install 'train-postmortem[triage,postgres]'",
         ) from error
 

@@ -1,6 +1,6 @@
 """The way into the store, which says what is missing before anything heavy is imported.
 
-In: a path or a URL. Out: an opened `Store`. Not here: what a store can do (`store.kept`).
+In: a path or a URL. Out: an opened `Store`. Not here: what a store can do (`store.opened_store`).
 """
 
 import importlib
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from postmortem.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from postmortem.store.kept import Store
+    from postmortem.store.opened_store import Store
 
 
 def open_store(named: str | Path) -> "Store":
@@ -29,5 +29,5 @@ def open_store(named: str | Path) -> "Store":
         raise MissingExtra(
             "a store needs SQLAlchemy and Alembic", "", "pip install 'train-postmortem[triage]'"
         )
-    store: Store = importlib.import_module("postmortem.store.kept").opened(named)
+    store: Store = importlib.import_module("postmortem.store.opened_store").opened(named)
     return store

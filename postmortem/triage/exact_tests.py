@@ -8,6 +8,7 @@ In: counts. Out: probabilities. Not here: what is counted (`triage.uneven_nodes`
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -59,6 +60,7 @@ def chance_of_as_many(urns: Iterable[Urn], observed: int) -> float:
     return min(1.0, max(SMALLEST, float(math.fsum(above))))
 
 
+@lru_cache(maxsize=4096)
 def _hypergeometric(urn: Urn) -> _Spread:
     """Give how many failed ones are among the drawn, by the ratios of neighbouring terms."""
     lowest = max(0, urn.drawn + urn.failed - urn.total)

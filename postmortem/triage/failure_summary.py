@@ -16,6 +16,7 @@ from typing import Final
 
 from postmortem.compare.line_noise import says_nothing, wording
 from postmortem.gathering.frames import framed, is_exception_line, is_library
+from postmortem.inference.rules import WEIGHTS
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import Said
@@ -118,7 +119,8 @@ def _deciding(analysis: Analysis, cause: str | None) -> Evidence[Said] | None:
     told: Cause[Said] | None = next((one for one in analysis.causes if one.id == cause), None)
     if told is None:
         return None
-    speaking = [item for item in told.evidence if item.kind in _DECIDING and item.weight > 0]
+    least = WEIGHTS["weak"]
+    speaking = [one for one in told.evidence if one.kind in _DECIDING and one.weight > least]
     first = analysis.first_failure
     place = (first.source, first.line) if first is not None else None
     return min(
@@ -211,12 +213,14 @@ def _exception(line: str) -> str:
 def _own_frame(analysis: Analysis, hit: SignatureHit[Said] | None) -> str:
     """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
     first = analysis.first_failure
-    if hit is not None and (first is None or (first.source, first.line) != (hit.source, hit.line)):
-        return _quoted_frame(analysis, hit.source, hit.line)
-    if first is None:
-        return ""
-    told = _placed(first.frame.file, first.frame.function) if first.frame is not None else ""
-    return told or _quoted_frame(analysis, first.source, first.line)
+    place = (hit.source, hit.line) if hit is not None else None
+    quoted = _quoted_frame(analysis, *place) if place is not None else ""
+    if first is None or quoted:
+        return quoted
+    is_there = place is None or (first.source == place[0] and first.line <= place[1])
+    frame = first.frame if is_there else None
+    told = _placed(frame.file, frame.function) if frame is not None else ""
+    return told or (_quoted_frame(analysis, first.source, first.line) if place is None else "")
 
 
 def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
@@ -226,7 +230,7 @@ def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
     """
     own, is_whole = "", False
     for text in _rows_before(analysis, source, line):
-        if text.lstrip().startswith("Traceback (most recent call last)"):
+        if "Traceback (most recent call last)" in text:
             own, is_whole = "", True
         elif (match := framed(text)) is not None and not is_library(match["file"]):
             own = _placed(match["file"], match["function"] or "") or own

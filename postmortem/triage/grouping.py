@@ -114,10 +114,10 @@ def sorted_out(
         parts = parts_of(file.name)
         if parts.packed and file.name[: -len(parts.packed)] in names:
             left.add(file.location, _twice(parts.packed))
-        elif is_log(file.name, parts):
-            logs.append(NamedFile(file, parts))
         elif (why := reason_by_name(PurePath(file.location))) and not file.name.endswith(".py"):
             left.add(file.location, why)
+        elif is_log(file.name, parts):
+            logs.append(NamedFile(file, parts))
         else:
             beside.append(file)
     return logs, beside

@@ -175,9 +175,11 @@ def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
     try:
         for file in files:
             path = folder / file.name
+            if ".." in path.parts or not path.is_relative_to(folder):
+                raise ValueError(file.name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.symlink_to(Path(file.location).absolute())
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _unreadable(str(folder), error) from error
     return [files[0].name] if len(files) == 1 and "/" not in files[0].name else ["job"]
 

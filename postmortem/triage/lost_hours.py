@@ -24,6 +24,10 @@ _DAILY_UP_TO: Final = 60 * _DAY
 _MOST_BUCKETS: Final = 1000
 """Beyond, buckets without jobs are left out: one wrong clock makes decades of them."""
 
+_FIRST: Final = -62_135_596_800.0
+_LAST: Final = 253_402_300_799.0
+"""The first and the last second of the calendar, from 1970."""
+
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -174,6 +178,6 @@ def _bucket(begin: int, width: int, jobs: Sequence[JudgedJob]) -> Bucket:
 
 def iso(seconds: float) -> str:
     """Give UTC seconds as ISO 8601; years that no calendar has are cut to its bounds."""
-    bounded = min(max(seconds, 0.0), 253_402_300_799.0)
+    bounded = min(max(seconds, _FIRST), _LAST)
     told = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=bounded)
     return told.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -38,6 +38,8 @@ _TRACKERS: Final = frozenset(
 _REDIRECTED: Final = frozenset({"", "error"})
 _DIGITS: Final = re.compile(r"\d+")
 _MOST_LOCAL: Final = 64
+_FEWEST_LETTERS: Final = 3
+"""Of a folder's name that is looked for within those of its files."""
 
 Signature = frozenset[tuple[str, int]]
 
@@ -142,7 +144,8 @@ def _is_by_names(folder: Studied, *, is_like_siblings: bool) -> bool:
     if is_like_siblings and len(folder.groups) > 1:
         return True
     if specific < 2:
-        return bool(len(folder.groups) > 1 or folder.beside or of_folder)
+        is_several = not specific and any(len(logs) > 1 for logs in folder.groups.values())
+        return bool(len(folder.groups) > 1 or folder.beside or of_folder or is_several)
     return len(processes) >= specific
 
 
@@ -156,7 +159,10 @@ def repeated(folders: Iterable[Studied]) -> list[bool]:
 def _signature(folder: Studied) -> Signature:
     """Give the names of a folder's logs; none where they count jobs, or a scheduler told them."""
     own = folder.tree.name
-    stems = [stem.replace(own, "%x") if own else stem for stem, _ in folder.groups]
+    stems = [
+        stem.replace(own, "%x") if len(own) >= _FEWEST_LETTERS else stem
+        for stem, _ in folder.groups
+    ]
     skeletons = {_DIGITS.sub("#", stem) for stem in stems}
     if folder.scheduled or len(stems) < 2 or len(skeletons) < len(stems):
         return frozenset()

@@ -96,13 +96,14 @@ def a_triage(jobs: int = 10_000, *, groups: int = 60, has_hours: bool = True) ->
                 "failed": rows[at][0],
                 "succeeded": f"{rows[at][0].split('.')[0]}.2",
                 "cause": causes[rows[at][3]]["cause"] if rows[at][3] is not None else None,
-                "changed": {"nodes": at % 2 == 0},
+                "changed": {"nodes": at % 2 == 0, "gpus": False, "image": at % 5 == 3},
+                "hint": both("a hint, no proof", "只是线索，不是证明") if at == 2 else None,
             }
             for at in range(min(jobs, 30))
         ],
         "advice": {
             cause: {
-                "retry": ("yes", "no", "after-change")[at % 3],
+                "retry": ("yes", "no", "after-change", "unknown")[at % 4],
                 "text": both(f"{9 - at} of 9 repeats went through", f"重试 9 次，成功 {9 - at} 次"),
             }
             for at, (cause, *_) in enumerate(CAUSES)
@@ -127,7 +128,7 @@ def a_hostile_triage() -> dict[str, Any]:
     for cause in value["causes"]:
         cause["title"] = both(HOSTILE, HOSTILE)
     for node in value["nodes"]:
-        node |= {"node": node["node"] + HOSTILE, "witness": STEERING}
+        node |= {"node": node["node"] + HOSTILE, "text": both(STEERING, HOSTILE)}
     for named in (*value["users"], *value["images"]):
         named["name"] += HOSTILE
     for again in value["retried"]:
@@ -147,7 +148,6 @@ def _group(number: int, chance: random.Random) -> dict[str, Any]:
         "jobs": 0,
         "gpu_hours": None,
         "is_new": number % 9 == 2,
-        "is_known_before": number % 9 != 2,
         "nodes": 0,
         "users": 0,
         "example": "",
@@ -206,7 +206,7 @@ def _count(groups: list[dict[str, Any]], rows: list[list[Any]]) -> None:
 
 def _causes(rows: list[list[Any]]) -> list[dict[str, Any]]:
     titles = {cause: (category, both(en, zh)) for cause, category, en, zh in CAUSES}
-    titles[None] = ("", both("No cause named", "未能指出原因"))  # type: ignore[index]
+    titles[None] = ("", None)  # type: ignore[index, assignment]
     found = []
     for cause, (category, title) in titles.items():
         own = [row for row in rows if row[5] is not None and row[5]["cause"] == cause]
@@ -243,9 +243,9 @@ def _trend(rows: list[list[Any]], causes: list[dict[str, Any]]) -> list[dict[str
         own = [row for row in rows if row[9] and span[0] <= row[9] < span[1]]
         count: dict[str, int] = {}
         for row in own:
-            if row[3] is not None and (cause := causes[row[3]]["cause"]):
-                count[cause] = count.get(cause, 0) + 1
-        found.append({"from": span[0], "to": span[1], "jobs": len(own), "causes": count})
+            cause = "" if row[3] is None else causes[row[3]]["cause"] or ""
+            count[cause] = count.get(cause, 0) + 1
+        found.append({"from": span[0], "to": span[1], "jobs": len(own) + 5, "causes": count})
     return found
 
 
@@ -267,7 +267,16 @@ def _nodes(rows: list[list[Any]], causes: list[dict[str, Any]]) -> list[dict[str
             "p": 1e-9 if at < 3 else 0.3,
             "q": 1e-7 if at < 3 else 0.6,
             "is_outlier": at < 3,
-            "witness": "NVRM: Xid (PCI:0000:c1:00): 79" if at == 0 else None,
+            "alike": ["gpu-190", "gpu-191"] if at == 1 else [],
+            "witness": both("its log names Xid 79", "其日志指出 Xid 79") if at == 0 else None,
+            "text": both(
+                f"{one['failed']} jobs failed here, more than on others with like jobs; "
+                + ("its log names Xid 79" if at == 0 else "the counts do not show why"),
+                f"此处有 {one['failed']} 个作业失败，多于其他节点；"
+                + ("其日志指出 Xid 79" if at == 0 else "计数本身不说明原因"),
+            )
+            if at < 3
+            else None,
         }
     return listed
 
@@ -275,8 +284,10 @@ def _nodes(rows: list[list[Any]], causes: list[dict[str, Any]]) -> list[dict[str
 def _totals_of(rows: list[list[Any]], column: int) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        one = found.setdefault(row[column], {"name": row[column], "jobs": 0, "gpu_hours": None})
+        name = row[column]
+        one = found.setdefault(name, {"name": name, "jobs": 0, "failed": 0, "gpu_hours": None})
         one["jobs"] += 1
+        one["failed"] += 1
         if row[8] is not None:
             one["gpu_hours"] = round((one["gpu_hours"] or 0) + row[8], 2)
     return sorted(found.values(), key=lambda one: -one["jobs"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -14,7 +14,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """What names an empty store."""
     if request.param == "sqlite":
         return str(tmp_path / "store.sqlite")
-    return str(request.getfixturevalue("postgresql").new_database())
+    return str(request.getfixturevalue("postgresql").new_schema())
 
 
 @pytest.fixture

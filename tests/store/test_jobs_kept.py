@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import (
     AllocationRow,
     AnalysisRow,

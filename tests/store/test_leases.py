@@ -2,10 +2,11 @@
 
 import multiprocessing
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisRow, AnalysisSummary
 
 OWNERS = 3
@@ -88,6 +89,20 @@ def test_the_summaries_of_a_triage_come_by_key(store: Store) -> None:
     assert [summary.key for summary in store.analyses.of_triage(triage)] == KEYS[3:]
     assert [summary.key for summary in store.analyses.summaries(reversed(KEYS))] == KEYS[3:]
     assert len(store.analyses.states(KEYS)) == len(KEYS)
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    """One renews while others claim and keep; each key is granted once."""
+
+    def work(number: int) -> list[str]:
+        granted = store.analyses.claim(KEYS[:400], f"thread {number}", 60)
+        store.analyses.renew(f"thread {number}", 60)
+        store.analyses.keep(map(kept, granted))
+        return granted
+
+    with ThreadPoolExecutor(4) as pool:
+        granted = list(pool.map(work, range(4)))
+    assert sorted(key for some in granted for key in some) == KEYS[:400]
 
 
 def claims(url: str, owner: str, begin: Any, told: Any) -> None:

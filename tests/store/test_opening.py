@@ -13,8 +13,8 @@ from sqlalchemy import inspect, text
 
 from postmortem.errors import InputError, MissingExtra, PostmortemError, UsageError
 from postmortem.store.entrance import open_store
-from postmortem.store.kept import Store
 from postmortem.store.migrating import settings
+from postmortem.store.opened_store import Store
 from postmortem.store.store_tables import METADATA, REVISION_TABLE
 
 if TYPE_CHECKING:
@@ -230,3 +230,17 @@ def test_a_part_of_a_transaction_is_not_kept(store: Store) -> None:
     with pytest.raises(InputError):
         insert_twice()
     assert list(store.allocations.all()) == []
+
+
+def test_a_step_that_breaks_off_leaves_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that dies while it makes the tables; the next one makes them all."""
+
+    def break_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("alembic.op.create_index", break_off)
+        with pytest.raises(KeyboardInterrupt):
+            open_store(url)
+    with open_store(url) as store:
+        assert store.triages.begin({}, 1.0) == 1

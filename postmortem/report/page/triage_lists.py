@@ -25,6 +25,7 @@ _NAMED: Final = 50
 """Users and images at most."""
 _CAUSES_OF_NODE: Final = 3
 _EXAMPLES: Final = 3
+_CHANGES: Final = ("nodes", "gpus", "image")
 _Value = Mapping[str, Any]
 
 
@@ -34,13 +35,13 @@ def nodes(value: _Value, language: str) -> dict[str, Any]:
     titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
     ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
     return {
-        "rows": [_node_row(node, titles) for node in ordered[:MOST_NODES]],
+        "rows": [_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
         "left": max(0, len(ordered) - MOST_NODES),
     }
 
 
-def _node_row(node: _Value, titles: Mapping[str | None, str]) -> dict[str, Any]:
+def _node_row(node: _Value, titles: Mapping[str | None, str], language: str) -> dict[str, Any]:
     most = sorted(node["causes"].items(), key=lambda pair: (-pair[1], pair[0]))
     return {
         "pick": Pick("node", node["node"], node["node"]),
@@ -52,8 +53,10 @@ def _node_row(node: _Value, titles: Mapping[str | None, str]) -> dict[str, Any]:
         "causes": [
             (Pick("cause", cause, titles.get(cause, cause)), count(jobs))
             for cause, jobs in most[:_CAUSES_OF_NODE]
+            if cause
         ],
-        "witness": node["witness"] or "",
+        "told": worded(node.get("text"), language) or worded(node["witness"], language),
+        "alike": list(node.get("alike") or ()),
     }
 
 
@@ -66,7 +69,9 @@ def users_and_images(value: _Value) -> list[dict[str, Any]]:
                 (
                     Pick("user" if kind == "users" else "", one["name"], one["name"]),
                     count(one["jobs"]),
+                    count(one.get("failed")),
                     hours(one["gpu_hours"]),
+                    hours(one.get("lost_gpu_hours")),
                 )
                 for one in value[kind][:_NAMED]
             ],
@@ -95,11 +100,21 @@ def retried(value: _Value, language: str) -> dict[str, Any]:
                     one["cause"] or NO_CAUSE,
                     titles.get(one["cause"]) or one["cause"] or told["unnamed"],
                 ),
-                NOTHING_TOLD if moved is None else told["yes" if moved else "no"],
+                _changed(one["changed"], language),
+                worded(one.get("hint"), language),
             )
-            for one, moved in zip(value["retried"], moves, strict=True)
+            for one in value["retried"]
         ],
     }
+
+
+def _changed(changed: Mapping[str, bool | None], language: str) -> str:
+    """Name what the scheduler knows to have changed between two runs."""
+    told = TRIAGE[language]
+    listed = [told[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
+    if listed:
+        return told["joint"].join(listed)
+    return NOTHING_TOLD if None in changed.values() or not changed else told["changed.nothing"]
 
 
 def unjudged(rows: Sequence[_Value], language: str, state_names: Mapping[str, str]) -> list[Any]:

@@ -23,6 +23,8 @@ from postmortem.report.words import Words
 from postmortem.report.words.triage_words import TRIAGE
 
 MOST_GROUPS: Final = 200
+_HEALTHY: Final = "healthy."
+"""How the causes begin that are none."""
 _Value = Mapping[str, Any]
 
 
@@ -64,7 +66,7 @@ def _lead(value: _Value, language: str) -> str:
         jobs=count(totals["jobs"]),
         groups=count(len(value["groups"])),
     )
-    first = next((one for one in value["causes"] if one["cause"]), None)
+    first = next((one for one in value["causes"] if one["cause"] and not _is_healthy(one)), None)
     if first is None:
         return said
     gap = " " if language == "en" else ""
@@ -116,11 +118,16 @@ def _cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[
         "pick": Pick("cause", one["cause"] or NO_CAUSE, named(one, language, told["unnamed"])),
         "id": one["cause"] or "",
         "width": f"{width:.1f}",
+        "is_healthy": _is_healthy(one),
         "jobs": count(one["jobs"]),
         "share": rate(one["jobs"], value["totals"]["judged"]),
         "hours": hours(one["gpu_hours"]),
         "groups": count(one["groups"]),
     }
+
+
+def _is_healthy(one: _Value) -> bool:
+    return (one["cause"] or "").startswith(_HEALTHY)
 
 
 def groups(value: _Value, words: Words) -> list[dict[str, Any]]:
@@ -133,8 +140,7 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
     advice = value["advice"].get(group["cause"] or "")
     retry = _retry(group["retry"], words)
     if advice:
-        said = (_retry(advice["retry"], words), worded(advice["text"], language))
-        retry = words("semicolon").join(part for part in said if part)
+        retry = worded(advice["text"], language) or _retry(advice["retry"], words)
     sure = group["probability"]
     return {
         "pick": _group_pick(group, language),
@@ -144,8 +150,8 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
         "template": group["template"] or "",
         "jobs": count(group["jobs"]),
         "hours": hours(group["gpu_hours"]),
-        "nodes": count(group["nodes"]),
-        "users": count(group["users"]),
+        "nodes": count(group["nodes"] or None),
+        "users": count(group["users"] or None),
         "fix": worded(group["fix"], language),
         "retry": retry,
         "whose": words.either("whose", group["whose"]) if group["whose"] else "",

@@ -1,4 +1,4 @@
-"""When the jobs of a triage ended, by cause: bars, their legend and their values.
+"""When the failed jobs of a triage ended, by cause: bars, their legend and their values.
 
 In: the plain values of `postmortem.triage/1`. Out: plain values for the template. Not here: the
 drawing itself (`page.stacked_bars`).
@@ -10,13 +10,14 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.report.page.stacked_bars import StackedBar, stacked_svg
-from postmortem.report.page.triage_cells import NO_CAUSE, Pick, count, instant, named
+from postmortem.report.page.triage_cells import Pick, count, instant, named
 from postmortem.report.words.triage_words import TRIAGE
 
 _COLOURS: Final = 6
 """Causes with a colour of their own; then the others together, then jobs without a cause."""
 _OTHERS, _REST = 6, 7
-_UNNAMED: Final = ("", "null", NO_CAUSE)
+_UNNAMED: Final = ""
+"""What a span calls failed jobs without a cause."""
 _Value = Mapping[str, Any]
 
 
@@ -43,14 +44,15 @@ def trend_of(value: _Value, language: str) -> dict[str, Any] | None:
     return {
         "drawing": Markup(drawing),  # noqa: S704 -- our own, its texts escaped
         "legend": legend,
-        "head": [told["from"], told["jobs"], *(name.text for _, name in legend)],
+        "head": [told["from"], told["jobs"], told["failed"], *(name.text for _, name in legend)],
         "rows": [
             [
                 bar.label,
+                count(span["jobs"]),
                 count(sum(bar.parts)),
                 *(count(bar.parts[part]) for part in shown),
             ]
-            for bar in bars
+            for bar, span in zip(bars, spans, strict=True)
         ],
     }
 
@@ -59,23 +61,19 @@ def _causes(value: _Value) -> list[str]:
     """Give the causes that have a colour: the most frequent over all spans."""
     total: dict[str, int] = {}
     for span in value["trend"]:
-        for cause, jobs in _named(span).items():
-            total[cause] = total.get(cause, 0) + jobs
+        for cause, jobs in span["causes"].items():
+            if cause != _UNNAMED:
+                total[cause] = total.get(cause, 0) + jobs
     return sorted(total, key=lambda cause: (-total[cause], cause))[:_COLOURS]
 
 
-def _named(span: _Value) -> dict[str, int]:
-    """Give the jobs of a span by cause, those without one apart."""
-    return {cause: jobs for cause, jobs in span["causes"].items() if cause not in _UNNAMED}
-
-
 def _parts(span: _Value, causes: Sequence[str]) -> list[int]:
-    """Split the jobs of a span: causes with a colour, others, none."""
-    by_cause = _named(span)
+    """Split the failed jobs of a span: causes with a colour, others, none."""
+    by_cause = span["causes"]
     own = [by_cause.get(cause, 0) for cause in causes]
     own += [0] * (_COLOURS - len(own))
-    named_jobs = sum(by_cause.values())
-    return [*own, named_jobs - sum(own), max(0, span["jobs"] - named_jobs)]
+    rest = by_cause.get(_UNNAMED, 0)
+    return [*own, sum(by_cause.values()) - sum(own) - rest, rest]
 
 
 def _legend(
@@ -84,5 +82,5 @@ def _legend(
     if part == _OTHERS:
         return part, Pick("", "", told["trend.others"])
     if part == _REST:
-        return part, Pick("cause", NO_CAUSE, told["trend.rest"])
+        return part, Pick("", "", told["trend.rest"])
     return part, Pick("cause", causes[part], titles.get(causes[part], causes[part]))

@@ -22,14 +22,13 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "judged": "Judged",
         "judged.note": "{count} could not be judged",
         "lost": "GPU-hours lost",
+        "lost.short": "GPU-h lost",
         "lost.note": "of {hours} in all",
         "lost.none": "the scheduler told no GPU-hours",
         "unclassified": "Without a cause",
         "unclassified.note": "{count} of the jobs that are judged",
         "healthy": "Show no failure",
         "change": "Since the last triage",
-        "change.new": "{count} new groups",
-        "change.gone": "{count} groups vanished",
         "new": "New groups",
         "new.none": "No group is new.",
         "vanished": "Vanished groups",
@@ -68,24 +67,23 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "whose": "Lies",
         "probability": "probability {value}",
         "report": "report of its first job",
-        "show": "show its jobs",
         "draft": "Drafted signature",
         "draft.note": "A draft: check it against the jobs before it is used.",
-        "trend": "When they ended",
-        "trend.note": "Jobs by the time of their end (UTC), by cause.",
+        "trend": "When they failed",
+        "trend.note": "Failed jobs by the time of their end (UTC) and by cause.",
         "trend.described": (
-            "{buckets} spans from {first} to {last}; most jobs in one: {most}, from {when}."
+            "{buckets} spans from {first} to {last}; most failed jobs in one: {most}, from {when}."
         ),
         "trend.others": "other causes",
-        "trend.rest": "without a cause",
+        "trend.rest": "cause not known",
         "from": "From",
         "values": "Values",
         "nodes": "Nodes",
         "nodes.note": (
-            "Expected: the failures if every node failed as often as the others with the same"
-            " jobs. q: how surprising the count is, after all nodes were looked at. A marked node"
-            " fails more often than chance explains. That is no proof of a fault: its jobs may"
-            " differ from the others. Look at it before it is taken out."
+            "Expected: the failures, had those of each kind of job been spread evenly. q: how"
+            " surprising the count is, after all nodes were looked at. A marked node fails more"
+            " often than chance explains. That is no proof of a fault: its jobs may differ from"
+            " the others. Look at it before it is taken out."
         ),
         "nodes.none": "No node fails more often than chance explains.",
         "nodes.left": "{count} more nodes are not listed here.",
@@ -96,7 +94,7 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "q": "q",
         "outlier": "more than chance explains",
         "top-causes": "Causes",
-        "witness": "Witness",
+        "alike": "Had the very same jobs, so they cannot be told apart: {nodes}",
         "users": "Users and images",
         "users.list": "Users",
         "images.list": "Images",
@@ -108,12 +106,15 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
             "The same work, run again, went through: {moved} times on other nodes, {same} times"
             " on the same ones."
         ),
-        "retried.none": "No failed job is known to have gone through later.",
         "retried.failed": "Failed job",
         "retried.succeeded": "Succeeded as",
-        "retried.nodes": "Other nodes",
+        "retried.changed": "Changed",
+        "changed.nodes": "nodes",
+        "changed.gpus": "number of GPUs",
+        "changed.image": "image",
+        "changed.nothing": "nothing",
+        "joint": ", ",
         "unjudged": "Jobs that could not be judged",
-        "unjudged.none": "Every job is judged.",
         "state": "State",
         "reason": "Reason",
         "examples": "For example",
@@ -137,8 +138,6 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "skip": "To the summary",
         "more": "{count} more",
         "none": "–",
-        "yes": "yes",
-        "no": "no",
     },
     "zh": {
         "title": "失败作业分诊",
@@ -154,14 +153,13 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "judged": "已判断",
         "judged.note": "{count} 个无法判断",
         "lost": "损失的 GPU 小时",
+        "lost.short": "损失",
         "lost.note": "总计 {hours}",
         "lost.none": "调度器没有给出 GPU 小时",
         "unclassified": "未指出原因",
         "unclassified.note": "已判断作业中的 {count} 个",
         "healthy": "未见故障",
         "change": "与上次分诊相比",
-        "change.new": "新增 {count} 组",
-        "change.gone": "消失 {count} 组",
         "new": "新出现的组",
         "new.none": "没有新出现的组。",
         "vanished": "已消失的组",
@@ -192,21 +190,20 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "whose": "问题所在",
         "probability": "概率 {value}",
         "report": "首个作业的报告",
-        "show": "查看其作业",
         "draft": "特征草稿",
         "draft.note": "这只是草稿：使用前请对照作业核实。",
-        "trend": "结束时间",
-        "trend.note": "按结束时间（UTC）和原因统计的作业数。",
+        "trend": "失败时间",
+        "trend.note": "按结束时间（UTC）和原因统计的失败作业。",
         "trend.described": (
-            "{first} 至 {last}，共 {buckets} 段；作业最多的一段有 {most} 个，始于 {when}。"
+            "{first} 至 {last}，共 {buckets} 段；失败最多的一段有 {most} 个，始于 {when}。"
         ),
         "trend.others": "其他原因",
-        "trend.rest": "未指出原因",
+        "trend.rest": "原因不明",
         "from": "起始",
         "values": "数值",
         "nodes": "节点",
         "nodes.note": (
-            "期望：假如每个节点在同样的作业下与其他节点一样常失败，应有的失败次数。q："
+            "预期：假如每类作业的失败均匀分布，应有的失败次数。q："
             "考虑到检查了所有节点之后，这一次数有多意外。被标出的节点失败次数超出偶然。"
             "这不能证明节点有故障：它承担的作业可能与其他节点不同。下线之前请先检查。"
         ),
@@ -215,11 +212,11 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "node": "节点",
         "node.jobs": "其上作业",
         "failed": "失败",
-        "expected": "期望",
+        "expected": "预期",
         "q": "q",
         "outlier": "超出偶然",
         "top-causes": "原因",
-        "witness": "旁证",
+        "alike": "承担了完全相同的作业，无法区分：{nodes}",
         "users": "用户与镜像",
         "users.list": "用户",
         "images.list": "镜像",
@@ -228,12 +225,15 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "users.left": "另有 {count} 项未列出。",
         "retried": "先失败、后成功",
         "retried.note": "同样的工作重跑后成功：换节点 {moved} 次，节点不变 {same} 次。",
-        "retried.none": "没有已知后来成功的失败作业。",
         "retried.failed": "失败的作业",
         "retried.succeeded": "成功的作业",
-        "retried.nodes": "换了节点",
+        "retried.changed": "变化",
+        "changed.nodes": "节点",
+        "changed.gpus": "GPU 数",
+        "changed.image": "镜像",
+        "changed.nothing": "无",
+        "joint": "、",
         "unjudged": "无法判断的作业",
-        "unjudged.none": "所有作业都得到了判断。",
         "state": "状态",
         "reason": "理由",
         "examples": "例如",
@@ -254,7 +254,5 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "skip": "跳到摘要",
         "more": "另有 {count} 项",
         "none": "–",
-        "yes": "是",
-        "no": "否",
     },
 }

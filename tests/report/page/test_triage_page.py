@@ -87,7 +87,7 @@ def test_every_part_is_told(value: dict[str, Any]) -> None:
         "Ask for less memory, or for more nodes",
         "draft.case-",
         "more than chance explains",
-        "NVRM: Xid",
+        "its log names Xid 79",
         "its log is broken: crashed",
         "registry.local/train:24.09-py3",
         "15 times on other nodes, 15 times on the same ones",
@@ -141,7 +141,7 @@ def test_no_name_steers_the_page() -> None:
     assert all(link.startswith(("#", quote("<"))) for link in page.of("href"))
     assert "img" not in {tag for tag, _ in page.tags}
     rows = data_of(text)["rows"]
-    assert {row[11] for row in rows} <= {0, 1, quote(HOSTILE)}
+    assert all(row[11] == 0 or row[11].startswith(quote("</script>")) for row in rows)
 
 
 @pytest.mark.parametrize("phrases", [TRIAGE, JOB_TABLE], ids=["page", "table"])
