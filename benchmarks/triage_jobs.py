@@ -8,7 +8,7 @@ lines of the same shape; sizes are log-uniform. Layouts are mixed as on a cluste
 
     FOLDER/logs/slurm-<id>.out, .err, some .gz        half of the jobs that have one log
     FOLDER/runs/<user>/<name>-<id>/…                  jobs of many files, as they were recorded
-    FOLDER/pods/<space>_<name>-<id>_<uid>/trainer/0.log   with the container's stamps
+    FOLDER/pods/<space>_<name>-<id>-worker-0_<uid>/trainer/0.log   with the container's stamps
     FOLDER/experiments/<user>/<name>_<id>.log, .log.gz, .log.zst
 
 Beside FOLDER, so that no triage takes them for logs: FOLDER.truths.jsonl (a line a job: `job`,
@@ -53,7 +53,7 @@ POISON_ID: Final = 9_000_000
 HUGE_ID: Final = 8_000_000
 LEAST: Final = 20_000
 MEDIAN: Final = 316_000
-MIDDLE: Final = 150_000
+MIDDLE: Final = 130_000
 SMALL: Final = (5_000, 60_000)
 HEALTHY_SHARE: Final = 0.4
 VARIED_SHARE: Final = 0.6
