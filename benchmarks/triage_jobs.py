@@ -32,7 +32,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -180,7 +180,7 @@ def _allotted(wanted: Wanted, index: int) -> Allotted:
         draw, FIRST_ID + index, _label(_case(wanted, index)), after=after
     )
     if index % REQUEUED_EVERY == REQUEUED_EVERY - 1 and job.end is not None:
-        return cluster_records.replace(job, attempt=2)
+        return replace(job, attempt=2)
     return job
 
 
@@ -212,7 +212,8 @@ def made(wanted: Wanted, index: int) -> Made:
         "states": ["judged"],
         "bytes": sum(map(len, coded.values())),
     }
-    return Made(coded, truth, allotted)
+    log = "" if layout == "pod" else max(coded)
+    return Made(coded, truth, replace(allotted, log=log))
 
 
 def _written(
@@ -380,7 +381,7 @@ def _noted(wanted: Wanted, rows: list[tuple[dict[str, Any], Allotted]]) -> list[
     beside(wanted.folder, ".generated.json").write_text(json.dumps(told), encoding="utf-8")
     folder = beside(wanted.folder, ".scheduler")
     folder.mkdir(exist_ok=True)
-    cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)])
+    cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)], wanted.folder)
     return rows_of(truths)
 
 
