@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import random
 import re
+import uuid
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -45,10 +46,11 @@ def laid_out(
         }
     text = texts[""]
     is_unpaced = label["cause"].partition(".")[0] not in PACED
-    if chance < 0.1 and is_unpaced and not TIME.search(text):
-        uid = f"{draw.randrange(16**8):08x}-{draw.randrange(16**4):04x}"
-        return "pod", {f"pods/train_{job.name}-{number}_{uid}/trainer/0.log": _stamped(text, job)}
-    if chance < 0.2:
+    if chance < 0.15 and is_unpaced and not TIME.search(text):
+        uid = str(uuid.UUID(int=draw.getrandbits(128), version=4))
+        pod = f"pods/train_{job.name}-{number}-worker-0_{uid}"
+        return "pod", {f"{pod}/trainer/0.log": _stamped(text, job)}
+    if chance < 0.25:
         return "folder", {f"{folder}/train.log": text}
     if chance < 0.5:
         packing = draw.choice(("", "", "", ".gz", ".zst"))

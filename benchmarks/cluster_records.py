@@ -39,7 +39,7 @@ BEGIN: Final = 1_793_577_600.0
 WEEKS: Final = 14 * 86_400.0
 PIPE: Final = (
     "JobIDRaw|JobName|User|Account|Partition|NodeList|NNodes|AllocTRES|State|ExitCode|Submit|Start"
-    "|End|ElapsedRaw|Restarts|WorkDir"
+    "|End|ElapsedRaw|Restarts|WorkDir|StdOut"
 )
 
 
@@ -63,6 +63,8 @@ class Allotted:
     folder: str
     attempt: int = 1
     retry_of: int | None = None
+    log: str = ""
+    """Where standard output went, below the tree; nothing for a pod."""
 
 
 def allotted(
@@ -134,10 +136,12 @@ def _state(draw: random.Random, label: dict[str, Any]) -> tuple[str, int]:
     return "FAILED", status if isinstance(status, int) and status > 0 else 1
 
 
-def write(folder: Path, jobs: Sequence[Allotted]) -> None:
-    """Write `sacct.json` and `sacct.txt` with the same jobs, by id."""
+def write(folder: Path, jobs: Sequence[Allotted], tree: Path) -> None:
+    """Write `sacct.json` and `sacct.txt` with the same jobs, by id; their logs lie in the tree."""
     attempts = [
-        one for job in sorted(jobs, key=lambda job: job.scheduler_id) for one in _attempts(job)
+        replace(one, log=str(tree.absolute() / one.log) if one.log else "")
+        for job in sorted(jobs, key=lambda job: job.scheduler_id)
+        for one in _attempts(job)
     ]
     with (folder / "sacct.json").open("w", encoding="utf-8") as stream:
         stream.write('{"meta": {"plugin": {"name": "slurmdbd"}}, "errors": [], "jobs": [\n')
@@ -172,6 +176,7 @@ def _as_json(job: Allotted) -> dict[str, Any]:
         "restart_cnt": job.attempt - 1,
         "container": job.image,
         "working_directory": job.folder,
+        "standard_output": job.log,
         "state": {"current": [job.state], "reason": "None"},
         "exit_code": {
             "status": ["SUCCESS" if job.state == "COMPLETED" else "ERROR"],
@@ -221,6 +226,7 @@ def _as_pipe(job: Allotted) -> Iterable[str]:
                 str(elapsed),
                 str(job.attempt - 1),
                 "" if step else job.folder,
+                "" if step else job.log,
             )
         )
 

@@ -24,6 +24,8 @@ PIECE: Final = re.compile(
     r"|(?<![\w.\[#])(?P<number>[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w:]|\.\d)"
 )
 STAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*Z ")
+TALK: Final = tuple(line for line in CHATTER if not re.search(r"\d\d:\d\d:\d\d", line))
+"""Without a clock, which would stand still."""
 FEWEST: Final = 3
 """Records of one shape, below which it is no series."""
 TALKING_SHARE: Final = 0.3
@@ -233,7 +235,7 @@ def _said(number: int, draw: random.Random) -> str:
     """A line that says nothing of a failure."""
     kind = draw.randrange(8)
     if kind < 2:
-        return CHATTER[draw.randrange(len(CHATTER))]
+        return TALK[draw.randrange(len(TALK))]
     if kind < 5:
         return (
             f"INFO:data:shard {number:06d}: {draw.randrange(10**4, 10**5)} samples,"

@@ -8,7 +8,7 @@ lines of the same shape; sizes are log-uniform. Layouts are mixed as on a cluste
 
     FOLDER/logs/slurm-<id>.out, .err, some .gz        half of the jobs that have one log
     FOLDER/runs/<user>/<name>-<id>/…                  jobs of many files, as they were recorded
-    FOLDER/pods/<space>_<name>-<id>_<uid>/trainer/0.log   with the container's stamps
+    FOLDER/pods/<space>_<name>-<id>-worker-0_<uid>/trainer/0.log   with the container's stamps
     FOLDER/experiments/<user>/<name>_<id>.log, .log.gz, .log.zst
 
 Beside FOLDER, so that no triage takes them for logs: FOLDER.truths.jsonl (a line a job: `job`,
@@ -32,7 +32,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -53,7 +53,7 @@ POISON_ID: Final = 9_000_000
 HUGE_ID: Final = 8_000_000
 LEAST: Final = 20_000
 MEDIAN: Final = 316_000
-MIDDLE: Final = 150_000
+MIDDLE: Final = 130_000
 SMALL: Final = (5_000, 60_000)
 HEALTHY_SHARE: Final = 0.4
 VARIED_SHARE: Final = 0.6
@@ -180,7 +180,7 @@ def _allotted(wanted: Wanted, index: int) -> Allotted:
         draw, FIRST_ID + index, _label(_case(wanted, index)), after=after
     )
     if index % REQUEUED_EVERY == REQUEUED_EVERY - 1 and job.end is not None:
-        return cluster_records.replace(job, attempt=2)
+        return replace(job, attempt=2)
     return job
 
 
@@ -212,7 +212,8 @@ def made(wanted: Wanted, index: int) -> Made:
         "states": ["judged"],
         "bytes": sum(map(len, coded.values())),
     }
-    return Made(coded, truth, allotted)
+    log = "" if layout == "pod" else max(coded)
+    return Made(coded, truth, replace(allotted, log=log))
 
 
 def _written(
@@ -380,7 +381,7 @@ def _noted(wanted: Wanted, rows: list[tuple[dict[str, Any], Allotted]]) -> list[
     beside(wanted.folder, ".generated.json").write_text(json.dumps(told), encoding="utf-8")
     folder = beside(wanted.folder, ".scheduler")
     folder.mkdir(exist_ok=True)
-    cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)])
+    cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)], wanted.folder)
     return rows_of(truths)
 
 

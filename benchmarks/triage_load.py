@@ -170,7 +170,7 @@ def judged(rows: list[dict[str, Any]], truths: list[dict[str, Any]]) -> dict[str
     verdicts: Counter[str] = Counter()
     poison: dict[str, str] = {}
     for row in rows:
-        found = NUMBER.search(f"{row.get('identity', '')} {row.get('title', '')}")
+        found = NUMBER.search(" ".join([row["job"], row["title"], *row["locations"]]))
         truth = by_id.get(int(found[1])) if found else None
         if truth is None:
             verdicts["of no known job"] += 1
@@ -356,8 +356,8 @@ def main() -> None:
     scheduler = triage_jobs.beside(args.tree, ".scheduler") / "sacct.json"
     with tempfile.TemporaryDirectory(prefix="postmortem-load-") as scratch:
         load = Load(
-            args.tree,
-            args.keep or Path(scratch),
+            args.tree.resolve(),
+            (args.keep or Path(scratch)).resolve(),
             tuple(shlex.split(args.command)),
             args.workers,
             args.engine,

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from postmortem.triage.allocations import COMPLETED, Allocation
 
@@ -94,7 +94,7 @@ def _whole_jobs(attempts: Iterable[Allocation]) -> Iterator[Allocation]:
         else:
             yield attempt
     for (_, job, _), rows in parts.items():
-        counts = [row.gpus for row in rows if row.gpus is not None]
+        counts = _told("gpus", rows)
         gpus = sum(counts) if len(counts) == len(rows) else None
         yield replace(_united(job, rows), gpus=gpus)
 
@@ -103,17 +103,21 @@ def _united(job: str, rows: list[Allocation]) -> Allocation:
     """Take records of the same run as one: from the first start to the last end, on all nodes."""
     rows = sorted(rows, key=lambda row: (row.scheduler_id, repr(row)))
     first = next((row for row in rows if row.state not in {"", COMPLETED}), rows[0])
-    starts = [row.start for row in rows if row.start is not None]
-    ends = [row.end for row in rows if row.end is not None]
+    starts, ends = _told("start", rows), _told("end", rows)
     names = {alias for row in rows for alias in (row.scheduler_id, *row.aliases)}
     return replace(
         first,
         scheduler_id=job,
         aliases=tuple(sorted(names - {job})),
         nodes=tuple(dict.fromkeys(node for row in rows for node in row.nodes)),
-        gpus=max((row.gpus for row in rows if row.gpus is not None), default=None),
+        gpus=max(_told("gpus", rows), default=None),
         start=min(starts, default=None),
         end=max(ends, default=None) if len(ends) == len(rows) else None,
-        elapsed=max(filter(None, map(attrgetter("elapsed"), rows)), default=None),
+        elapsed=max(_told("elapsed", rows), default=None),
         name=rows[0].name,
     )
+
+
+def _told(field: str, rows: Iterable[Allocation]) -> list[Any]:
+    """Give a field of all rows that tell it."""
+    return [value for value in map(attrgetter(field), rows) if value is not None]

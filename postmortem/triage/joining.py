@@ -39,12 +39,7 @@ def joined(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> Join
     listed = sorted(jobs, key=lambda job: job.identity)
     known = sorted(allocations, key=lambda one: (one.scheduler_id, one.attempt, repr(one)))
     found = dict(_by_id([job for job in listed if job.scheduler_id], known))
-    latest = [*{(one.cluster, one.scheduler_id): one for one in known}.values()]
-    for of_job, of_allocation in _NAMES:
-        taken = {id(one) for one in found.values()}
-        for job, one in _by_name(listed, latest, of_job, of_allocation):
-            if not job.scheduler_id and job.identity not in found and id(one) not in taken:
-                found[job.identity] = one
+    _join_by_names(found, listed, known)
     taken = {id(one) for one in found.values()}
     return Joined(
         tuple(replace(job, allocation=found.get(job.identity)) for job in listed),
@@ -83,6 +78,18 @@ def _by_attempt(
     for job in jobs:
         if job.attempt in numbered and told.count(job.attempt) == 1:
             yield job.identity, numbered[job.attempt]
+
+
+def _join_by_names(
+    found: dict[str, Allocation], jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
+) -> None:
+    """Add what jobs without an id have a name in common with, and nothing else has."""
+    latest = [*{(one.cluster, one.scheduler_id): one for one in allocations}.values()]
+    for of_job, of_allocation in _NAMES:
+        taken = {id(one) for one in found.values()}
+        for job, one in _by_name(jobs, latest, of_job, of_allocation):
+            if not job.scheduler_id and job.identity not in found and id(one) not in taken:
+                found[job.identity] = one
 
 
 def _by_name(

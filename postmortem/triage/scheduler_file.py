@@ -68,13 +68,7 @@ def _of_json(text: str, where: str, zone: tzinfo | None) -> SchedulerRecords:
     rows = _json_lines(text)
     if rows is not None:
         return _records("json-lines", allocations_in_rows(rows, zone))
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        what = say("the scheduler's JSON breaks off or is broken", "调度器的 JSON 不完整或已损坏")
-        raise InputError(what, f"{where}: {error}", f"write it again, whole; {_MEND}") from error
-    except RecursionError as error:
-        raise _unknown(where) from error
+    value = _whole(text, where)
     jobs = value.get("jobs") if isinstance(value, dict) else value
     if not isinstance(jobs, list):
         raise _unknown(where)
@@ -84,6 +78,16 @@ def _of_json(text: str, where: str, zone: tzinfo | None) -> SchedulerRecords:
     if listed and not any(_tells(job) for _, job in listed):
         raise _unknown(where)
     return _records("json-lines", allocations_in_rows(map(_by_plain_column, listed), zone))
+
+
+def _whole(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        what = say("the scheduler's JSON breaks off or is broken", "调度器的 JSON 不完整或已损坏")
+        raise InputError(what, f"{where}: {error}", f"write it again, whole; {_MEND}") from error
+    except RecursionError as error:
+        raise _unknown(where) from error
 
 
 def _unknown(where: str) -> InputError:

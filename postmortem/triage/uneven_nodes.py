@@ -16,24 +16,19 @@ In: jobs with allocations. Out: a value for each node. Not here: who is told of 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from postmortem.model.said import NOTHING, Said, say
+from postmortem.triage.comparable_jobs import ComparedJob, compared_jobs
 from postmortem.triage.exact_tests import Urn, chance_of_as_many, false_discovery_rates
 from postmortem.triage.hostlists import short_name
 from postmortem.triage.judged_jobs import JudgedJob
+from postmortem.triage.second_witness import hardware_witnesses
 
 LEVEL: Final = 0.05
 """The share of named nodes that may be named wrongly."""
 FEWEST: Final = 3
 """Failed jobs below which a node is not named, however rare failures are elsewhere."""
-_ENOUGH: Final = 5
-"""Jobs from which on a kind is compared by itself; smaller ones are thrown together."""
-_OF_HARDWARE: Final = frozenset(
-    {"cuda.hardware-ecc", "cuda.hardware-xid", "numerics.hardware-corruption"}
-)
-
-Kind = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +54,11 @@ class NodeFigures:
     """What else speaks of a fault of the hardware."""
 
     @property
+    def stands_out(self) -> bool:
+        """Whether its counts are odd enough to be told of, if nothing else explains them."""
+        return self.q is not None and self.q <= LEVEL and self.failed >= FEWEST
+
+    @property
     def text(self) -> Said:
         """Word what the counts show, and no more; nothing for a node that is not named."""
         if not self.is_outlier:
@@ -80,25 +80,16 @@ class NodeFigures:
         return say("{counts}; {why}", "{counts}；{why}", counts=counts, why=why)
 
 
-class _Counted(NamedTuple):
-    """A job as it is counted."""
-
-    nodes: tuple[str, ...]
-    kind: Kind
-    has_failed: bool
-    cause: str
-
-
 def node_figures(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
     """Compare the nodes; named ones first, then by probability and name."""
     listed = sorted(jobs, key=lambda job: job.identity)
-    counted = _counted(listed)
+    counted = compared_jobs(listed)
     ran: dict[str, list[int]] = defaultdict(list)
     for place, job in enumerate(counted):
         for node in job.nodes:
             ran[node].append(place)
     totals = _Totals(counted)
-    witnesses = _witnesses(listed)
+    witnesses = hardware_witnesses(listed)
     figures = [
         replace(totals.figures(node, places), witness=witnesses.get(short_name(node), NOTHING))
         for node, places in sorted(ran.items())
@@ -116,48 +107,10 @@ def _order(figure: NodeFigures) -> tuple[bool, float, str]:
     return not figure.is_outlier, 2.0 if figure.p is None else figure.p, figure.node
 
 
-def _counted(jobs: Sequence[JudgedJob]) -> list[_Counted]:
-    """Give the jobs that count: the first attempt on the same nodes, with a known end."""
-    first: dict[tuple[str, str, tuple[str, ...]], JudgedJob] = {}
-    for job in sorted(jobs, key=lambda job: (job.attempt, job.identity)):
-        one = job.allocation
-        if one is None or not one.nodes or job.has_failed is None or job.was_stopped:
-            continue
-        first.setdefault((one.cluster, one.scheduler_id, tuple(sorted(one.nodes))), job)
-    kept = [first[key] for key in sorted(first)]
-    kinds = _kinds(kept)
-    return [
-        _Counted(tuple(sorted({*job.nodes})), kind, bool(job.has_failed), job.blamed or "")
-        for job, kind in zip(kept, kinds, strict=True)
-    ]
-
-
-def _kinds(jobs: Sequence[JudgedJob]) -> list[Kind]:
-    """Give the kind that each job is compared within, the narrowest that is large enough.
-
-    It is settled by how many jobs there are, never by how they ended.
-    """
-    chosen: list[Kind] = [()] * len(jobs)
-    left = list(range(len(jobs)))
-    for depth in (3, 2, 1):
-        kinds = {place: _narrowed(jobs[place], depth) for place in left}
-        sizes = Counter(kinds.values())
-        for place in left:
-            if depth == 1 or sizes[kinds[place]] >= _ENOUGH:
-                chosen[place] = kinds[place]
-        left = [place for place in left if not chosen[place]]
-    return chosen
-
-
-def _narrowed(job: JudgedJob, depth: int) -> Kind:
-    """Give size, user and work, as many of them as asked; sizes by doubling: 1, 2, 3-4, 5-8."""
-    return (f"{(len(job.nodes) - 1).bit_length()}", job.user, job.work)[:depth]
-
-
 class _Totals:
     """The jobs of each kind and the failed among them, less those already explained."""
 
-    def __init__(self, counted: Sequence[_Counted]) -> None:
+    def __init__(self, counted: Sequence[ComparedJob]) -> None:
         self._counted = counted
         self._all = Counter(job.kind for job in counted)
         self._failed = Counter(job.kind for job in counted if job.has_failed)
@@ -176,71 +129,42 @@ class _Totals:
         jobs = [self._counted[place] for place in places if place not in self._explained]
         drawn = Counter(job.kind for job in jobs)
         urns = [Urn(self._all[kind], self._failed[kind], drawn[kind]) for kind in sorted(drawn)]
-        failed = [job for job in jobs if job.has_failed]
-        telling = [urn for urn in urns if urn.is_telling]
-        fixed = sum(urn.failed * urn.drawn // urn.total for urn in urns if not urn.is_telling)
+        causes = Counter(job.cause for job in jobs if job.has_failed)
         return NodeFigures(
             node,
             len(jobs),
-            len(failed),
+            causes.total(),
             sum(urn.expected for urn in urns),
-            p=chance_of_as_many(telling, len(failed) - fixed) if telling else None,
-            causes=dict(sorted(Counter(job.cause for job in failed).items())),
+            p=_chance(urns, causes.total()),
+            causes=dict(sorted(causes.items())),
         )
+
+
+def _chance(urns: Sequence[Urn], failed: int) -> float | None:
+    """Give the probability of so many failures or more; None if no other number is possible."""
+    telling = [urn for urn in urns if urn.is_telling]
+    if not telling:
+        return None
+    fixed = sum(urn.failed * urn.drawn // urn.total for urn in urns if not urn.is_telling)
+    return chance_of_as_many(telling, failed - fixed)
 
 
 def _named(
     figures: Sequence[NodeFigures], totals: _Totals, ran: Mapping[str, Sequence[int]]
 ) -> dict[str, NodeFigures]:
     """Give the nodes to be named, the oddest first, without those it merely shares jobs with."""
-    odd = [one for one in figures if one.q is not None and one.q <= LEVEL and one.failed >= FEWEST]
-    odd.sort(key=_order)
-    cut = max((one.p for one in odd if one.p is not None), default=0.0)
-    same: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for one in odd:
-        same[tuple(ran[one.node])].append(one.node)
+    odd = [one for one in figures if one.stands_out]
+    cut = max((one.p or 0.0 for one in odd), default=0.0)
+    same: dict[tuple[int, ...], list[NodeFigures]] = defaultdict(list)
+    for one in sorted(odd, key=_order):
+        same[tuple(ran[one.node])].append(one)
     named: dict[str, NodeFigures] = {}
-    for one in odd:
-        if one.node in named:
+    for places, together in same.items():
+        again = totals.figures(together[0].node, places).p
+        if again is None or again > cut:
             continue
-        again = totals.figures(one.node, ran[one.node])
-        if again.p is None or again.p > cut:
-            continue
-        together = same[tuple(ran[one.node])]
-        for node in together:
-            others = tuple(other for other in together if other != node)
-            figure = next(figure for figure in odd if figure.node == node)
-            named[node] = replace(figure, is_outlier=True, alike=others)
-        totals.explain(ran[one.node])
+        totals.explain(places)
+        for one in together:
+            others = tuple(other.node for other in together if other is not one)
+            named[one.node] = replace(one, is_outlier=True, alike=others)
     return named
-
-
-def _witnesses(jobs: Sequence[JudgedJob]) -> dict[str, Said]:
-    """Give, by short name, what logs say of a fault of a node's hardware.
-
-    A log speaks of the machines it names; one that names none of the only node it ran on.
-    """
-    told: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for job in jobs:
-        if job.cause in _OF_HARDWARE:
-            hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
-            for host in {short_name(host) for host in hosts}:
-                told[host, job.cause].append(job.title or job.identity)
-    worded: dict[str, list[Said]] = defaultdict(list)
-    for (host, cause), titles in sorted(told.items()):
-        worded[host].append(
-            say(
-                "{count} logs name `{cause}` on it, the first {title}",
-                "{count} 份日志指明其上有 `{cause}`，第一份为 {title}",
-                count=len(titles),
-                cause=cause,
-                title=min(titles),
-            )
-        )
-    return {host: _together(said) for host, said in worded.items()}
-
-
-def _together(said: Sequence[Said]) -> Said:
-    values = {f"witness_{number}": one for number, one in enumerate(said)}
-    places = [f"{{{name}}}" for name in values]
-    return Said("; ".join(places), "；".join(places), values)

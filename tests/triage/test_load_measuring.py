@@ -33,11 +33,17 @@ for path in files:
         opened.execute("INSERT OR IGNORE INTO postmortem_analyses VALUES (?, 'done')", (str(path),))
     time.sleep(0.02)
 rows = [
-    {"identity": re.search(r"[0-9]{7}", str(p))[0], "title": p.name, "state": "judged", "cause": None}
+    {
+        "job": re.search(r"[0-9]{7}", str(p))[0],
+        "title": p.name,
+        "locations": [str(p)],
+        "state": "judged",
+        "cause": None,
+    }
     for p in files
 ]
 if args.bad:
-    rows.append({"identity": "x", "began": time.time()})
+    rows[0]["began"] = time.time()
 out = Path(args.out)
 out.mkdir(exist_ok=True)
 for name in ("results.jsonl", "results.csv"):
@@ -154,14 +160,17 @@ def test_verdicts_are_held_against_truths() -> None:
         for n in range(6)
     ] + [{"scheduler_id": 9000000, "poison": "pipe", "states": ["unreadable"]}]
     rows = [
-        {"identity": "4100000.1", "state": "judged", "cause": "a.b"},
-        {"identity": "runs/ada/sft-4100001", "state": "judged", "cause": "c.d"},
-        {"identity": "4100002.1", "state": "judged", "cause": "e.f"},
-        {"identity": "4100003.1", "state": "judged", "cause": None},
-        {"identity": "4100004.1", "state": "crashed"},
-        {"identity": "4100004.2", "state": "crashed"},
-        {"identity": "9000000.1", "state": "judged"},
-        {"identity": "other"},
+        {"title": "", "locations": [], **row}
+        for row in (
+            {"job": "4100000.1", "state": "judged", "cause": "a.b"},
+            {"job": "runs/ada/sft-4100001", "state": "judged", "cause": "c.d"},
+            {"job": "4100002.1", "state": "judged", "cause": "e.f"},
+            {"job": "4100003.1", "state": "judged", "cause": None},
+            {"job": "4100004.1", "state": "crashed"},
+            {"job": "4100004.2", "state": "crashed"},
+            {"job": "9000000.1", "state": "judged"},
+            {"job": "other", "state": "judged"},
+        )
     ]
     assert triage_load.judged(rows, truths) == {
         "right": 2,

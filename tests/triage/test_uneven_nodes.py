@@ -25,7 +25,7 @@ def test_without_a_bad_node_few_clusters_raise_an_alarm(sizes: tuple[int, ...]) 
 @pytest.mark.parametrize("sizes", [(1, 1, 2), (1, 2, 4, 8), (8, 16)], ids=str)
 def test_a_bad_node_is_found_and_its_neighbours_are_not(sizes: tuple[int, ...]) -> None:
     """Whether jobs have one node or many."""
-    found = [named(cluster(seed, jobs=600, sizes=sizes, bad="n07")) for seed in range(12)]
+    found = [named(cluster(seed, jobs=900, sizes=sizes, bad="n07")) for seed in range(12)]
     assert sum("n07" in nodes for nodes in found) >= 11
     assert sum(nodes not in (["n07"], []) for nodes in found) <= 1
 
