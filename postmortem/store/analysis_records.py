@@ -1,7 +1,9 @@
 """The analyses of a store, and who may compute which of them now.
 
 In: keys, owners, rows. Out: granted keys, summaries, blobs. Not here: what is in a blob, who an
-owner is.
+owner is. An owner is a text that no other process uses. Leases are measured by the clock of the
+database. Rows are always locked in the order of their keys, so that no two owners wait for each
+other.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,11 +26,7 @@ _FREE: Final = {"owner": "", "claim": "", "lease_until": 0.0}
 
 
 class AnalysisRecords:
-    """The analyses, each under its key.
-
-    An owner is a text that no other process uses. Leases are measured by the clock of the database.
-    Rows are always locked in the order of their keys, so that no two owners wait for each other.
-    """
+    """The analyses, each under its key."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

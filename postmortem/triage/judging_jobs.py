@@ -16,7 +16,7 @@ from typing import Final
 from postmortem.classify.text_model import TextModel
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.store.analysis_records import AnalysisRecords
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
 from postmortem.triage.at_work import digested, judged
 from postmortem.triage.found_jobs import FAILED, JUDGED, FoundJob

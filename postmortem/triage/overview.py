@@ -1,7 +1,7 @@
 """What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
 
 In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`triage.scheduled_figures`), groups (`triage.job_groups`), the page.
+figures of the scheduler (`triage.scheduler_figures`), groups (`triage.job_groups`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """
@@ -15,7 +15,7 @@ from postmortem.errors import UsageError
 from postmortem.knowledge.skeleton import draft_for
 from postmortem.model.said import Said
 from postmortem.redaction.redactor import Redactor
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisSummary, GroupRow, JobRow
 from postmortem.triage.allocations import Allocation
 from postmortem.triage.found_jobs import JUDGED
@@ -23,7 +23,7 @@ from postmortem.triage.job_groups import VERSION, JobGroup, groups_of
 from postmortem.triage.joining import Joined, joined
 from postmortem.triage.judged_jobs import HEALTHY, JudgedJob
 from postmortem.triage.lost_hours import iso, summed
-from postmortem.triage.scheduled_figures import scheduled_figures
+from postmortem.triage.scheduler_figures import scheduled_figures
 
 SCHEMA: Final = "postmortem.triage/1"
 COLUMNS: Final = (

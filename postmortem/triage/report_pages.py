@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import xxhash
 
-from postmortem.store.kept import Store
+from postmortem.store.opened_store import Store
 from postmortem.triage.at_work import rendered
 from postmortem.triage.found_jobs import JUDGED, FoundJob
 from postmortem.triage.judging_jobs import Told
