@@ -22,7 +22,7 @@ from postmortem.reading.opener import no_file
 from postmortem.triage.found_jobs import FoundJob, JobFile, LeftOut
 from postmortem.triage.job_search import Draft, jobs_below, jobs_of_files, named_alone
 from postmortem.triage.listing import FileEntry, Leftovers, Tree, local_tree, printable
-from postmortem.triage.locations import is_remote, without_secrets
+from postmortem.triage.locations import folder_of, is_remote, without_secrets
 from postmortem.triage.neutral_names import of_group
 
 
@@ -53,7 +53,7 @@ def found_jobs_in(places: Sequence[str]) -> Found:
     drafts = jobs_below(trees, left)
     by_folder: dict[str, list[FileEntry]] = defaultdict(list)
     for file in files:
-        by_folder[file.location.removesuffix(f"/{file.name}")].append(file)
+        by_folder[folder_of(file.location)].append(file)
     for folder, entries in sorted(by_folder.items()):
         drafts += jobs_of_files(folder, entries)
     return Found(_identified(drafts), left.all())

@@ -9,6 +9,7 @@ PBS's `<name>.o48213`. A date, a clock, and a number behind a word such as seed,
 id.
 """
 
+import functools
 import re
 from typing import Final, NamedTuple
 
@@ -81,6 +82,7 @@ class NameParts(NamedTuple):
     """Of a job with a scheduler's id."""
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def parts_of(name: str) -> NameParts:
     """Read a file's name."""
     packed = _PACKED.search(name)
