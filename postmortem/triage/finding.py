@@ -1,6 +1,6 @@
 """The jobs in the places that a user names: each once, under an identity that stays.
 
-In: paths and URLs. Out: `Found`. Not here: what makes a folder one job (`triage.run_folders`),
+In: paths and URLs. Out: `JobsFound`. Not here: what makes a folder one job (`triage.run_folders`),
 which files belong together (`triage.grouping`), reading them (`triage.job_content`).
 
 A job's identity is `<scheduler id>.<attempt>` where names tell such an id for certain and no two
@@ -22,11 +22,11 @@ from postmortem.reading.opener import no_file
 from postmortem.triage.found_jobs import FoundJob, JobFile, LeftOut
 from postmortem.triage.job_search import Draft, jobs_below, jobs_of_files, named_alone
 from postmortem.triage.listing import FileEntry, Leftovers, Tree, local_tree, printable
-from postmortem.triage.locations import is_remote, without_secrets
+from postmortem.triage.locations import folder_of, is_remote, without_secrets
 from postmortem.triage.neutral_names import of_group
 
 
-class Found(NamedTuple):
+class JobsFound(NamedTuple):
     """What was found."""
 
     jobs: tuple[FoundJob, ...]
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     """Sorted by location."""
 
 
-def found_jobs_in(places: Sequence[str]) -> Found:
+def found_jobs_in(places: Sequence[str]) -> JobsFound:
     """Find the jobs in files, folders and URLs.
 
     Raises:
@@ -53,10 +53,10 @@ def found_jobs_in(places: Sequence[str]) -> Found:
     drafts = jobs_below(trees, left)
     by_folder: dict[str, list[FileEntry]] = defaultdict(list)
     for file in files:
-        by_folder[file.location.removesuffix(f"/{file.name}")].append(file)
+        by_folder[folder_of(file.location)].append(file)
     for folder, entries in sorted(by_folder.items()):
         drafts += jobs_of_files(folder, entries)
-    return Found(_identified(drafts), left.all())
+    return JobsFound(_identified(drafts), left.all())
 
 
 def _local(places: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileEntry]]:

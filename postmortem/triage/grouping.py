@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from postmortem.model.said import Said, say
 from postmortem.reading.left_out import reason_by_name
 from postmortem.triage.listing import FileEntry, Leftovers, Tree
+from postmortem.triage.locations import path_within
 from postmortem.triage.name_parts import NameParts, parts_of
 
 _WEAK: Final = re.compile(
@@ -55,6 +56,8 @@ _NO_LOGS: Final = frozenset(
     {"readme", "license", "licence", "notice", "makefile", "dockerfile", "requirements", "version"}
 )
 _SUFFIXED: Final = re.compile(r"\.[A-Za-z][\w-]{0,11}\Z")
+_PLAIN: Final = frozenset({".log", ".out", ".err"})
+"""Suffixes that nothing but a log has, and of trackers their own."""
 _NOT_BY_NAME: Final = say(
     "by its name no log, and no single job lies in its folder",
     "从名字看不是日志，所在文件夹也不属于单个任务",
@@ -114,13 +117,22 @@ def sorted_out(
         parts = parts_of(file.name)
         if parts.packed and file.name[: -len(parts.packed)] in names:
             left.add(file.location, _twice(parts.packed))
-        elif (why := reason_by_name(PurePath(file.location))) and not file.name.endswith(".py"):
+        elif (why := _against(file, parts)) is not None:
             left.add(file.location, why)
         elif is_log(file.name, parts):
             logs.append(NamedFile(file, parts))
         else:
             beside.append(file)
     return logs, beside
+
+
+def _against(file: FileEntry, parts: NameParts) -> Said | None:
+    """Say why a file is not read; None of a log, and of Python, which may be a configuration."""
+    if parts.suffix in _PLAIN and "wandb" not in file.location:
+        return None
+    if file.name.endswith(".py"):
+        return None
+    return reason_by_name(PurePath(path_within(file.location)))
 
 
 def _twice(packed: str) -> Said:
@@ -134,7 +146,9 @@ def _twice(packed: str) -> Said:
 def leave(files: Iterable[FileEntry], left: Leftovers) -> None:
     """Leave out what lies beside several jobs."""
     for file in files:
-        left.add(file.location, reason_by_name(PurePath(file.location)) or _NOT_BY_NAME)
+        left.add(
+            file.location, reason_by_name(PurePath(path_within(file.location))) or _NOT_BY_NAME
+        )
 
 
 def is_log(name: str, parts: NameParts) -> bool:

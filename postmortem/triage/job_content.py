@@ -174,14 +174,17 @@ def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
         return [Stream(file.name, _stream(file)) for file in files]
     try:
         for file in files:
-            path = folder / file.name
-            if ".." in path.parts or not path.is_relative_to(folder):
-                raise ValueError(file.name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to(Path(file.location).absolute())
+            _link(folder / file.name, file.location)
     except (OSError, ValueError) as error:
         raise _unreadable(str(folder), error) from error
     return [files[0].name] if len(files) == 1 and "/" not in files[0].name else ["job"]
+
+
+def _link(path: Path, location: str) -> None:
+    if ".." in path.parts:
+        raise ValueError(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(Path(location).absolute())
 
 
 def _stream(file: JobFile) -> LateStream:

@@ -15,6 +15,7 @@ from postmortem.reading.left_out import reason_by_name
 from postmortem.triage import neutral_names
 from postmortem.triage.grouping import Key, NamedFile, Studied, grouped, leave, studied
 from postmortem.triage.listing import FileEntry, Leftovers, Tree
+from postmortem.triage.locations import below, folder_of, is_remote, path_within
 from postmortem.triage.name_parts import parts_of
 from postmortem.triage.pods import Pods, is_pod_folder
 from postmortem.triage.run_folders import earlier_below, is_one_job, repeated
@@ -36,7 +37,7 @@ def jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
     found = [studied(tree, left) for tree in trees]
     by_parent: dict[str, list[Studied]] = defaultdict(list)
     for one in found:
-        by_parent[str(PurePath(one.tree.location).parent)].append(one)
+        by_parent[folder_of(one.tree.location)].append(one)
     search = _Search(left)
     for siblings in by_parent.values():
         search.take_all(siblings)
@@ -101,13 +102,13 @@ def _draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry])
     named = neutral_names.of_group(logs, dumps)
     if attempt:
         prefix = logs[0].parts.prefix
-        location = f"{folder}/{prefix}-{stem}*" if len(logs) > 1 else logs[0].entry.location
+        location = below(folder, f"{prefix}-{stem}*") if len(logs) > 1 else logs[0].entry.location
         title = stem if prefix in {"", "slurm"} else f"{prefix} {stem}"
         return Draft(location, title, named, stem, attempt)
     main = logs[0]
     is_alone = len(logs) == 1 and not main.parts.process and not main.parts.turn
-    location = main.entry.location if is_alone else f"{folder}/{stem}*"
-    title = main.entry.name if is_alone else stem or PurePath(folder).name
+    location = main.entry.location if is_alone else below(folder, f"{stem}*")
+    title = main.entry.name if is_alone else stem or PurePath(path_within(folder)).name
     return Draft(location, title, named)
 
 
@@ -118,15 +119,15 @@ def _files_of(
     for logs in folder.groups.values():
         yield from ((path + log.entry.name, log.entry) for log in logs)
     for entry in folder.beside:
-        is_local = "://" not in entry.location
-        why = reason_by_name(PurePath(entry.location))
+        is_local = not is_remote(entry.location)
+        why = reason_by_name(PurePath(path_within(entry.location)))
         if why is None or (is_local and is_configuration(Path(entry.location))):
             yield path + entry.name, entry
         else:
             left.add(entry.location, why)
-    for below in folder.folders:
-        if below.tree.location not in aside:
-            yield from _files_of(below, f"{path}{below.tree.name}/", aside, left)
+    for inner in folder.folders:
+        if inner.tree.location not in aside:
+            yield from _files_of(inner, f"{path}{inner.tree.name}/", aside, left)
 
 
 def named_alone(entry: FileEntry) -> NamedFile:

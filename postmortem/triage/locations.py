@@ -1,13 +1,17 @@
 """Where a file is: a local path, or a URL that fsspec opens.
 
-In: a location. Out: whether it is a URL; the same without what gives access. Not here: opening it.
+In: a location. Out: whether it is a URL; what lies above and below; the same without what gives
+access. Not here: opening it.
 """
 
 import re
 from typing import Final
 
 _SCHEME: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{1,30}(?:://|::))")
-_LOGIN: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/@]*@")
+_LOGIN: Final = re.compile(
+    r"(?<![A-Za-z0-9+.-])(?P<scheme>(?!abfs|wasb)[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/]*@"
+)
+"""In Azure's URLs a container stands before the @."""
 _ASKED: Final = re.compile(r"(?P<url>https?://[^?#:]*(?::\d+[^?#:]*)?)[?#].*?(?=::|\Z)")
 
 
@@ -21,3 +25,25 @@ def without_secrets(location: str) -> str:
     if not is_remote(location):
         return location
     return _ASKED.sub(r"\g<url>", _LOGIN.sub(r"\g<scheme>", location))
+
+
+def path_within(location: str) -> str:
+    """Give what of a location names the file: without what holds it and what a server is asked."""
+    if not is_remote(location):
+        return location
+    head = location.partition("::")[0]
+    return head.partition("?")[0] if head.startswith(("http://", "https://")) else head
+
+
+def below(folder: str, name: str) -> str:
+    """Give the location of a name within a folder."""
+    head, chained, rest = folder.partition("::") if is_remote(folder) else (folder, "", "")
+    return f"{head.rstrip('/')}/{name}{chained}{rest}"
+
+
+def folder_of(location: str) -> str:
+    """Give the folder of a file."""
+    if not is_remote(location):
+        return location.rpartition("/")[0]
+    head, chained, rest = location.partition("::")
+    return f"{path_within(head).rpartition('/')[0]}{chained}{rest}"

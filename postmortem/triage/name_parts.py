@@ -9,6 +9,7 @@ PBS's `<name>.o48213`. A date, a clock, and a number behind a word such as seed,
 id.
 """
 
+import functools
 import re
 from typing import Final, NamedTuple
 
@@ -81,6 +82,7 @@ class NameParts(NamedTuple):
     """Of a job with a scheduler's id."""
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def parts_of(name: str) -> NameParts:
     """Read a file's name."""
     packed = _PACKED.search(name)
@@ -123,20 +125,26 @@ def _scheduled(base: str, kept: NameParts) -> NameParts | None:
     prefix = "slurm" if own else match["name"] or ""
     if not own and not _is_certain(prefix, match["id"], base[: match.start("id")][-1:], kept):
         return None
-    rest, attempt = match["rest"] or "", 1
-    if again := _AGAIN.search(rest):
-        count = int(again["count"])
-        attempt = max(1, count + (again["word"].lower() not in {"attempt", "try"}))
-        rest = (rest[: again.start()] + rest[again.end() :]).strip("_.-")
+    rest, attempt = _tried(match["rest"] or "")
     left = _plain(rest, kept)
     process = left.process or (f"task{left.stem}" if left.stem.isdecimal() else "")
-    if left.stem and not process and not own:
-        return None
     if left.stem and not process:
-        process = left.stem
+        if not own:
+            return None
+        process = left.stem  # the name of a node
     return left._replace(
         stem="", process=process, scheduler_id=match["id"], prefix=prefix, attempt=attempt
     )
+
+
+def _tried(rest: str) -> tuple[str, int]:
+    """Part what stands behind an id from the attempt: a first restart is the second attempt."""
+    again = _AGAIN.search(rest)
+    if again is None:
+        return rest, 1
+    is_counted = again["word"].lower() in {"attempt", "try"}
+    rest = (rest[: again.start()] + rest[again.end() :]).strip("_.-")
+    return rest, max(1, int(again["count"]) + (not is_counted))
 
 
 def _is_certain(prefix: str, number: str, before: str, kept: NameParts) -> bool:

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from postmortem.triage.grouping import NamedFile, Studied
 from postmortem.triage.listing import FileEntry, printable
+from postmortem.triage.locations import below, folder_of
 
 _FOLDER: Final = re.compile(
     r"(?P<space>[a-z0-9-]{1,63})_(?P<pod>[a-z0-9.-]{1,253})_"
@@ -66,16 +67,16 @@ class Pods:
         """Take all of a pod's folder."""
         match = _FOLDER.match(folder.tree.name)
         assert match is not None, folder.tree.name  # noqa: S101
-        above = folder.tree.location.removesuffix(f"/{folder.tree.name}")
-        for below in folder.folders:
-            logs = [log for group in below.groups.values() for log in group]
-            for entry in [log.entry for log in logs] + below.beside:
+        above = folder_of(folder.tree.location)
+        for inner in folder.folders:
+            logs = [log for group in inner.groups.values() for log in group]
+            for entry in [log.entry for log in logs] + inner.beside:
                 turn = _TURN.match(entry.name)
                 restart, rest = (int(turn["restart"]), turn["rest"]) if turn else (0, "")
                 self._add(
                     match["space"],
                     _OfPod(
-                        match["pod"], match["uid"], below.tree.name, restart, rest, entry, above
+                        match["pod"], match["uid"], inner.tree.name, restart, rest, entry, above
                     ),
                 )
 
@@ -87,7 +88,7 @@ class Pods:
             if match is None:
                 rest.append(log)
                 continue
-            above = log.entry.location.removesuffix(f"/{log.entry.name}")
+            above = folder_of(log.entry.location)
             self._add(
                 match["space"],
                 _OfPod(match["pod"], "", match["container"], 0, "", log.entry, above),
@@ -105,7 +106,7 @@ class Pods:
             name = owner.split(" ", maxsplit=1)[0]
             pods = {(one.pod, one.uid) for one in files}
             uid = files[0].uid if len(pods) == 1 else ""
-            where = f"{files[0].folder}/{space}_{name}*"
+            where = below(files[0].folder, f"{space}_{name}*")
             yield where, f"{space}/{name}", _named(files), uid, 1
 
 

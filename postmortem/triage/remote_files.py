@@ -8,16 +8,18 @@ fsspec is chosen because every storage that clusters use has a driver for it. No
 this machine: a file is read in blocks. No message holds a login or a query.
 """
 
+import io
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeVar
 
 from postmortem.errors import InputError, MissingExtra, PostmortemError
 from postmortem.model.said import say
 from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.triage.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntry, Leftovers, Tree
-from postmortem.triage.locations import without_secrets
+from postmortem.triage.locations import path_within, without_secrets
 
 _Given = TypeVar("_Given")
 _STAMPS: Final = (
@@ -35,6 +37,7 @@ _STAMPS: Final = (
     "created",
 )
 """What storages call that which changes with the content, the surest first."""
+_BUFFER: Final = 1 << 20
 _GLOB: Final = frozenset("*?[")
 
 
@@ -70,9 +73,33 @@ def open_remote(url: str) -> BinaryIO:
 
     def opened() -> BinaryIO:
         files, path = _file_system(url)
-        return cast("BinaryIO", files.open(path, "rb"))
+        return io.BufferedReader(_HeldFile(files.open(path, "rb"), files), _BUFFER)
 
     return _asked(url, opened)
+
+
+class _HeldFile(io.RawIOBase):
+    """An open file with the storage that it is of: an archive closes when nobody holds it."""
+
+    def __init__(self, stream: Any, files: Any) -> None:
+        super().__init__()
+        self._stream, self._files = stream, files
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read up to the buffer's length; 0 at the end."""
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
 
 def told(url: str, error: Exception) -> PostmortemError:
@@ -141,7 +168,7 @@ def _listed(url: str, left: Leftovers) -> Tree | FileEntry:
     head, chained, rest = url.partition("::")
     about = files.info(path)
     if about.get("type") != "directory":
-        return _entry(PurePosixPath(path).name, url, about)
+        return _entry(PurePosixPath(path_within(url)).name, url, about)
     below = files.find(path, detail=True)
     root = path.rstrip("/")
     tree = Tree(PurePosixPath(root).name, f"{head.rstrip('/')}{chained}{rest}")
@@ -180,9 +207,15 @@ def _folder(inner: str, folders: dict[str, Tree], head: str, tail: str) -> Tree:
 
 
 def _entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntry:
-    stamp = next((str(about[key]) for key in _STAMPS if about.get(key)), "")
-    return FileEntry(name, location, int(about.get("size") or 0), stamp)
+    stamp = next((about[key] for key in _STAMPS if about.get(key)), "")
+    if isinstance(stamp, datetime):  # of one storage, asked otherwise, a number
+        stamp = stamp.timestamp()
+    return FileEntry(name, location, int(about.get("size") or 0), str(stamp))
 
 
 def _is_below_any(url: str, folders: Iterable[str]) -> bool:
-    return any(url != one and url.startswith(one + "/") for one in folders)
+    return any(
+        url != one and path_within(url).startswith(path_within(one).rstrip("/") + "/")
+        for one in folders
+        if url.partition("::")[2] == one.partition("::")[2]
+    )

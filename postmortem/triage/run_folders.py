@@ -29,6 +29,7 @@ from typing import Final
 from postmortem.reading.file_names import attempts_of, process_words
 from postmortem.reading.several_runs import in_order, is_run_folder
 from postmortem.triage.grouping import Studied, is_unspecific
+from postmortem.triage.locations import path_within
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
 _CHECKPOINT: Final = re.compile(r"checkpoint-\d{1,12}\Z")
@@ -78,7 +79,9 @@ def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
 
 
 def _is_called_a_run(folder: Studied) -> bool:
-    return is_run_folder(Path(folder.tree.location)) and (folder.has_logs or bool(folder.beside))
+    return is_run_folder(Path(path_within(folder.tree.location))) and (
+        folder.has_logs or bool(folder.beside)
+    )
 
 
 def _process_stems(folder: Studied) -> int:
@@ -172,7 +175,9 @@ def _signature(folder: Studied) -> Signature:
 def earlier_below(folder: Studied) -> list[Studied]:
     """List the runs within a job's folder that another of the same tracker followed."""
     found: list[Studied] = []
-    runs = {Path(one.tree.location): one for one in folder.folders if _is_called_a_run(one)}
+    runs = {
+        Path(path_within(one.tree.location)): one for one in folder.folders if _is_called_a_run(one)
+    }
     if len(runs) > 1:
         found = [runs[path] for path in in_order(runs)[:-1]]
     for one in folder.folders:
