@@ -89,6 +89,17 @@ def test_the_figures_of_a_cluster() -> None:
     assert figures["lost_by_cause"][0]["gpu_hours"] == figures["lost_gpu_hours"] > 0
 
 
+def test_logs_of_failed_jobs_alone_are_compared_with_what_the_scheduler_knows() -> None:
+    """Without the others every node would have nothing but failures."""
+    made = cluster(2, jobs=600, bad="n07")
+    allocations = [job.allocation for job in made if job.allocation]
+    alone = [replace(job, allocation=None) for job in made if job.has_failed]
+    figures = scheduled_figures(joined(alone, allocations))
+    assert [node["node"] for node in figures["nodes"] if node["is_outlier"]] == ["n07"]
+    assert figures["gpu_hours"] == figures["lost_gpu_hours"] == 8.0 * len(alone)
+    assert any(pair["succeeded"].startswith("scheduler:") for pair in figures["retried"])
+
+
 def test_without_a_scheduler_all_is_empty_and_nothing_is_zero() -> None:
     """Jobs alone: no hours, no nodes, no trend."""
     figures = scheduled_figures(joined([replace(job, allocation=None) for job in cluster(1)], []))
