@@ -4,7 +4,7 @@ import json
 import random
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.allocations import Allocation
@@ -58,6 +58,7 @@ def jobs_and_allocations(draw: st.DrawFn) -> tuple[list[JudgedJob], list[Allocat
     return jobs, allocations
 
 
+@settings(deadline=None)
 @given(jobs_and_allocations(), st.randoms(use_true_random=False))
 def test_no_figure_depends_on_the_order(
     made: tuple[list[JudgedJob], list[Allocation]], chance: random.Random
