@@ -28,7 +28,7 @@ class ComparedJob(NamedTuple):
 def compared_jobs(jobs: Sequence[JudgedJob]) -> list[ComparedJob]:
     """Give the jobs that count: the first attempt on the same nodes, with a known end."""
     first: dict[tuple[str, str, tuple[str, ...]], JudgedJob] = {}
-    for job in sorted(jobs, key=lambda job: (job.attempt, job.identity)):
+    for job in sorted(jobs, key=lambda job: (job.run[2], job.identity)):
         one = job.allocation
         if one is None or not one.nodes or job.has_failed is None or job.was_stopped:
             continue

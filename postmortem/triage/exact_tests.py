@@ -17,6 +17,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 _NEGLIGIBLE: Final = 1e-30
 """Ends of a distribution below it are dropped: far fewer than 1e6 of them are."""
+_SHORT: Final = 256
+"""Terms below which dropping ends costs more than it saves."""
 SMALLEST: Final = 1e-20
 """A probability below it is told as this: the dropped ends could add up to as much."""
 
@@ -78,6 +80,8 @@ def _sum_of(first: _Spread, second: _Spread) -> _Spread:
 
 
 def _trimmed(lowest: int, shares: Floats) -> _Spread:
+    if len(shares) < _SHORT:
+        return _Spread(lowest, shares)
     kept = np.flatnonzero(shares > _NEGLIGIBLE)
     return _Spread(lowest + int(kept[0]), shares[kept[0] : kept[-1] + 1])
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.triage.allocations import COMPLETED, FAILED_STATES, Allocation
-from postmortem.triage.found_jobs import JUDGED
 
 HEALTHY: Final = "healthy."
 _ENDED_WELL: Final = "healthy.completed"
@@ -34,8 +33,6 @@ class JudgedJob:
     title: str = ""
     scheduler_id: str = ""
     attempt: int = 1
-    state: str = JUDGED
-    """One of `found_jobs.STATES`."""
     cause: str | None = None
     """None if it was not judged, or the judge abstains."""
     outcome: str = ""
@@ -95,6 +92,14 @@ class JudgedJob:
         return () if self.allocation is None else self.allocation.nodes
 
     @property
+    def run(self) -> tuple[str, str, int]:
+        """Cluster, id and attempt under which the scheduler knows it, else as its log tells."""
+        one = self.allocation
+        if one is None:
+            return "", self.scheduler_id, self.attempt
+        return one.cluster, one.scheduler_id, one.attempt
+
+    @property
     def work(self) -> str:
         """What it ran: its name, else its title without numbers; empty if neither tells."""
         if self.allocation is not None and self.allocation.name:
@@ -105,9 +110,15 @@ class JudgedJob:
     @property
     def task(self) -> str:
         """The number of its task within an array; empty if it is in none."""
-        found = _TASK.match(self.scheduler_id or self._allocated_id)
+        found = _TASK.match(self.run[1])
         return found[1] if found else ""
 
-    @property
-    def _allocated_id(self) -> str:
-        return "" if self.allocation is None else self.allocation.scheduler_id
+
+def without_log(allocation: Allocation) -> JudgedJob:
+    """Give a job of which only the scheduler tells: how it ended, where, not why.
+
+    Its identity is none that a job with a log can have.
+    """
+    cluster, identity, attempt = allocation.cluster, allocation.scheduler_id, allocation.attempt
+    name = f"scheduler:{cluster}:{identity}.{attempt}"
+    return JudgedJob(name, identity, identity, attempt, allocation=allocation)

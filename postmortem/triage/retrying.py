@@ -90,12 +90,12 @@ def retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
     that has none yet. Runs whose start is not known are the next only under the same id.
     """
     lines: dict[tuple[str, str, str], list[JudgedJob]] = defaultdict(list)
-    attempts: dict[str, list[JudgedJob]] = defaultdict(list)
+    attempts: dict[tuple[str, str], list[JudgedJob]] = defaultdict(list)
     for job in sorted(jobs, key=lambda job: job.identity):
         if job.user and job.work:
             lines[job.user, job.work, job.task].append(job)
-        if job.scheduler_id:
-            attempts[job.scheduler_id].append(job)
+        if job.run[1]:
+            attempts[job.run[:2]].append(job)
     found: dict[str, Retry] = {}
     taken: set[str] = set()
     pairs = [pair for each in attempts.values() for pair in _attempts(each)]
@@ -109,9 +109,9 @@ def retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
 
 def _attempts(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
     """Yield failed attempts with the next of the same id."""
-    listed = sorted(jobs, key=lambda job: (job.attempt, job.identity))
+    listed = sorted(jobs, key=lambda job: (job.run[2], job.identity))
     for first, second in pairwise(listed):
-        if first.has_failed and second.attempt == first.attempt + 1:
+        if first.has_failed and second.run[2] == first.run[2] + 1:
             yield Retry(first, second)
 
 

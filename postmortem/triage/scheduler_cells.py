@@ -144,9 +144,8 @@ def duration(cell: object) -> float | None:
 
 def state_of(cell: object) -> str:
     """Give a state in Slurm's words: of a list the first, of `CANCELLED by 1000` the first word."""
-    if isinstance(cell, list | tuple):
-        return state_of(cell[0]) if cell else ""
-    words = plain(cell).upper().rstrip("+").split(" BY ")[0].replace(" ", "_").replace("-", "_")
+    first = next(iter(cell), "") if isinstance(cell, list) else cell
+    words = plain(first).upper().rstrip("+").split(" BY ")[0].replace(" ", "_").replace("-", "_")
     return _STATES.get(words, words)
 
 

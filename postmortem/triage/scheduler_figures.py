@@ -9,7 +9,7 @@ from typing import Any
 
 from postmortem.model.said import Said
 from postmortem.triage.joining import Joined
-from postmortem.triage.judged_jobs import JudgedJob
+from postmortem.triage.judged_jobs import JudgedJob, without_log
 from postmortem.triage.lost_hours import (
     Bucket,
     GpuHours,
@@ -29,9 +29,15 @@ Value = dict[str, Any]
 
 
 def scheduled_figures(found: Joined) -> Value:
-    """Give all figures of joined jobs; the order of the jobs does not matter."""
+    """Give all figures of joined jobs; the order of the jobs does not matter.
+
+    Hours, users, images and the trend are those of the jobs. Nodes are compared, and runs again
+    looked for, over all that the scheduler knows: who looks through the logs of failed jobs only
+    has the others in its file, and they say how often jobs fail elsewhere.
+    """
     jobs = found.jobs
-    pairs = retries(jobs)
+    everything = (*jobs, *map(without_log, found.without_job))
+    pairs = retries(everything)
     taken, lost = totals(jobs)
     return {
         "joined": {
@@ -47,7 +53,7 @@ def scheduled_figures(found: Joined) -> Value:
             {"cause": cause, "jobs": one.jobs, "gpu_hours": _hours(one), "unknown": one.unknown}
             for cause, one in lost_by_cause(jobs).items()
         ],
-        "nodes": _nodes(jobs),
+        "nodes": _nodes(jobs, everything),
         "users": [_share(one) for one in shares_of_users(jobs) if one.name],
         "images": [_share(one) for one in shares_of_images(jobs)],
         "trend": [_bucket(one) for one in trend(jobs)],
@@ -75,9 +81,9 @@ def _share(one: Share) -> Value:
     }
 
 
-def _nodes(jobs: Sequence[JudgedJob]) -> list[Value]:
+def _nodes(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]) -> list[Value]:
     shares = {one.name: _share(one) for one in shares_of_nodes(jobs)}
-    return [_node(one, shares[one.node]) for one in node_figures(jobs)]
+    return [_node(one, shares.get(one.node, {})) for one in node_figures(everything)]
 
 
 def _node(one: NodeFigures, share: Value) -> Value:
@@ -93,8 +99,8 @@ def _node(one: NodeFigures, share: Value) -> Value:
         "alike": list(one.alike),
         "witness": _texts(one.witness),
         "text": _texts(one.text),
-        "gpu_hours": share["gpu_hours"],
-        "lost_gpu_hours": share["lost_gpu_hours"],
+        "gpu_hours": share.get("gpu_hours"),
+        "lost_gpu_hours": share.get("lost_gpu_hours"),
     }
 
 

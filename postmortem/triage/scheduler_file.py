@@ -44,7 +44,7 @@ def allocations_in(path: str | Path, *, zone: tzinfo | None = None) -> Scheduler
         InputError: it cannot be read, or is of none of these kinds.
     """
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig", errors="replace")
+        text = Path(path).read_bytes().decode("utf-8-sig", errors="replace").replace("\0", "")
     except OSError as error:
         raise InputError(
             say("the scheduler's file cannot be read", "无法读取调度器的文件"),

@@ -5,7 +5,7 @@ from itertools import product
 from math import comb, prod
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.exact_tests import Urn, at_most, chance_of_as_many, false_discovery_rates
@@ -32,6 +32,7 @@ def written_out(drawn: list[Urn], observed: int) -> Fraction:
     return Fraction(chosen, prod(comb(urn.total, urn.drawn) for urn in drawn))
 
 
+@settings(deadline=None)
 @given(st.lists(urns(9), min_size=1, max_size=3), st.integers(0, 12))
 def test_the_chance_is_that_of_counting(drawn: list[Urn], observed: int) -> None:
     """Of one urn (Fisher's test) and of the sum of several."""
@@ -46,6 +47,7 @@ def test_a_large_urn() -> None:
     assert chance_of_as_many([urn], 60) == pytest.approx(expected, rel=1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_few_successes(first: int, second: int) -> None:
     """The binomial sum, with an even coin."""

@@ -4,7 +4,7 @@ import re
 from itertools import groupby
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.allocations import BadCell
@@ -41,12 +41,14 @@ def compressed(names: list[str]) -> str:
     return ",".join(words)
 
 
+@settings(deadline=None)
 @given(st.lists(NUMBERED, min_size=1, max_size=40))
 def test_what_is_compressed_comes_back(names: list[str]) -> None:
     """Each name once, with its leading zeros."""
     assert sorted(expanded(compressed(names))) == sorted({*names})
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab[]0123456789-, +;", max_size=30))
 def test_any_text_gives_names_or_a_reason(text: str) -> None:
     """Nothing else is raised, and no name holds a bracket or a separator."""

@@ -4,7 +4,7 @@ import json
 import random
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.allocations import Allocation
@@ -58,6 +58,7 @@ def jobs_and_allocations(draw: st.DrawFn) -> tuple[list[JudgedJob], list[Allocat
     return jobs, allocations
 
 
+@settings(deadline=None)
 @given(jobs_and_allocations(), st.randoms(use_true_random=False))
 def test_no_figure_depends_on_the_order(
     made: tuple[list[JudgedJob], list[Allocation]], chance: random.Random
@@ -87,6 +88,17 @@ def test_the_figures_of_a_cluster() -> None:
     assert [*figures["advice"]] == ["cuda.launch-failure"]
     assert all(pair["cause"] == "cuda.launch-failure" for pair in figures["retried"])
     assert figures["lost_by_cause"][0]["gpu_hours"] == figures["lost_gpu_hours"] > 0
+
+
+def test_logs_of_failed_jobs_alone_are_compared_with_what_the_scheduler_knows() -> None:
+    """Without the others every node would have nothing but failures."""
+    made = cluster(2, jobs=600, bad="n07")
+    allocations = [job.allocation for job in made if job.allocation]
+    alone = [replace(job, allocation=None) for job in made if job.has_failed]
+    figures = scheduled_figures(joined(alone, allocations))
+    assert [node["node"] for node in figures["nodes"] if node["is_outlier"]] == ["n07"]
+    assert figures["gpu_hours"] == figures["lost_gpu_hours"] == 8.0 * len(alone)
+    assert any(pair["succeeded"].startswith("scheduler:") for pair in figures["retried"])
 
 
 def test_without_a_scheduler_all_is_empty_and_nothing_is_zero() -> None:

@@ -1,5 +1,7 @@
 """Files of schedulers, in the forms that Slurm and others write them."""
 
+import csv
+import io
 import json
 from datetime import datetime, timezone
 from pathlib import Path
@@ -7,6 +9,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from postmortem.errors import InputError
 from postmortem.triage.allocations import (
@@ -16,6 +20,7 @@ from postmortem.triage.allocations import (
     plain_values,
 )
 from postmortem.triage.scheduler_file import allocations_in
+from postmortem.triage.scheduler_table import COLUMNS
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -358,6 +363,46 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     """With what to give instead."""
     with pytest.raises(InputError, match="sacct"):
         read(tmp_path, text)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["set", "number", "id", "count", "name"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(sorted(slurm())), VALUES)
+def test_no_value_of_slurm_makes_more_than_a_bad_row(tmp_path: Path, key: str, value: Any) -> None:
+    """Whatever stands under a key, the job is used or told of, and the next one is used."""
+    records = read(tmp_path, json.dumps({"jobs": [slurm(**{key: value}), slurm(job_id=987654321)]}))
+    assert "987654321" in {one.scheduler_id for one in records.allocations}
+    assert len(records.allocations) + len(records.bad) == 2
+
+
+COLUMN_NAMES = st.sampled_from([names[0] for names in COLUMNS.values()])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(COLUMN_NAMES, VALUES | st.text(max_size=30)))
+def test_no_value_of_another_scheduler_makes_more_than_a_bad_row(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
+    """As JSON lines and as a table."""
+    rows = [{"job": "first", "user": "ann"}, row]
+    text = "".join(json.dumps(one) + "\n" for one in rows)
+    records = read(tmp_path, text)
+    assert len(records.allocations) + len(records.bad) == 2
+    stream = io.StringIO()
+    table = csv.DictWriter(stream, fieldnames=[names[0] for names in COLUMNS.values()])
+    table.writeheader()
+    table.writerows([{"jobid": "first", "user": "ann"}, row])
+    records = read(tmp_path, stream.getvalue())
+    assert "first" in {one.scheduler_id for one in records.allocations}
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
