@@ -18,7 +18,7 @@ from postmortem.report.page.triage_page import render_triage
 from postmortem.report.wire import tool_version
 from postmortem.store.entrance import open_store
 from postmortem.triage.allocations import Allocation
-from postmortem.triage.finding import Found, found_jobs_in
+from postmortem.triage.finding import JobsFound, found_jobs_in
 from postmortem.triage.judging_jobs import Judging, Told, judge_all
 from postmortem.triage.outputs import json_lines, table
 from postmortem.triage.overview import JudgedTriage, brought_together, overview_of, result_rows
@@ -170,7 +170,7 @@ def _allocations(path: Path | None) -> tuple[tuple[Allocation, ...], tuple[Said,
     return records.allocations, (told,)
 
 
-def _no_job(wish: Wish, found: Found) -> PostmortemError:
+def _no_job(wish: Wish, found: JobsFound) -> PostmortemError:
     why = f": {found.left_out[0].why_en}" if found.left_out else ""
     return InputError(
         f"no job was found{why}", ", ".join(wish.places), "name logs, or a folder that holds them"

@@ -22,6 +22,7 @@ from postmortem.triage.found_jobs import JUDGED
 from postmortem.triage.job_groups import VERSION, JobGroup, groups_of
 from postmortem.triage.joining import Joined, joined
 from postmortem.triage.judged_jobs import HEALTHY, JudgedJob
+from postmortem.triage.locations import without_secrets
 from postmortem.triage.lost_hours import iso, summed
 from postmortem.triage.scheduler_figures import scheduled_figures
 
@@ -67,6 +68,10 @@ class JudgedTriage:
     def group_of(self, identity: str) -> str | None:
         """Give the id of a job's group; None if it was not judged."""
         return self.of_key.get(self.jobs[identity].key)
+
+    def is_judged(self, identity: str) -> bool:
+        """Say whether a job has an analysis."""
+        return self.jobs[identity].state == JUDGED
 
     def members(self) -> dict[str, list[JudgedJob]]:
         """Give the jobs of each group, by id; both sorted."""
@@ -176,7 +181,7 @@ def _verdict(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value
         "cause": job.cause,
         "category": told.category,
         "cause_title": _texts(Said(told.title_en, told.title_zh)) if told.title_en else None,
-        "probability": told.probability if job.state == JUDGED else None,
+        "probability": told.probability if told.state == JUDGED else None,
         "status": told.status,
         "outcome": job.outcome,
         "retry": job.retry,
@@ -207,12 +212,11 @@ def _judged(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
         row.title,
         row.scheduler_id,
         row.attempt,
-        row.state,
         told.cause if is_judged and told else None,
         told.outcome if is_judged and told else "",
         told.retry if is_judged and told else "unknown",
         told.hosts if told else (),
-        tuple(file.location for file in row.files),
+        tuple(without_secrets(file.location) for file in row.files),
     )
 
 
@@ -229,7 +233,7 @@ def _kept(group: JobGroup, jobs: int) -> GroupRow:
 
 
 def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:
-    judged = [job for job in found.joined.jobs if job.state == JUDGED]
+    judged = [job for job in found.joined.jobs if found.is_judged(job.identity)]
     return {
         "jobs": len(found.joined.jobs),
         "judged": len(judged),
@@ -245,7 +249,7 @@ def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> V
 
 def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     """Give the causes, those of most jobs first; None where the judge abstains."""
-    jobs = Counter(job.cause for job in found.joined.jobs if job.state == JUDGED)
+    jobs = Counter(job.cause for job in found.joined.jobs if found.is_judged(job.identity))
     groups = Counter(group.cause for group in found.groups.values())
     lost = {one["cause"]: one["gpu_hours"] for one in figures["lost_by_cause"]}
     named = {
@@ -342,7 +346,7 @@ def _row(
     links: Mapping[str, str],
 ) -> list[Any]:
     row, group = found.jobs[job.identity], found.group_of(job.identity)
-    is_judged = job.state == JUDGED
+    is_judged = found.is_judged(job.identity)
     told = found.summaries.get(row.key)
     return [
         job.identity,

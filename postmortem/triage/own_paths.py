@@ -8,15 +8,14 @@ import dataclasses
 
 from postmortem.model.diagnosis import Analysis
 from postmortem.triage.found_jobs import FoundJob
+from postmortem.triage.locations import without_secrets
 
 
 def relabelled(analysis: Analysis, job: FoundJob) -> Analysis:
     """Give the analysis with the job's own paths; a path that the job lacks stays as it is."""
-    places = {file.name: file.location for file in job.files}
+    places = {file.name: without_secrets(file.location) for file in job.files}
     sources = tuple(
         dataclasses.replace(source, path=places.get(source.path, source.path))
         for source in analysis.sources
     )
-    return dataclasses.replace(
-        analysis, sources=sources, given=tuple(file.location for file in job.files)
-    )
+    return dataclasses.replace(analysis, sources=sources, given=tuple(places.values()))
