@@ -16,6 +16,7 @@ from postmortem.report.terminal.triage_lines import triage_told
 
 _MINUTES: Final = 5
 _MEMORY: Final = 4096
+_GIBIBYTES: Final = 8.0
 
 
 def _shard(
@@ -75,6 +76,13 @@ def _shard(
     default=_MEMORY,
     show_default=True,
     help="MiB that one worker may hold; 0: no limit.",
+)
+@click.option(
+    "--largest",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_GIBIBYTES,
+    show_default=True,
+    help="GiB of a job beyond which it is not read.",
 )
 @click.option(
     "--retry", "is_retried", is_flag=True, help="Judge again what could not be judged before."

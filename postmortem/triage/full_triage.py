@@ -77,6 +77,8 @@ class Wish:
     seconds: float = 300.0
     memory: int = 4096
     """MiB of a worker."""
+    largest: float = 8.0
+    """GiB of a job."""
     is_retried: bool = False
     language: str = "en"
     model: str | None = ""
@@ -108,7 +110,13 @@ def triage(wish: Wish, tell: Told) -> TriageDone:
         raise _no_job(wish, found)
     settings = JobSettings(wish.patterns, wish.model, wish.memory)
     machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
-    judging = Judging(machine.knowledge, model_for(wish.model), wish.seconds, wish.is_retried)
+    judging = Judging(
+        machine.knowledge,
+        model_for(wish.model),
+        wish.seconds,
+        int(wish.largest * 2**30),
+        wish.is_retried,
+    )
     with open_store(wish.store) as store, closing(_engine(wish, settings)) as engine:
         number = store.triages.begin(_options(wish), time.time())
         judge_all(number, jobs, store, engine, judging, tell)

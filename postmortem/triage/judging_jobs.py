@@ -23,7 +23,7 @@ from postmortem.triage.found_jobs import FAILED, JUDGED, FoundJob
 from postmortem.triage.keys import key_of
 from postmortem.triage.leases import Leases
 from postmortem.triage.summary_rows import refused_row
-from postmortem.triage.tasks import Engine, Task, TaskOutcome
+from postmortem.triage.tasks import Engine, Task, TaskOutcome, too_large
 
 _ROWS: Final = 200
 """Rows that are kept at once."""
@@ -44,6 +44,8 @@ class Judging:
     model: TextModel | None
     seconds: float
     """For one job, beside what its size asks for."""
+    largest: int = 8 << 30
+    """Bytes of a job beyond which it is not read."""
     is_retried: bool = False
     """What could not be judged in an earlier triage is tried again."""
 
@@ -74,7 +76,17 @@ def judge_all(
         InputError: the store cannot be written.
     """
     store.jobs.note(triage, map(_job_row, jobs))
-    digests = _digests(triage, jobs, store, engine, judging, tell)
+    for job in jobs:
+        if job.size > judging.largest:
+            store.jobs.note_refused(triage, job.identity, *too_large(job.size, judging.largest))
+    digests = _digests(
+        triage,
+        [job for job in jobs if job.size <= judging.largest],
+        store,
+        engine,
+        judging,
+        tell,
+    )
     keys: dict[str, str] = {}
     first: dict[str, FoundJob] = {}
     for job in jobs:

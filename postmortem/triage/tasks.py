@@ -6,9 +6,11 @@ does it (`triage.pool`, `triage.cluster`).
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from postmortem.triage.found_jobs import CRASHED, OUT_OF_MEMORY, TIMED_OUT
+from postmortem.triage.found_jobs import CRASHED, OUT_OF_MEMORY, TIMED_OUT, UNREADABLE
+
+_GIB: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +106,14 @@ def out_of_memory(mebibytes: int) -> TaskOutcome:
             f"it wants more than {mebibytes:,} MiB of memory; allow more with --memory",
             f"所需内存超过 {mebibytes:,} MiB；可用 --memory 放宽",
         ),
+    )
+
+
+def too_large(size: int, most: int) -> tuple[str, str, str]:
+    """Give the state and the reason of a job that is not read for its size."""
+    figures = f"{size / _GIB:,.1f} GiB > {most / _GIB:,.1f} GiB"
+    return (
+        UNREADABLE,
+        f"too large to be read ({figures}); allow more with --largest",
+        f"过大，未读取（{figures}）；可用 --largest 放宽",
     )
