@@ -10,8 +10,8 @@ is parted anew. A template joins one cluster, so that two that are known stay tw
 done in the order of the templates' texts, never in that of the jobs.
 
 Of n templates each is looked up once for each set of open words that the known clusters of its
-scope have (at most 256), compared with at most 64 clusters, and parted in at most 40 rounds over at
-most 40 words: the time grows with n, not with its square.
+scope have (at most 256), compared with at most 24 clusters and held against at most 512, and parted
+in at most 40 rounds over at most 40 words: the time grows with n, not with its square.
 """
 
 from collections import defaultdict

@@ -46,6 +46,7 @@ _PROMISING: Final = re.compile(
     r"|not found|no such|timed? ?out",
     re.IGNORECASE,
 )
+_OWN_FILES: Final = (".py", ".ipynb")
 _DIGITS: Final = re.compile(r"\d+")
 _CLASS: Final = re.compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
 
@@ -240,12 +241,12 @@ def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
 def _placed(file: str, function: str) -> str:
     """Name a place in the code by function and file, without folders, numbers and lines.
 
-    A launcher's own script, which has no suffix, is no place.
+    A launcher's own script, which has no suffix, and compiled code are no place of the user's.
     """
     base = file.replace("\\", "/").rsplit("/", 1)[-1]
     if base.startswith("<"):
         base = "notebook"
-    elif "." not in base:
+    elif not base.endswith(_OWN_FILES):
         return ""
     name = "<module>" if function.startswith("<cell line") else function.strip() or "<module>"
     return f"{_DIGITS.sub(_OPEN, name)} ({_DIGITS.sub(_OPEN, base)})"
