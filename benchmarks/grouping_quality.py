@@ -5,8 +5,8 @@
 FOLDERS (default `sample_logs`) hold labels beside logs (`NAME.yaml`, `NAME.log` or a folder of a
 job's files). `--vary` adds versions of the recorded samples with what real life adds to a log, by
 `python sample_logs/lab vary`; whole ones, or damaged: a head, a tail or lines lost, another run
-mixed in. A fault is a name within its folder, and a cause: its seeds and its varied versions should be in one
-group. Labels that are marked `part: check` count, and are not told of one by one.
+mixed in. A fault is a name within its folder, and a cause: its seeds and its varied versions should
+be in one group. Labels that are marked `part: check` count, and are not told of one by one.
 
 Out: figures, a line each. A false merge is a pair of one group that no answer is right for both of;
 a false split is a pair of one fault in two groups. Pairwise precision and recall, and B-cubed: the

@@ -41,6 +41,8 @@ _NAMES: Final = (
 """Captures of a rule that name the thing that failed, the same in every run."""
 _QUOTED: Final = re.compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
+_DRAWN: Final = re.compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
+"""Bars and boxes: how far a bar has come is a run's own."""
 _PROMISING: Final = re.compile(
     r"error|fatal|fail|exception|abort|panic|killed|denied|refused|invalid|cannot|can't|unable"
     r"|not found|no such|timed? ?out",
@@ -99,7 +101,7 @@ def template_of(line: str, machines: frozenset[str] = frozenset()) -> str:
     bare = line[:LONGEST]
     for name in sorted(machines, key=len, reverse=True):
         bare = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", _OPEN, bare)
-    return wording(_QUOTED.sub(_unquoted, bare))
+    return wording(_DRAWN.sub("", _QUOTED.sub(_unquoted, bare)))
 
 
 def _unquoted(match: re.Match[str]) -> str:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from postmortem.triage.failure_clusters import (
     Clustered,
+    FailureTemplate,
     KnownCluster,
-    Template,
     clustered,
     open_template,
 )
@@ -19,7 +19,7 @@ from postmortem.triage.token_partition import ANY, common, fixed_share, likeness
 
 WORD = st.sampled_from(["link", "port", "down", "lost", "node", "#", "gpu", "after"])
 TEXT = st.lists(WORD, min_size=0, max_size=6).map(" ".join)
-TEMPLATE = st.builds(Template, st.sampled_from(["aa", "bb"]), TEXT, st.just(value=True))
+TEMPLATE = st.builds(FailureTemplate, st.sampled_from(["aa", "bb"]), TEXT, st.just(value=True))
 JOBS = st.dictionaries(st.integers(0, 60), TEMPLATE, max_size=30)
 
 
@@ -28,15 +28,15 @@ def known_after(found: Clustered[int], since: int = 1) -> list[KnownCluster]:
     return [KnownCluster(one.id, one.template, since) for one in found.clusters]
 
 
-def texts(*lines: str, is_placed: bool = True) -> dict[int, Template]:
+def texts(*lines: str, is_placed: bool = True) -> dict[int, FailureTemplate]:
     """Templates of one scope, by number."""
-    return {number: Template("aa", line, is_placed) for number, line in enumerate(lines)}
+    return {number: FailureTemplate("aa", line, is_placed) for number, line in enumerate(lines)}
 
 
 @settings(max_examples=150, deadline=None)
 @given(JOBS, JOBS, st.randoms(use_true_random=False))
 def test_the_order_of_jobs_and_of_known_clusters_does_not_matter(
-    earlier: dict[int, Template], jobs: dict[int, Template], chance: random.Random
+    earlier: dict[int, FailureTemplate], jobs: dict[int, FailureTemplate], chance: random.Random
 ) -> None:
     """Shuffled, both give the same ids and the same clusters."""
     known, items = known_after(clustered(earlier)), list(jobs.items())
@@ -50,11 +50,11 @@ def test_the_order_of_jobs_and_of_known_clusters_does_not_matter(
 @settings(max_examples=200, deadline=None)
 @given(JOBS, JOBS)
 def test_a_job_keeps_its_cluster_when_others_come(
-    earlier: dict[int, Template], later: dict[int, Template]
+    earlier: dict[int, FailureTemplate], later: dict[int, FailureTemplate]
 ) -> None:
     """A second triage over all leaves the ids of the first; a third one changes nothing."""
     first = clustered(earlier)
-    whole: Mapping[int, Template] = {100 + key: one for key, one in later.items()} | earlier
+    whole: Mapping[int, FailureTemplate] = {100 + key: one for key, one in later.items()} | earlier
     second = clustered(whole, known_after(first))
     assert {key: second.of_key[key] for key in earlier} == dict(first.of_key)
     new = [one for one in known_after(second, 2) if one.id not in {*first.of_key.values()}]
@@ -66,7 +66,7 @@ def test_a_job_keeps_its_cluster_when_others_come(
 
 @settings(max_examples=150, deadline=None)
 @given(JOBS)
-def test_every_job_is_an_instance_of_its_cluster(jobs: dict[int, Template]) -> None:
+def test_every_job_is_an_instance_of_its_cluster(jobs: dict[int, FailureTemplate]) -> None:
     """Its template says no more than what the members share, and scopes stay apart."""
     found = clustered(jobs)
     by_id = {one.id: split(one.template) for one in found.clusters}
@@ -146,7 +146,10 @@ def test_an_id_is_never_given_twice() -> None:
 def test_an_open_fingerprint_is_read_back() -> None:
     """Its id holds the scope, and whether that names a place."""
     placed, bare = open_template("p1-0a0b-11", "x"), open_template("o1-0a0b-11", "x")
-    assert (placed, bare) == (Template("0a0b", "x", is_placed=True), Template("0a0b", "x"))
+    assert (placed, bare) == (
+        FailureTemplate("0a0b", "x", is_placed=True),
+        FailureTemplate("0a0b", "x"),
+    )
 
 
 def test_nothing_gives_nothing() -> None:

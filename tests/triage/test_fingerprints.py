@@ -127,6 +127,10 @@ def test_which_causes_say_too_little() -> None:
             "job 0000aaaa-7dec-11d0-a765-00a0c91e6bf6 lost",
         ),
         ("rank 3 of 8 has 12 keys", "rank 511 of 512 has 7 keys"),
+        (
+            "fit: 30%|███▎      | 3/10 [00:01<00:04, loss=nan]",
+            "fit: 9%|▉   | 9/99 [01:01<09:04, loss=nan]",
+        ),
     ],
 )
 def test_what_is_a_runs_own_is_taken_out(lines: tuple[str, str]) -> None:
