@@ -5,8 +5,8 @@
 FOLDERS (default `sample_logs`) hold labels beside logs (`NAME.yaml`, `NAME.log` or a folder of a
 job's files). `--vary` adds versions of the recorded samples with what real life adds to a log, by
 `python sample_logs/lab vary`; whole ones, or damaged: a head, a tail or lines lost, another run
-mixed in. A fault is a label's script and cause: its seeds and its varied versions should be in one
-group. Labels that are marked `part: check` count, and are not told of one by one.
+mixed in. A fault is a name within its folder, and a cause: its seeds and its varied versions should
+be in one group. Labels that are marked `part: check` count, and are not told of one by one.
 
 Out: figures, a line each. A false merge is a pair of one group that no answer is right for both of;
 a false split is a pair of one fault in two groups. Pairwise precision and recall, and B-cubed: the
@@ -71,7 +71,7 @@ def judged(label: Labelled) -> Grouped:
     summary = summary_of(analyze([str(label.log)], env_files=env))
     told = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
     name = SEED.sub("", label.log.name.split(".")[0])
-    fault = f"{told.get('script') or label.log.parent.name}/{name}/{label.cause}"
+    fault = f"{label.log.parent.name}/{name}/{label.cause}"
     is_damaged = bool(DAMAGING & set(told.get("varied") or ()))
     return Grouped(label, fault, is_damaged, fingerprint_of(summary))
 

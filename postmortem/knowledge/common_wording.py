@@ -90,12 +90,7 @@ def _folded(shared: Sequence[str], other: Sequence[str]) -> list[str]:
 
 def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
     """Leave out what is too short beside a gap, and places there; keep the longest if too many."""
-    islands: list[list[str]] = [[]]
-    for atom in atoms:
-        if atom == _GAP:
-            islands.append([])
-        else:
-            islands[-1].append(atom)
+    islands = _islands(atoms)
     last = len(islands) - 1
     for number, island in enumerate(islands):
         while number < last and island and island[-1].startswith(_MARK):
@@ -106,6 +101,17 @@ def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
     while len(kept) - 1 > _MOST_GAPS:
         del kept[min(range(len(kept)), key=lambda number: _length(kept[number]))]
     return [atom for island in kept for atom in (_GAP, *island)][1:]
+
+
+def _islands(atoms: Iterable[str]) -> list[list[str]]:
+    """Give what stands between the gaps."""
+    found: list[list[str]] = [[]]
+    for atom in atoms:
+        if atom == _GAP:
+            found.append([])
+        else:
+            found[-1].append(atom)
+    return found
 
 
 def _begun_with_text(atoms: Sequence[str]) -> Sequence[str]:

@@ -41,16 +41,7 @@ def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
 
     texts = _spread(sorted({line.strip()[:_LONGEST] for line in lines} - {""}), _MOST_COMPARED)
     parts = common_parts(texts or [""])
-    fixed = fixed_texts(parts)
-    anchor = max((part.strip() for part in fixed), key=len, default="")[:_LONGEST_ANCHOR].rstrip()
-    if len(anchor.encode()) < _SHORTEST_ANCHOR:
-        raise UsageError(
-            "the line holds no words that a rule could go by"
-            if len(texts) <= 1
-            else "the lines have no words in common that a rule could go by",
-            repr(texts[0]) if texts else "",
-            "name another with --line" if len(texts) <= 1 else "name fewer, which are more alike",
-        )
+    anchor = _anchor(fixed_texts(parts), texts)
     name = re.sub(r"[^a-z0-9]+", "-", anchor.lower()).strip("-")[:40].strip("-")
     area = (cause or "unknown.unrecognised").split(".")[0]
     rule: dict[str, Any] = {
@@ -72,6 +63,22 @@ def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
         },
     }
     return str(yaml.safe_dump(rule, allow_unicode=True, sort_keys=False, width=160))
+
+
+def _anchor(fixed: list[str], texts: list[str]) -> str:
+    """Give the longest text that every line has.
+
+    Raises:
+        UsageError: there is none that a rule could go by.
+    """
+    anchor = max((part.strip() for part in fixed), key=len, default="")[:_LONGEST_ANCHOR].rstrip()
+    if len(anchor.encode()) >= _SHORTEST_ANCHOR:
+        return anchor
+    if len(texts) > 1:
+        what, mend = "the lines have no words in common", "name fewer, which are more alike"
+    else:
+        what, mend = "the line holds no words", "name another with --line"
+    raise UsageError(f"{what} that a rule could go by", repr(texts[0]) if texts else "", mend)
 
 
 def _spread(texts: list[str], most: int) -> list[str]:

@@ -10,8 +10,8 @@ is parted anew. A template joins one cluster, so that two that are known stay tw
 done in the order of the templates' texts, never in that of the jobs.
 
 Of n templates each is looked up once for each set of open words that the known clusters of its
-scope have (at most 256), compared with at most 64 clusters, and parted in at most 40 rounds over at
-most 40 words: the time grows with n, not with its square.
+scope have (at most 256), compared with at most 24 clusters and held against at most 512, and parted
+in at most 40 rounds over at most 40 words: the time grows with n, not with its square.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ _ALIKE_ANYWHERE: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Template:
+class FailureTemplate:
     """A failing line without what is a run's own."""
 
     scope: str
@@ -74,7 +74,7 @@ class Clustered(Generic[_Key]):
     """Those with a member, sorted by id; the template of a known one may be wider than it was."""
 
 
-def open_template(fingerprint: str, text: str) -> Template:
+def open_template(fingerprint: str, text: str) -> FailureTemplate:
     """Read the template of an unknown failure back from what is stored of it.
 
     Args:
@@ -82,11 +82,11 @@ def open_template(fingerprint: str, text: str) -> Template:
         text: its template.
     """
     kind, scope, *_ = f"{fingerprint}--".split("-")
-    return Template(scope, text, kind.startswith("p"))
+    return FailureTemplate(scope, text, kind.startswith("p"))
 
 
 def clustered(
-    templates: Mapping[_Key, Template], known: Iterable[KnownCluster] = ()
+    templates: Mapping[_Key, FailureTemplate], known: Iterable[KnownCluster] = ()
 ) -> Clustered[_Key]:
     """Put every template into one cluster.
 
@@ -96,13 +96,13 @@ def clustered(
         templates: of the failures whose cause is not known.
         known: clusters of earlier triages; they keep their ids, and no two become one.
     """
-    places: defaultdict[_Place, set[Template]] = defaultdict(set)
+    places: defaultdict[_Place, set[FailureTemplate]] = defaultdict(set)
     for template in templates.values():
         places[_place_of(template)].add(template)
     older: defaultdict[_Place, list[KnownCluster]] = defaultdict(list)
     for one in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
         older[_scope_in(one.id), len(split(one.template))].append(one)
-    found: dict[Template, Cluster] = {}
+    found: dict[FailureTemplate, Cluster] = {}
     for place in sorted(places):
         found |= _of_place(sorted(places[place]), older[place])
     clusters = {one.id: one for one in found.values()}
@@ -113,8 +113,8 @@ def clustered(
 
 
 def _of_place(
-    templates: Sequence[Template], older: Sequence[KnownCluster]
-) -> dict[Template, Cluster]:
+    templates: Sequence[FailureTemplate], older: Sequence[KnownCluster]
+) -> dict[FailureTemplate, Cluster]:
     """Put templates of one scope and length into clusters, known ones first."""
     scope = templates[0].scope
     least = _ALIKE_IN_PLACE if templates[0].is_placed else _ALIKE_ANYWHERE
@@ -138,7 +138,7 @@ def _of_place(
     return {template: found[words] for template, words in rows.items()}
 
 
-def _place_of(template: Template) -> _Place:
+def _place_of(template: FailureTemplate) -> _Place:
     return template.scope, len(split(template.text))
 
 

@@ -41,11 +41,14 @@ _NAMES: Final = (
 """Captures of a rule that name the thing that failed, the same in every run."""
 _QUOTED: Final = re.compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
+_DRAWN: Final = re.compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
+"""Bars and boxes: how far a bar has come is a run's own."""
 _PROMISING: Final = re.compile(
     r"error|fatal|fail|exception|abort|panic|killed|denied|refused|invalid|cannot|can't|unable"
     r"|not found|no such|timed? ?out",
     re.IGNORECASE,
 )
+_OWN_FILES: Final = (".py", ".ipynb")
 _DIGITS: Final = re.compile(r"\d+")
 _CLASS: Final = re.compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
 
@@ -98,7 +101,7 @@ def template_of(line: str, machines: frozenset[str] = frozenset()) -> str:
     bare = line[:LONGEST]
     for name in sorted(machines, key=len, reverse=True):
         bare = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", _OPEN, bare)
-    return wording(_QUOTED.sub(_unquoted, bare))
+    return wording(_DRAWN.sub("", _QUOTED.sub(_unquoted, bare)))
 
 
 def _unquoted(match: re.Match[str]) -> str:
@@ -240,12 +243,12 @@ def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
 def _placed(file: str, function: str) -> str:
     """Name a place in the code by function and file, without folders, numbers and lines.
 
-    A launcher's own script, which has no suffix, is no place.
+    A launcher's own script, which has no suffix, and compiled code are no place of the user's.
     """
     base = file.replace("\\", "/").rsplit("/", 1)[-1]
     if base.startswith("<"):
         base = "notebook"
-    elif "." not in base:
+    elif not base.endswith(_OWN_FILES):
         return ""
     name = "<module>" if function.startswith("<cell line") else function.strip() or "<module>"
     return f"{_DIGITS.sub(_OPEN, name)} ({_DIGITS.sub(_OPEN, base)})"

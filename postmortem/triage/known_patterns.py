@@ -2,6 +2,9 @@
 
 In: patterns of one scope and one length, the oldest first. Out: the id of one of them, or none. Not
 here: parting what belongs to none (`triage.token_partition`).
+
+A pattern is never opened so far that a template could be an instance of two: what once belonged to
+a cluster belongs to it in every later triage.
 """
 
 from collections import defaultdict
@@ -12,9 +15,12 @@ from postmortem.triage.token_partition import ANY, Words, common, fixed_share, l
 
 _MOST_MASKS: Final = 256
 """Sets of open places that a template is looked up under, those of the oldest patterns first."""
-_MOST_COMPARED: Final = 64
+_MOST_COMPARED: Final = 24
 """Patterns that a template is compared with word by word: those with its rarest words."""
+_MOST_BESIDE: Final = 512
+"""Patterns that a wider one is held against; beside more it is not opened."""
 _Mask = tuple[int, ...]
+_Place = tuple[int, str]
 
 
 class KnownPatterns:
@@ -25,10 +31,14 @@ class KnownPatterns:
         self.words: dict[str, Words] = dict(patterns)
         """The words of each pattern, as wide as it has become."""
         self._age = {name: age for age, name in enumerate(self.words)}
+        self._having: defaultdict[_Place, list[str]] = defaultdict(list)
+        for name, words in self.words.items():
+            for place in enumerate(words):
+                self._having[place].append(name)
         self._index()
 
     def _index(self) -> None:
-        """Note which fixed words each pattern has, by the places that it leaves open."""
+        """Note which pattern has which fixed words, by the places that it leaves open."""
         self._fixed: dict[_Mask, dict[Words, str]] = {}
         for name, words in self.words.items():
             mask = tuple(place for place, word in enumerate(words) if word == ANY)
@@ -59,51 +69,59 @@ class KnownPatterns:
         """
         if not self.words:
             return
-        by_word = self._by_word()
         joining: defaultdict[str, list[Words]] = defaultdict(list)
         for template in templates:
             if self.instance(template) is None:
-                name = self._likest(template, by_word, least)
+                name = self._likest(template, least)
                 if name is not None:
                     joining[name].append(template)
-        for name, members in joining.items():
-            for member in members:
+        for name in sorted(joining, key=self._age.__getitem__):
+            for member in joining[name]:
                 wider = common((self.words[name], member))
-                if fixed_share(wider) >= least:
-                    self.words[name] = wider
+                if fixed_share(wider) >= least and not self._reaches_others(name, wider):
+                    self._open(name, wider)
         self._index()
 
-    def _by_word(self) -> dict[tuple[int, str], list[str]]:
-        found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
-        for name, words in self.words.items():
-            for place, word in enumerate(words):
-                if word != ANY:
-                    found[place, word].append(name)
-        return dict(found)
+    def _open(self, name: str, wider: Words) -> None:
+        for place, word in enumerate(wider):
+            if word != self.words[name][place]:
+                self._having[place, word].append(name)
+        self.words[name] = wider
 
-    def _likest(
-        self, template: Words, by_word: dict[tuple[int, str], list[str]], least: float
-    ) -> str | None:
-        compared = list(_some(self._beside(template, by_word)))
-        alike = [(likeness(template, self.words[name]), name) for name in compared]
+    def _reaches_others(self, name: str, wider: Words) -> bool:
+        """Say whether a template could be an instance of a wider pattern and of another one."""
+        lists = (
+            (self._having.get(place, []), self._having.get((place[0], ANY), []))
+            for place in enumerate(wider)
+            if place[1] != ANY
+        )
+        same, opened = min(lists, key=lambda pair: len(pair[0]) + len(pair[1]))
+        if len(same) + len(opened) > _MOST_BESIDE:
+            return True
+        return any(other != name and _meet(wider, self.words[other]) for other in {*same, *opened})
+
+    def _likest(self, template: Words, least: float) -> str | None:
+        alike = [(likeness(template, self.words[name]), name) for name in self._compared(template)]
         alike = [(share, name) for share, name in alike if share >= least]
         if not alike:
             return None
         return min(alike, key=lambda pair: (-pair[0], self._age[pair[1]]))[1]
 
-    def _beside(self, template: Words, by_word: dict[tuple[int, str], list[str]]) -> Iterator[str]:
-        """Yield the patterns that share a word with a template, those of its rarest words first."""
-        lists = [by_word.get(place, []) for place in enumerate(template)]
-        for names in sorted(lists, key=len):
-            yield from names
+    def _compared(self, template: Words) -> Iterator[str]:
+        """Yield the first few patterns that share a word with a template, its rarest words first.
+
+        A pattern that shares no word with it is not like it.
+        """
+        seen: set[str] = set()
+        for names in sorted((self._having.get(one, []) for one in enumerate(template)), key=len):
+            for name in names:
+                if len(seen) >= _MOST_COMPARED:
+                    return
+                if name not in seen:
+                    seen.add(name)
+                    yield name
 
 
-def _some(names: Iterator[str]) -> Iterator[str]:
-    """Yield the first few different ones."""
-    seen: set[str] = set()
-    for name in names:
-        if name not in seen:
-            seen.add(name)
-            yield name
-        if len(seen) >= _MOST_COMPARED:
-            return
+def _meet(one: Words, other: Words) -> bool:
+    """Say whether there could be an instance of both."""
+    return all(mine == its or ANY in (mine, its) for mine, its in zip(one, other, strict=True))
