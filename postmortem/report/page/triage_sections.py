@@ -132,7 +132,8 @@ def _is_healthy(one: _Value) -> bool:
 
 def groups(value: _Value, words: Words) -> list[dict[str, Any]]:
     """Give the largest groups, with what to do and where to read on."""
-    return [_group_row(group, value, words) for group in value["groups"][:MOST_GROUPS]]
+    listed = sorted(value["groups"], key=_is_healthy)  # failures first, each in their order
+    return [_group_row(group, value, words) for group in listed[:MOST_GROUPS]]
 
 
 def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
@@ -152,6 +153,7 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
         "hours": hours(group["gpu_hours"]),
         "nodes": count(group["nodes"] or None),
         "users": count(group["users"] or None),
+        "is_healthy": _is_healthy(group),
         "fix": worded(group["fix"], language),
         "retry": retry,
         "whose": words.either("whose", group["whose"]) if group["whose"] else "",
