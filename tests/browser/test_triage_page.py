@@ -277,14 +277,14 @@ def test_no_barrier(visit: Visit, tmp_path: Path, scheme: str) -> None:
     found = []
     for language in LANGUAGES:
         page.locator(f"label[for=language-{language}]").click()
-        for width, wanted in ((360, ""), (1280, "gpu")):
-            page.set_viewport_size({"width": width, "height": 900})
-            field(page, "text").fill(wanted)
-            result = Axe().run(page)
-            found += [
-                (language, width, wanted, one["id"], [node["target"] for node in one["nodes"][:3]])
-                for one in result.response["violations"]
-            ]
+        width = 360 if (language == "en") == (scheme == "light") else 1280
+        page.set_viewport_size({"width": width, "height": 900})
+        field(page, "text").fill("gpu")
+        result = Axe().run(page)
+        found += [
+            (language, width, one["id"], [node["target"] for node in one["nodes"][:3]])
+            for one in result.response["violations"]
+        ]
     assert found == []
 
 
