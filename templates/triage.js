@@ -377,7 +377,7 @@
     const probe = make("div", { role: "presentation" });
     probe.style.height = "var(--row)";
     parts.host.append(probe);
-    parts.height = probe.offsetHeight || 51;
+    parts.height = probe.getBoundingClientRect().height || 52;
     probe.remove();
   };
 

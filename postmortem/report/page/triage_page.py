@@ -104,7 +104,7 @@ def _contents(parts: Mapping[str, Any]) -> list[str]:
         "nodes": parts["nodes"]["rows"],
         "users": parts["users"],
         "retried": parts["retried"]["rows"],
-        "unjudged": parts["unjudged"],
+        "unjudged": parts["unjudged"]["rows"],
         "all": True,
     }
     return [name for name, is_there in there.items() if is_there]

@@ -80,21 +80,26 @@ def change(value: _Value, language: str) -> dict[str, Any]:
     """Say what is new since the last triage and what is gone; nothing if there was none."""
     told = TRIAGE[language]
     if value["since"] is None:
-        return {"since": told["since.none"], "is_first": True, "new": [], "gone": []}
+        return {"since": told["since.none"], "is_first": True}
     new = [
         (_group_pick(group, language), count(group["jobs"]))
         for group in value["groups"]
         if group["is_new"]
     ]
     gone = [
-        (named(group, language, told["unnamed"]), group["id"], count(group["jobs"]))
+        (
+            Pick("", group["id"], named(group, language, told["unnamed"])),
+            told["vanished.jobs"].format(count=count(group["jobs"])),
+        )
         for group in value["vanished"]
     ]
     return {
         "since": told["since"].format(time=instant(value["since"])),
         "is_first": False,
-        "new": new,
-        "gone": gone,
+        "lists": [
+            ("new", len(new), new[:MOST_GROUPS]),
+            ("vanished", len(gone), gone[:MOST_GROUPS]),
+        ],
     }
 
 
