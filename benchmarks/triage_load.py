@@ -106,7 +106,7 @@ def rows_in(store: str) -> int:
         return 0
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0.05)) as opened:
-            query = "SELECT count(*) FROM postmortem_analyses WHERE state IN ('done', 'failed')"
+            query = "SELECT count(*) FROM postmortem_analyses WHERE state <> 'waiting'"
             return int(opened.execute(query).fetchone()[0])
     except sqlite3.Error:
         return 0

@@ -64,26 +64,37 @@
   };
   const ordered = (language) => {
     const name = asked.sort.replace(/^-/, "");
-    if (!(name in KEYS)) return null;
+    if (!Object.hasOwn(KEYS, name)) return null;
     const { known, unknown } = orderOf(name, language);
     return [...(asked.sort.startsWith("-") ? known.toReversed?.() ?? [...known].reverse() : known), ...unknown];
   };
 
   // Filtering: a test for each field that is asked for; what is searched is put together once for a language.
-  let searched = { language: "", of: [] };
-  const hay = (language) => {
-    if (searched.language !== language) {
-      const lower = (pool) => pool.map((one) => one.toLowerCase());
-      const [titles, ids, whats, whose, on, why, which] = [texts.causes, causes, texts.groups, users, nodes, texts.reasons, groups].map(lower);
-      const standing = states.map((one) => (texts.words[`state.${one}`] ?? one).toLowerCase());
-      const at = (pool, index) => (index === -1 ? "" : pool[index]);
-      searched = { language, of: rows.map((row) => {
-        const cause = causeOf(row);
-        return `${row[ID].toLowerCase()}\n${row[TITLE].toLowerCase()}\n${at(titles, cause)}\n${at(ids, cause)}\n${at(whats, row[GROUP])}\n${at(which, row[GROUP])}\n${at(whose, row[USER])}\n${listOf(row[NODES]).map((node) => on[node]).join(" ")}\n${at(why, row[REASON])}\n${row[STATE] === judged ? "" : at(standing, row[STATE])}`;
-      }) };
-    }
-    return searched.of;
+  let searched = { language: "", of: [], told: null };
+  const spoken = (language) => {
+    if (searched.language === language) return searched;
+    const lower = (pool) => pool.map((one) => one.toLowerCase());
+    const [titles, ids, whats, which, whose, on, why] = [texts.causes, causes, texts.groups, groups, users, nodes, texts.reasons].map(lower);
+    const standing = states.map((one) => (texts.words[`state.${one}`] ?? one).toLowerCase());
+    const at = (pool, index) => (index === -1 ? "" : pool[index]);
+    const told = (row) => {
+      const cause = causeOf(row);
+      return [row[ID].toLowerCase(), row[TITLE].toLowerCase(), at(titles, cause), at(ids, cause), at(whats, row[GROUP]), at(which, row[GROUP]), at(whose, row[USER]), ...listOf(row[NODES]).map((node) => on[node]), at(why, row[REASON]), row[STATE] === judged ? "" : standing[row[STATE]]].join("\n");
+    };
+    searched = { language, of: [], told };
+    return searched;
   };
+  const hay = (language) => {
+    const { of, told } = spoken(language);
+    while (of.length < rows.length) of.push(told(rows[of.length]));
+    return of;
+  };
+  const prepare = (deadline) => {    // while nothing else is to be done, so that the first search is as fast as the others
+    const { of, told } = spoken(parts.language);
+    while (of.length < rows.length && deadline.timeRemaining() > 1) for (let more = 0; more < 100 && of.length < rows.length; more++) of.push(told(rows[of.length]));
+    if (of.length < rows.length) whenIdle();
+  };
+  const whenIdle = () => globalThis.requestIdleCallback?.(prepare);
   const fitting = (pool, wanted) => {    // one of these names, or all that hold what was typed
     const exact = pool.indexOf(wanted);
     const low = wanted.toLowerCase();
@@ -227,7 +238,7 @@
       PageDown: [row + page, cell], PageUp: [row - page, cell],
       Home: event.ctrlKey ? [0, 0] : [Math.max(0, row), 0], End: event.ctrlKey ? [view.length - 1, COLUMNS.length - 1] : [Math.max(0, row), COLUMNS.length - 1],
     };
-    if (event.key in moves) { event.preventDefault(); go(...moves[event.key]); }
+    if (Object.hasOwn(moves, event.key)) { event.preventDefault(); go(...moves[event.key]); }
     else if (event.key === "Enter" && row >= 0) { event.preventDefault(); go(row, cell); document.getElementById(`${parts.language}-cell-${row}-${cell}`)?.querySelector("button, a")?.click(); }
   };
 
@@ -315,7 +326,7 @@
       field("sort", words, select([["", words["sort.given"]], ...sorts]), words.sort),
     );
     one.addEventListener("submit", (event) => event.preventDefault());
-    one.addEventListener("input", (event) => { if (event.target.name in asked) ask({ [event.target.name]: event.target.value }); });
+    one.addEventListener("input", (event) => { if (Object.hasOwn(asked, event.target.name)) ask({ [event.target.name]: event.target.value }); });
     return one;
   };
 
@@ -338,7 +349,7 @@
     });
     parts.head = make("div", { role: "rowgroup", class: "head" }, make("div", { role: "row", "aria-rowindex": "1" }, ...parts.heads));
     parts.body = make("div", { role: "rowgroup", class: "body" });
-    parts.grid = make("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": words.grid, "aria-colcount": COLUMNS.length, "aria-readonly": "true" }, parts.head, parts.body);
+    parts.grid = make("div", { class: "joblist", role: "grid", tabindex: "0", "aria-label": words.grid, "aria-colcount": COLUMNS.length, "aria-readonly": "true" }, parts.head, parts.body);
     parts.reset = make("button", { type: "button" }, words.reset);
     parts.reset.addEventListener("click", () => { ask({ ...NOTHING }, { isNew: true }); parts.inputs.text.focus(); });
     host.append(form(words, language), make("div", { class: "above" }, parts.status, parts.reset), parts.grid, parts.nothing);
@@ -360,12 +371,13 @@
       mark();
     });
     refresh({ isKept: true });
+    whenIdle();
   };
   const measure = () => {
     const probe = make("div", { role: "presentation" });
     probe.style.height = "var(--row)";
     parts.host.append(probe);
-    parts.height = probe.offsetHeight || 51;
+    parts.height = probe.getBoundingClientRect().height || 52;
     probe.remove();
   };
 

@@ -290,4 +290,5 @@ def _totals_of(rows: list[list[Any]], column: int) -> list[dict[str, Any]]:
         one["failed"] += 1
         if row[8] is not None:
             one["gpu_hours"] = round((one["gpu_hours"] or 0) + row[8], 2)
+            one["lost_gpu_hours"] = one["gpu_hours"]
     return sorted(found.values(), key=lambda one: -one["jobs"])

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import cluster_records
+import generated_job
 import poisoned_jobs
 import pytest
 import triage_jobs
+from generated_job import Sizes, Wanted, made
 from lengthening import lengthened
-from triage_jobs import Sizes, Wanted, generate, made, refused
+from triage_jobs import generate, refused
 
 import postmortem
 
@@ -103,7 +105,7 @@ def test_more_jobs_come_behind(tmp_path: Path) -> None:
     truths = generate(Wanted(folder, 4, SMALL, start=6))
     after = contents(folder)
     assert {name: after[name] for name in before} == before
-    assert [truth["scheduler_id"] - triage_jobs.FIRST_ID for truth in truths] == list(range(10))
+    assert [truth["scheduler_id"] - generated_job.FIRST_ID for truth in truths] == list(range(10))
     records = json.loads((tmp_path / "tree.scheduler" / "sacct.json").read_text())["jobs"]
     assert {record["job_id"] for record in records} == {t["scheduler_id"] for t in truths}
 
@@ -127,9 +129,9 @@ def test_failed_jobs_are_started_again(tmp_path: Path) -> None:
     """A second try has its own id, the same user and name, begins later and ends well."""
     wanted = Wanted(tmp_path, 400, SMALL)
     pairs = [
-        (triage_jobs._allotted(wanted, index - 1), triage_jobs._allotted(wanted, index))
+        (generated_job.allotted_of(wanted, index - 1), generated_job.allotted_of(wanted, index))
         for index in range(400)
-        if triage_jobs._retry_of(wanted, index) is not None
+        if generated_job.retry_of(wanted, index) is not None
     ]
     assert pairs
     for failed, again in pairs:
@@ -144,7 +146,7 @@ def test_one_node_fails_more(tmp_path: Path) -> None:
     """The bad node has the most failed jobs of the areas that a node brings."""
     wanted, counts = Wanted(tmp_path, 2000, SMALL), dict.fromkeys(cluster_records.NODES, 0)
     for index in range(2000):
-        job = triage_jobs._allotted(wanted, index)
+        job = generated_job.allotted_of(wanted, index)
         for node in job.nodes if job.state == "FAILED" else ():
             counts[node] += 1
     assert max(counts, key=lambda node: counts[node]) == cluster_records.BAD_NODE

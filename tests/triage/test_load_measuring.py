@@ -11,7 +11,8 @@ import process_tree
 import pytest
 import triage_jobs
 import triage_load
-from triage_jobs import Sizes, Wanted, generate
+from generated_job import Sizes, Wanted
+from triage_jobs import generate
 from triage_load import Load
 
 STAND_IN = '''

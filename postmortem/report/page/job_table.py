@@ -32,8 +32,8 @@ STILL_ROWS: Final = 200
 """Rows that are there without a script."""
 _NONE: Final = -1
 _LABELS: Final = (
-    "job", "what", "group", "node", "user.column", "hours.short", "ended", "report.column",
-    "report.job", "report.group", "unnamed", "cause", "state", "user", "none",
+    "job", "what", "group", "node", "user.column", "hours.short", "ended", "unnamed", "cause",
+    "state", "user",
 )  # fmt: skip
 _Value = Mapping[str, Any]
 

@@ -21,6 +21,8 @@ from postmortem.report.plain import number
 from postmortem.report.words.triage_words import TRIAGE
 
 MOST_NODES: Final = 200
+_MOST: Final = 200
+"""Retries and reasons at most."""
 _NAMED: Final = 50
 """Users and images at most."""
 _CAUSES_OF_NODE: Final = 3
@@ -91,6 +93,7 @@ def retried(value: _Value, language: str) -> dict[str, Any]:
         "note": told["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
+        "left": max(0, len(moves) - _MOST),
         "rows": [
             (
                 one["failed"],
@@ -103,7 +106,7 @@ def retried(value: _Value, language: str) -> dict[str, Any]:
                 _changed(one["changed"], language),
                 worded(one.get("hint"), language),
             )
-            for one in value["retried"]
+            for one in value["retried"][:_MOST]
         ],
     }
 
@@ -117,19 +120,23 @@ def _changed(changed: Mapping[str, bool | None], language: str) -> str:
     return NOTHING_TOLD if None in changed.values() or not changed else told["changed.nothing"]
 
 
-def unjudged(rows: Sequence[_Value], language: str, state_names: Mapping[str, str]) -> list[Any]:
+def unjudged(
+    rows: Sequence[_Value], language: str, state_names: Mapping[str, str]
+) -> dict[str, Any]:
     """Give the jobs without a judgement, those of one state and reason together, most first."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["state"] != "judged":
             key = (row["state"], worded(row["reason"], language))
             found.setdefault(key, []).append(row["title"] or row["identity"])
-    return [
+    ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    listed = [
         (
             Pick("state", state, state_names.get(f"state.{state}", state)),
             reason or NOTHING_TOLD,
             count(len(jobs)),
             jobs[:_EXAMPLES],
         )
-        for (state, reason), jobs in sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+        for (state, reason), jobs in ordered[:_MOST]
     ]
+    return {"rows": listed, "left": max(0, len(ordered) - _MOST)}

@@ -73,7 +73,7 @@ def _parts(
     value: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], words: Words
 ) -> dict[str, Any]:
     """Give every section by its name."""
-    language, told = words.language, TRIAGE[words.language]
+    language, table = words.language, JOB_TABLE[words.language]
     still = still_rows(value, rows, language)
     key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
     return {
@@ -86,11 +86,11 @@ def _parts(
         "nodes": lists.nodes(value, language),
         "users": lists.users_and_images(value),
         "retried": lists.retried(value, language),
-        "unjudged": lists.unjudged(rows, language, JOB_TABLE[language]),
+        "unjudged": lists.unjudged(rows, language, table),
         "still": still,
-        "still_note": told[key].format(shown=count(len(still)), jobs=count(len(rows)))
+        "still_note": table[key].format(shown=count(len(still)), jobs=count(len(rows)))
         if rows
-        else told["all.none"],
+        else table["all.none"],
     }
 
 
@@ -104,7 +104,7 @@ def _contents(parts: Mapping[str, Any]) -> list[str]:
         "nodes": parts["nodes"]["rows"],
         "users": parts["users"],
         "retried": parts["retried"]["rows"],
-        "unjudged": parts["unjudged"],
+        "unjudged": parts["unjudged"]["rows"],
         "all": True,
     }
     return [name for name, is_there in there.items() if is_there]

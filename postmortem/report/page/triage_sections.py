@@ -80,21 +80,26 @@ def change(value: _Value, language: str) -> dict[str, Any]:
     """Say what is new since the last triage and what is gone; nothing if there was none."""
     told = TRIAGE[language]
     if value["since"] is None:
-        return {"since": told["since.none"], "is_first": True, "new": [], "gone": []}
+        return {"since": told["since.none"], "is_first": True}
     new = [
         (_group_pick(group, language), count(group["jobs"]))
         for group in value["groups"]
         if group["is_new"]
     ]
     gone = [
-        (named(group, language, told["unnamed"]), group["id"], count(group["jobs"]))
+        (
+            Pick("", group["id"], named(group, language, told["unnamed"])),
+            told["vanished.jobs"].format(count=count(group["jobs"])),
+        )
         for group in value["vanished"]
     ]
     return {
         "since": told["since"].format(time=instant(value["since"])),
         "is_first": False,
-        "new": new,
-        "gone": gone,
+        "lists": [
+            ("new", len(new), new[:MOST_GROUPS]),
+            ("vanished", len(gone), gone[:MOST_GROUPS]),
+        ],
     }
 
 
@@ -132,7 +137,8 @@ def _is_healthy(one: _Value) -> bool:
 
 def groups(value: _Value, words: Words) -> list[dict[str, Any]]:
     """Give the largest groups, with what to do and where to read on."""
-    return [_group_row(group, value, words) for group in value["groups"][:MOST_GROUPS]]
+    listed = sorted(value["groups"], key=_is_healthy)  # failures first, each in their order
+    return [_group_row(group, value, words) for group in listed[:MOST_GROUPS]]
 
 
 def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
@@ -152,6 +158,7 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
         "hours": hours(group["gpu_hours"]),
         "nodes": count(group["nodes"] or None),
         "users": count(group["users"] or None),
+        "is_healthy": _is_healthy(group),
         "fix": worded(group["fix"], language),
         "retry": retry,
         "whose": words.either("whose", group["whose"]) if group["whose"] else "",

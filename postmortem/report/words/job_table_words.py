@@ -30,6 +30,18 @@ JOB_TABLE: Final[Mapping[str, Mapping[str, str]]] = {
         "state.crashed": "analysis crashed",
         "state.timed-out": "analysis took too long",
         "state.out-of-memory": "analysis ran out of memory",
+        "report.column": "Report",
+        "report.job": "job",
+        "report.group": "group",
+        "all.still": (
+            "These are the first {shown} of {jobs} jobs. Filtering and sorting need the script of"
+            " this page; every job also stands in results.csv and results.jsonl."
+        ),
+        "all.whole": (
+            "Filtering and sorting need the script of this page; every job also stands in"
+            " results.csv and results.jsonl."
+        ),
+        "all.none": "No job was found.",
     },
     "zh": {
         "filters": "筛选作业",
@@ -53,5 +65,14 @@ JOB_TABLE: Final[Mapping[str, Mapping[str, str]]] = {
         "state.crashed": "分析崩溃",
         "state.timed-out": "分析超时",
         "state.out-of-memory": "分析内存不足",
+        "report.column": "报告",
+        "report.job": "作业",
+        "report.group": "组",
+        "all.still": (
+            "这里是 {jobs} 个作业中的前 {shown} 个。筛选和排序需要本页的脚本；"
+            "全部作业也在 results.csv 和 results.jsonl 中。"
+        ),
+        "all.whole": ("筛选和排序需要本页的脚本；全部作业也在 results.csv 和 results.jsonl 中。"),
+        "all.none": "没有找到作业。",
     },
 }

@@ -119,22 +119,10 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "reason": "Reason",
         "examples": "For example",
         "all": "All jobs",
-        "all.still": (
-            "These are the first {shown} of {jobs} jobs. Filtering and sorting need the script of"
-            " this page; every job also stands in results.csv and results.jsonl."
-        ),
-        "all.whole": (
-            "Filtering and sorting need the script of this page; every job also stands in"
-            " results.csv and results.jsonl."
-        ),
-        "all.none": "No job was found.",
         "job": "Job",
         "group": "Group",
         "user.column": "User",
         "ended": "Ended (UTC)",
-        "report.column": "Report",
-        "report.job": "job",
-        "report.group": "group",
         "skip": "To the summary",
         "more": "{count} more",
         "none": "–",
@@ -238,19 +226,10 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "reason": "理由",
         "examples": "例如",
         "all": "全部作业",
-        "all.still": (
-            "这里是 {jobs} 个作业中的前 {shown} 个。筛选和排序需要本页的脚本；"
-            "全部作业也在 results.csv 和 results.jsonl 中。"
-        ),
-        "all.whole": ("筛选和排序需要本页的脚本；全部作业也在 results.csv 和 results.jsonl 中。"),
-        "all.none": "没有找到作业。",
         "job": "作业",
         "group": "组",
         "user.column": "用户",
         "ended": "结束（UTC）",
-        "report.column": "报告",
-        "report.job": "作业",
-        "report.group": "组",
         "skip": "跳到摘要",
         "more": "另有 {count} 项",
         "none": "–",

@@ -126,7 +126,7 @@ def test_a_triage_without_jobs_is_said_to_be_empty() -> None:
     text = render_triage(nothing())
     assert not DATA.search(text)
     page = Page(text)
-    assert TRIAGE["en"]["all.none"] in page.text
+    assert JOB_TABLE["en"]["all.none"] in page.text
     assert TRIAGE["zh"]["since.none"] in page.text
 
 
