@@ -76,17 +76,8 @@ def judge_all(
         InputError: the store cannot be written.
     """
     store.jobs.note(triage, map(_job_row, jobs))
-    for job in jobs:
-        if job.size > judging.largest:
-            store.jobs.note_refused(triage, job.identity, *too_large(job.size, judging.largest))
-    digests = _digests(
-        triage,
-        [job for job in jobs if job.size <= judging.largest],
-        store,
-        engine,
-        judging,
-        tell,
-    )
+    readable = _not_too_large(triage, jobs, store, judging.largest)
+    digests = _digests(triage, readable, store, engine, judging, tell)
     keys: dict[str, str] = {}
     first: dict[str, FoundJob] = {}
     for job in jobs:
@@ -96,6 +87,16 @@ def judge_all(
             first.setdefault(key, job)
     store.jobs.note_keys(triage, keys)
     _judge(first, store.analyses, engine, judging, tell)
+
+
+def _not_too_large(
+    triage: int, jobs: Sequence[FoundJob], store: Store, largest: int
+) -> list[FoundJob]:
+    """Give the jobs that are read; of the others the reason is noted."""
+    for job in jobs:
+        if job.size > largest:
+            store.jobs.note_refused(triage, job.identity, *too_large(job.size, largest))
+    return [job for job in jobs if job.size <= largest]
 
 
 def _job_row(job: FoundJob) -> JobRow:
