@@ -31,9 +31,9 @@ import yaml
 from postmortem.inference.doubt import HEALTHY
 from postmortem.learn.labelled import Labelled, labelled_in
 from postmortem.pipeline import analyze
-from postmortem.triage.failure_clusters import clustered, open_template
-from postmortem.triage.failure_summary import summary_of
-from postmortem.triage.fingerprints import Fingerprint, fingerprint_of
+from postmortem.triage.alike.failure_clusters import clustered, open_template
+from postmortem.triage.alike.failure_summary import summary_of
+from postmortem.triage.alike.fingerprints import Fingerprint, fingerprint_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DAMAGING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}

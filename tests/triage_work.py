@@ -5,7 +5,7 @@ import signal
 import time
 
 from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.tasks import JobSettings, TaskOutcome
+from postmortem.triage.workers.tasks import JobSettings, TaskOutcome
 
 
 def behave(_settings: JobSettings, how: str) -> TaskOutcome:

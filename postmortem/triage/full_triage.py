@@ -17,15 +17,15 @@ from postmortem.pipeline import machine_for, model_for
 from postmortem.report.page.triage_page import render_triage
 from postmortem.report.wire import tool_version
 from postmortem.store.entrance import open_store
-from postmortem.triage.allocations import Allocation
-from postmortem.triage.finding import JobsFound, found_jobs_in
 from postmortem.triage.judging_jobs import Judging, Told, judge_all
 from postmortem.triage.outputs import json_lines, table
 from postmortem.triage.overview import JudgedTriage, brought_together, overview_of, result_rows
 from postmortem.triage.report_pages import written_pages
-from postmortem.triage.scheduler_file import allocations_in
+from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.scheduler_file import allocations_in
+from postmortem.triage.search.finding import JobsFound, found_jobs_in
 from postmortem.triage.shards import part_of
-from postmortem.triage.tasks import Engine, JobSettings
+from postmortem.triage.workers.tasks import Engine, JobSettings
 
 PAGE: Final = "index.html"
 _SAME: Final = ("places",)
@@ -149,11 +149,11 @@ def _engine(wish: Wish, settings: JobSettings) -> Engine:
         MissingExtra: what it stands on is not installed.
     """
     if wish.engine == "local":
-        from postmortem.triage.pool import ProcessEngine  # noqa: PLC0415 -- one of two
+        from postmortem.triage.workers.pool import ProcessEngine  # noqa: PLC0415 -- one of two
 
         return ProcessEngine(wish.workers, settings)
     try:
-        from postmortem.triage.cluster import RayEngine  # noqa: PLC0415 -- one of two
+        from postmortem.triage.workers.cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
         raise MissingExtra(
             "the engine ray needs Ray", "", "pip install 'train-postmortem[cluster]'"

@@ -18,12 +18,12 @@ from postmortem.knowledge.base import KnowledgeBase
 from postmortem.store.analysis_records import AnalysisRecords
 from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
-from postmortem.triage.at_work import digested, judged
 from postmortem.triage.found_jobs import FAILED, JUDGED, FoundJob
 from postmortem.triage.keys import key_of
-from postmortem.triage.leases import Leases
 from postmortem.triage.summary_rows import refused_row
-from postmortem.triage.tasks import Engine, Task, TaskOutcome, too_large
+from postmortem.triage.workers.at_work import digested, judged
+from postmortem.triage.workers.leases import Leases
+from postmortem.triage.workers.tasks import Engine, Task, TaskOutcome, too_large
 
 _ROWS: Final = 200
 """Rows that are kept at once."""

@@ -1,7 +1,7 @@
 """What an analysis depends on, as one key: the same key, the same analysis.
 
 In: a digest of content, the rules, the program, the model. Out: a key. Not here: the digest
-(`triage.job_content`).
+(`search.job_content`).
 """
 
 import json
@@ -11,7 +11,7 @@ import xxhash
 from postmortem.classify.text_model import TextModel
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.report.wire import tool_version
-from postmortem.triage.fingerprints import FINGERPRINT_VERSION
+from postmortem.triage.alike.fingerprints import FINGERPRINT_VERSION
 
 
 def key_of(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:

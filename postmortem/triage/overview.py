@@ -1,7 +1,7 @@
 """What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
 
 In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`triage.scheduler_figures`), groups (`triage.job_groups`), the page.
+figures of the scheduler (`scheduler.scheduler_figures`), groups (`alike.job_groups`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """
@@ -17,14 +17,14 @@ from postmortem.model.said import Said
 from postmortem.redaction.redactor import Redactor
 from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisSummary, GroupRow, JobRow
-from postmortem.triage.allocations import Allocation
+from postmortem.triage.alike.job_groups import VERSION, JobGroup, groups_of
 from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.job_groups import VERSION, JobGroup, groups_of
-from postmortem.triage.joining import Joined, joined
-from postmortem.triage.judged_jobs import HEALTHY, JudgedJob
-from postmortem.triage.locations import without_secrets
-from postmortem.triage.lost_hours import iso, summed
-from postmortem.triage.scheduler_figures import scheduled_figures
+from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.joining import Joined, joined
+from postmortem.triage.scheduler.judged_jobs import HEALTHY, JudgedJob
+from postmortem.triage.scheduler.lost_hours import iso, summed
+from postmortem.triage.scheduler.scheduler_figures import scheduled_figures
+from postmortem.triage.search.locations import without_secrets
 
 SCHEMA: Final = "postmortem.triage/1"
 COLUMNS: Final = (

@@ -11,11 +11,11 @@ from typing import Final, Protocol
 import xxhash
 
 from postmortem.store.opened_store import Store
-from postmortem.triage.at_work import rendered
 from postmortem.triage.found_jobs import JUDGED, FoundJob
 from postmortem.triage.judging_jobs import Told
 from postmortem.triage.overview import JudgedTriage
-from postmortem.triage.tasks import Engine, Task, WantedPage
+from postmortem.triage.workers.at_work import rendered
+from postmortem.triage.workers.tasks import Engine, Task, WantedPage
 
 _SECONDS: Final = 300.0
 

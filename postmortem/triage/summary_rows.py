@@ -1,7 +1,7 @@
 """What the store keeps of an analysis beside the whole of it.
 
 In: an analysis, its key, its packed form. Out: the row. Not here: what makes failures alike
-(`triage.failure_summary`, `triage.fingerprints`), the table (`store`).
+(`alike.failure_summary`, `alike.fingerprints`), the table (`store`).
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import NOTHING, Said
 from postmortem.store.stored_rows import AnalysisRow, AnalysisSummary
-from postmortem.triage.failure_summary import summary_of
-from postmortem.triage.fingerprints import fingerprint_of
+from postmortem.triage.alike.failure_summary import summary_of
+from postmortem.triage.alike.fingerprints import fingerprint_of
 from postmortem.triage.found_jobs import JUDGED
 
 

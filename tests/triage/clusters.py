@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from postmortem.triage.allocations import Allocation
-from postmortem.triage.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
 
 BEGIN = 1_767_225_600.0
 """2026-01-01, a Thursday."""

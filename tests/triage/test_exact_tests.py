@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.triage.exact_tests import Urn, at_most, chance_of_as_many, false_discovery_rates
+from postmortem.triage.scheduler.exact_tests import (
+    Urn,
+    at_most,
+    chance_of_as_many,
+    false_discovery_rates,
+)
 
 
 def urns(most: int) -> st.SearchStrategy[Urn]:

@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.triage.failure_clusters import (
+from postmortem.triage.alike.failure_clusters import (
     Clustered,
     FailureTemplate,
     KnownCluster,
     clustered,
     open_template,
 )
-from postmortem.triage.fingerprints import short_hash
-from postmortem.triage.known_patterns import KnownPatterns
-from postmortem.triage.token_partition import ANY, common, fixed_share, likeness, parted, split
+from postmortem.triage.alike.fingerprints import short_hash
+from postmortem.triage.alike.known_patterns import KnownPatterns
+from postmortem.triage.alike.token_partition import (
+    ANY,
+    common,
+    fixed_share,
+    likeness,
+    parted,
+    split,
+)
 
 WORD = st.sampled_from(["link", "port", "down", "lost", "node", "#", "gpu", "after"])
 TEXT = st.lists(WORD, min_size=0, max_size=6).map(" ".join)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.errors import InputError
-from postmortem.triage.finding import JobsFound, found_jobs_in
+from postmortem.triage.search.finding import JobsFound, found_jobs_in
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 UID = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"

@@ -9,8 +9,8 @@ from postmortem.model.answer import Verdict
 from postmortem.model.said import NOTHING
 from postmortem.model.shown import Excerpt
 from postmortem.pipeline import analyze
-from postmortem.triage.failure_summary import LONGEST, FailureSummary, summary_of, template_of
-from postmortem.triage.fingerprints import (
+from postmortem.triage.alike.failure_summary import LONGEST, FailureSummary, summary_of, template_of
+from postmortem.triage.alike.fingerprints import (
     FINGERPRINT_VERSION,
     Fingerprint,
     fingerprint_of,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.triage.allocations import BadCell
-from postmortem.triage.hostlists import MOST, expanded, short_name
+from postmortem.triage.scheduler.allocations import BadCell
+from postmortem.triage.scheduler.hostlists import MOST, expanded, short_name
 
 PREFIXES = st.from_regex(r"[a-z]{1,6}(?:-[a-z]{1,3})?", fullmatch=True)
 NUMBERED = st.tuples(PREFIXES, st.integers(1, 4), st.integers(0, 9999)).map(

@@ -8,10 +8,10 @@ import pytest
 from postmortem.errors import InputError
 from postmortem.pipeline import analyze
 from postmortem.report.lossless import to_json
-from postmortem.triage import job_content
-from postmortem.triage.finding import found_jobs_in
 from postmortem.triage.found_jobs import FoundJob, JobFile
-from postmortem.triage.job_content import digest_of, laid_out, opened
+from postmortem.triage.search import job_content
+from postmortem.triage.search.finding import found_jobs_in
+from postmortem.triage.search.job_content import digest_of, laid_out, opened
 
 FAILED = b"""step 1 loss 2.0
 Traceback (most recent call last):

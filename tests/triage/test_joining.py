@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.triage.allocations import Allocation
-from postmortem.triage.joining import joined
-from postmortem.triage.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.joining import joined
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
 
 
 def job(identity: str, scheduler_id: str = "", attempt: int = 1, path: str = "") -> JudgedJob:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.triage.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
 from tests.triage.clusters import allocation
 
 

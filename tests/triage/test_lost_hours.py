@@ -5,8 +5,8 @@ from datetime import datetime, timezone
 
 import pytest
 
-from postmortem.triage.judged_jobs import JudgedJob
-from postmortem.triage.lost_hours import (
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.lost_hours import (
     GpuHours,
     iso,
     lost_by_cause,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.triage.found_jobs import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_OUT
-from postmortem.triage.pool import ProcessEngine
-from postmortem.triage.tasks import Engine, JobSettings, Task
+from postmortem.triage.workers.pool import ProcessEngine
+from postmortem.triage.workers.tasks import Engine, JobSettings, Task
 from tests.triage_work import behave, die_once
 
 
@@ -67,8 +67,8 @@ def test_a_reason_is_told_in_both_languages() -> None:
 
 def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
     """It is a row with its reason; the worker stays."""
-    from postmortem.triage.at_work import judged
-    from postmortem.triage.finding import found_jobs_in
+    from postmortem.triage.search.finding import found_jobs_in
+    from postmortem.triage.workers.at_work import judged
 
     (tmp_path / "run.log").write_text("step 1 loss 2.0\n" * 400_000, encoding="utf-8")
     (job,) = found_jobs_in([str(tmp_path / "run.log")]).jobs
@@ -81,7 +81,7 @@ def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
 @pytest.mark.cluster
 def test_ray_does_the_same(tmp_path: Path) -> None:
     """A task that loses its worker once is done again; one that always does is the one at fault."""
-    from postmortem.triage.cluster import RayEngine
+    from postmortem.triage.workers.cluster import RayEngine
 
     with closing(RayEngine(2, JobSettings())) as engine:
         found = states(engine, tasks("a", "exit", *"bcd"))

@@ -12,10 +12,10 @@ import pytest
 
 from postmortem.errors import InputError, MissingExtra
 from postmortem.pipeline import analyze
-from postmortem.triage import remote_files
-from postmortem.triage.finding import found_jobs_in
-from postmortem.triage.job_content import digest_of, laid_out, opened
-from postmortem.triage.locations import is_remote, without_secrets
+from postmortem.triage.search import remote_files
+from postmortem.triage.search.finding import found_jobs_in
+from postmortem.triage.search.job_content import digest_of, laid_out, opened
+from postmortem.triage.search.locations import is_remote, without_secrets
 
 FAILED = b"step 1 loss 2.0\nRuntimeError: CUDA error: device-side assert triggered\n"
 

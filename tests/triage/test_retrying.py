@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.triage.judged_jobs import JudgedJob
-from postmortem.triage.retrying import advice, retries
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.retrying import advice, retries
 from tests.triage.clusters import BEGIN, HOUR, failed, sound
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.triage.allocations import Allocation
-from postmortem.triage.joining import joined
-from postmortem.triage.judged_jobs import JudgedJob
-from postmortem.triage.scheduler_figures import scheduled_figures
+from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.joining import joined
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.scheduler_figures import scheduled_figures
 from tests.triage.clusters import BEGIN, cluster
 
 SECONDS = st.none() | st.integers(0, 10**7).map(lambda seconds: BEGIN + seconds)

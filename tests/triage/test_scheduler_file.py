@@ -13,14 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from postmortem.errors import InputError
-from postmortem.triage.allocations import (
+from postmortem.triage.scheduler.allocations import (
     Allocation,
     SchedulerRecords,
     allocation_from,
     plain_values,
 )
-from postmortem.triage.scheduler_file import allocations_in
-from postmortem.triage.scheduler_table import COLUMNS
+from postmortem.triage.scheduler.scheduler_file import allocations_in
+from postmortem.triage.scheduler.scheduler_table import COLUMNS
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.triage.judged_jobs import JudgedJob
-from postmortem.triage.uneven_nodes import LEVEL, node_figures
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
+from postmortem.triage.scheduler.uneven_nodes import LEVEL, node_figures
 from tests.triage.clusters import allocation, cluster, failed, sound
 
 

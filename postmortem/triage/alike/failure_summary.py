@@ -1,0 +1,254 @@
+"""What grouping needs to know of an analysis: cause, deciding rule, failing line, own code.
+
+In: an `Analysis`. Out: a `FailureSummary`. Not here: which failures are the same
+(`alike.fingerprints`), which unknown ones are alike (`alike.failure_clusters`).
+
+What differs from run to run is taken out by the wording that the comparison of two runs goes by
+(`compare.line_noise`): numbers, paths, addresses, hashes, ids, times; beside it the machines that
+the analysis names, and quoted text that is more than a name.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from postmortem.compare.line_noise import says_nothing, wording
+from postmortem.gathering.frames import framed, is_exception_line, is_library
+from postmortem.inference.rules import WEIGHTS
+from postmortem.model.answer import Cause, Evidence
+from postmortem.model.diagnosis import Analysis
+from postmortem.model.said import Said
+from postmortem.model.shown import Excerpt, SignatureHit
+from postmortem.reading.prefixes import clean
+
+LONGEST: Final = 400
+"""Characters of a failing line that are looked at."""
+_OPEN: Final = "#"
+_DECIDING: Final = frozenset({"signature", "advisory", "traceback"})
+"""Kinds of evidence that name a rule about a text; curves and a model's opinion name none."""
+_NAMES: Final = (
+    "module",
+    "package",
+    "library",
+    "symbol",
+    "attribute",
+    "option",
+    "argument",
+    "keyword",
+)
+"""Captures of a rule that name the thing that failed, the same in every run."""
+_QUOTED: Final = re.compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
+_DRAWN: Final = re.compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
+"""Bars and boxes: how far a bar has come is a run's own."""
+_PROMISING: Final = re.compile(
+    r"error|fatal|fail|exception|abort|panic|killed|denied|refused|invalid|cannot|can't|unable"
+    r"|not found|no such|timed? ?out",
+    re.IGNORECASE,
+)
+_OWN_FILES: Final = (".py", ".ipynb")
+_DIGITS: Final = re.compile(r"\d+")
+_CLASS: Final = re.compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """What is told of one failure, without what is a run's own."""
+
+    cause: str | None
+    """None where the program abstains."""
+    rule: str
+    """Id of the signature, advisory or exception that tells the cause; may be empty."""
+    named: tuple[str, ...]
+    """What that signature names: a module, an option; sorted."""
+    line: str
+    """The failing line as printed, without its prefix; not redacted."""
+    template: str
+    """The line, `#` in place of what is a run's own."""
+    exception: str
+    """Class of the exception that the line names, without its module; may be empty."""
+    frames: tuple[str, ...]
+    """The user's own code that made the failing call, innermost first: `collate (data.py)`."""
+
+
+def summary_of(analysis: Analysis) -> FailureSummary:
+    """Give what grouping needs of an analysis."""
+    cause = analysis.verdict.cause
+    deciding = _deciding(analysis, cause)
+    hit = _hit_of(analysis, deciding)
+    line = (_first_line(hit.text) if hit is not None else _failing_line(analysis))[:LONGEST]
+    frame = _own_frame(analysis, hit)
+    return FailureSummary(
+        cause=cause,
+        rule=deciding.id if deciding is not None else "",
+        named=_named(hit),
+        line=line,
+        template=template_of(line, _machines(analysis)),
+        exception=_exception(line),
+        frames=(frame,) if frame else (),
+    )
+
+
+def template_of(line: str, machines: frozenset[str] = frozenset()) -> str:
+    """Give a line with `#` in place of what is a run's own.
+
+    Args:
+        line: without its prefix; what stands behind `LONGEST` characters is not looked at.
+        machines: names of machines that may stand in it.
+    """
+    bare = line[:LONGEST]
+    for name in sorted(machines, key=len, reverse=True):
+        bare = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", _OPEN, bare)
+    return wording(_DRAWN.sub("", _QUOTED.sub(_unquoted, bare)))
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """Keep a quoted name, which the code holds; what else is quoted is a value."""
+    return match[0] if _NAME.fullmatch(match["text"]) else _OPEN
+
+
+def _machines(analysis: Analysis) -> frozenset[str]:
+    """Name the machines that processes were told to run on."""
+    places = [source.where for source in analysis.sources]
+    if analysis.first_failure is not None:
+        places.append(analysis.first_failure.where)
+    return frozenset(place.node for place in places if place.node and len(place.node) > 1)
+
+
+def _deciding(analysis: Analysis, cause: str | None) -> Evidence[Said] | None:
+    """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
+    told: Cause[Said] | None = next((one for one in analysis.causes if one.id == cause), None)
+    if told is None:
+        return None
+    least = WEIGHTS["weak"]
+    speaking = [one for one in told.evidence if one.kind in _DECIDING and one.weight > least]
+    first = analysis.first_failure
+    place = (first.source, first.line) if first is not None else None
+    return min(
+        speaking,
+        key=lambda item: ((item.source, item.line) != place, -item.weight, item.line or 0, item.id),
+        default=None,
+    )
+
+
+def _named(hit: SignatureHit[Said] | None) -> tuple[str, ...]:
+    captures = dict(hit.captures) if hit is not None else {}
+    found = {template_of(captures[name]) for name in _NAMES if captures.get(name)}
+    return tuple(sorted(found))
+
+
+def _hit_of(analysis: Analysis, deciding: Evidence[Said] | None) -> SignatureHit[Said] | None:
+    """Give the finding that a piece of evidence tells of, at its line if that is listed."""
+    if deciding is None:
+        return None
+    hits = [hit for hit in analysis.signatures if hit.id == deciding.id]
+    place = (deciding.source, deciding.line)
+    return next((hit for hit in hits if (hit.source, hit.line) == place), next(iter(hits), None))
+
+
+def _failing_line(analysis: Analysis) -> str:
+    """Give the line of the first failure, else the last one that tells of something bad."""
+    failure = analysis.first_failure
+    if failure is None:
+        return _last_bad_line(analysis.excerpt)
+    said = _first_line(str(failure.why))
+    if is_exception_line(said):
+        return said
+    for hit in analysis.signatures:
+        if (hit.source, hit.line) == (failure.source, failure.line):
+            return _first_line(hit.text)
+    rows = _rows_from(analysis, failure.source, failure.line)
+    first = next(rows, "")
+    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or said
+
+
+def _rows_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
+    """Yield the quoted lines from one on, without their prefixes."""
+    for quote in _quotes_of(analysis, source, line):
+        yield from (_peeled(raw).strip() for raw in quote.lines[line - quote.first_line :])
+
+
+def _rows_before(analysis: Analysis, source: int, line: int) -> Iterator[str]:
+    """Yield the quoted lines before one, without their prefixes, indented as they are."""
+    for quote in _quotes_of(analysis, source, line):
+        yield from (_peeled(raw) for raw in quote.lines[: line - quote.first_line])
+
+
+def _quotes_of(analysis: Analysis, source: int, line: int) -> Iterator[Excerpt]:
+    """Yield the first quote that holds a line, if there is one."""
+    quotes = (*analysis.quotes, *((analysis.excerpt,) if analysis.excerpt is not None else ()))
+    found = (
+        quote
+        for quote in quotes
+        if quote.source == source and quote.first_line <= line < quote.first_line + len(quote.lines)
+    )
+    yield from islice(found, 1)
+
+
+def _peeled(raw: str) -> str:
+    return clean(raw[: 4 * LONGEST]).text
+
+
+def _last_bad_line(excerpt: Excerpt | None) -> str:
+    """Give the last line that tells of something bad, else the last that says anything."""
+    lines = excerpt.lines if excerpt is not None else ()
+    told = [_peeled(raw).strip() for raw in reversed(lines)]
+    told = [text for text in told if text]
+    bad = (text for text in told if is_exception_line(text) or _PROMISING.search(text))
+    saying = (text for text in told if not says_nothing(text, wording(text[:LONGEST])))
+    return next(bad, "") or next(saying, "") or next(iter(told), "")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _exception(line: str) -> str:
+    """Give the class of the exception that a line begins with."""
+    if not is_exception_line(line):
+        return ""
+    match = _CLASS.match(line)
+    return match["name"] if match else ""
+
+
+def _own_frame(analysis: Analysis, hit: SignatureHit[Said] | None) -> str:
+    """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
+    first = analysis.first_failure
+    place = (hit.source, hit.line) if hit is not None else None
+    quoted = _quoted_frame(analysis, *place) if place is not None else ""
+    if first is None or quoted:
+        return quoted
+    is_there = place is None or (first.source == place[0] and first.line <= place[1])
+    frame = first.frame if is_there else None
+    told = _placed(frame.file, frame.function) if frame is not None else ""
+    return told or (_quoted_frame(analysis, first.source, first.line) if place is None else "")
+
+
+def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
+    """Give the innermost frame of the user's own code in a traceback that ends in a quoted line.
+
+    Of a traceback that is not quoted whole, none: how much is quoted differs from run to run.
+    """
+    own, is_whole = "", False
+    for text in _rows_before(analysis, source, line):
+        if "Traceback (most recent call last)" in text:
+            own, is_whole = "", True
+        elif (match := framed(text)) is not None and not is_library(match["file"]):
+            own = _placed(match["file"], match["function"] or "") or own
+    return own if is_whole else ""
+
+
+def _placed(file: str, function: str) -> str:
+    """Name a place in the code by function and file, without folders, numbers and lines.
+
+    A launcher's own script, which has no suffix, and compiled code are no place of the user's.
+    """
+    base = file.replace("\\", "/").rsplit("/", 1)[-1]
+    if base.startswith("<"):
+        base = "notebook"
+    elif not base.endswith(_OWN_FILES):
+        return ""
+    name = "<module>" if function.startswith("<cell line") else function.strip() or "<module>"
+    return f"{_DIGITS.sub(_OPEN, name)} ({_DIGITS.sub(_OPEN, base)})"

@@ -1,0 +1,85 @@
+"""Templates by their words: how alike two are, what they have in common, how many part.
+
+In: templates as words, all of one length. Out: groups, each with the words that its members share.
+Not here: which templates may be in one group at all (`alike.failure_clusters`).
+
+They are parted from the whole downwards, which no order of reading can change: while the words that
+all of a group share are too few, the group is split at the place with the fewest different words.
+Two groups thus always differ in a word that each of them holds: no template is an instance of both.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+Words = tuple[str, ...]
+ANY: Final = "<*>"
+"""In place of words that differ."""
+MOST_WORDS: Final = 40
+"""What stands behind so many words of a template is not looked at."""
+
+
+def split(text: str) -> Words:
+    """Give the words of a template."""
+    return tuple(text.split()[:MOST_WORDS])
+
+
+def likeness(template: Words, pattern: Words) -> float:
+    """Give the share of words that a template has in common with a pattern, from 0 to 1.
+
+    What is open on both sides counts for nothing.
+    """
+    told = [
+        (one, other) for one, other in zip(template, pattern, strict=True) if _tells(one, other)
+    ]
+    return sum(one == other for one, other in told) / len(told) if told else 1.0
+
+
+def common(rows: Iterable[Words]) -> Words:
+    """Give the words that all share, `<*>` in place of the others."""
+    return tuple(words[0] if len(set(words)) == 1 else ANY for words in zip(*rows, strict=True))
+
+
+def fixed_share(pattern: Words) -> float:
+    """Give the share of the words of a pattern that are not open, from 0 to 1."""
+    fixed = sum(_is_word(word) for word in pattern)
+    return fixed / (fixed + pattern.count(ANY)) if ANY in pattern else 1.0
+
+
+def parted(rows: Iterable[Words], least: float) -> list[list[Words]]:
+    """Part templates of one length into groups, sorted.
+
+    Args:
+        rows: each once.
+        least: the share of words that all of a group must have in common.
+    """
+    found, waiting = [], [sorted(rows)]
+    while waiting:
+        group = waiting.pop()
+        if not group:
+            continue
+        if len(group) == 1 or fixed_share(common(group)) >= least:
+            found.append(group)
+        else:
+            waiting += _split_at_fewest(group)
+    return sorted(found)
+
+
+def _split_at_fewest(group: list[Words]) -> list[list[Words]]:
+    """Split a group where its members have the fewest different words, the first such place."""
+    counts = [len(set(words)) for words in zip(*group, strict=True)]
+    place = min(
+        (number for number, count in enumerate(counts) if count > 1), key=counts.__getitem__
+    )
+    parts: defaultdict[str, list[Words]] = defaultdict(list)
+    for row in group:
+        parts[row[place]].append(row)
+    return list(parts.values())
+
+
+def _tells(one: str, other: str) -> bool:
+    return other != ANY and (_is_word(one) or _is_word(other))
+
+
+def _is_word(text: str) -> bool:
+    return text != ANY and any(letter.isalpha() for letter in text)

@@ -1,0 +1,41 @@
+"""What logs say of a fault of a machine's hardware: the second witness beside counts.
+
+In: judged jobs. Out: a sentence for each machine. Not here: counts (`scheduler.uneven_nodes`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem.model.said import Said, listed, say
+from postmortem.triage.scheduler.hostlists import short_name
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
+
+_OF_HARDWARE: Final = frozenset(
+    {"cuda.hardware-ecc", "cuda.hardware-xid", "numerics.hardware-corruption"}
+)
+
+
+def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
+    """Give, by short name, what logs say of a fault of a node's hardware.
+
+    A log speaks of the machines it names; one that names none of the only node it ran on.
+    """
+    told: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for job in jobs:
+        if job.cause in _OF_HARDWARE:
+            hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
+            for host in {short_name(host) for host in hosts}:
+                told[host, job.cause].append(job.title or job.identity)
+    worded: dict[str, list[Said]] = defaultdict(list)
+    for (host, cause), titles in sorted(told.items()):
+        worded[host].append(
+            say(
+                "{count} logs name `{cause}` on it, the first {title}",
+                "{count} 份日志指明其上有 `{cause}`，第一份为 {title}",
+                count=len(titles),
+                cause=cause,
+                title=min(titles),
+            )
+        )
+    return {host: listed(said, "; ", "；") for host, said in worded.items()}

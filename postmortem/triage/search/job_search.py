@@ -1,0 +1,146 @@
+"""The jobs of a tree: its folders judged from above, each file in one job or left out.
+
+In: trees of folders. Out: `Draft`s: files with neutral names, and what the job is called by. Not
+here: the rules (`search.run_folders`, `search.grouping`, `search.pods`), identities
+(`search.finding`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from postmortem.reading.discover import is_configuration
+from postmortem.reading.left_out import reason_by_name
+from postmortem.triage.search import neutral_names
+from postmortem.triage.search.grouping import Key, NamedFile, Studied, grouped, leave, studied
+from postmortem.triage.search.listing import FileEntry, Leftovers, Tree
+from postmortem.triage.search.locations import below, folder_of, is_remote, path_within
+from postmortem.triage.search.name_parts import parts_of
+from postmortem.triage.search.pods import Pods, is_pod_folder
+from postmortem.triage.search.run_folders import earlier_below, is_one_job, repeated
+
+
+class Draft(NamedTuple):
+    """A job that was found, before it has its identity."""
+
+    location: str
+    """Of its one file or folder; with `*` behind what its files begin with, if they are several."""
+    title: str
+    files: list[tuple[str, FileEntry]]
+    scheduler_id: str = ""
+    attempt: int = 1
+
+
+def jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
+    """Find the jobs of folders; those that lie side by side are compared with each other."""
+    found = [studied(tree, left) for tree in trees]
+    by_parent: dict[str, list[Studied]] = defaultdict(list)
+    for one in found:
+        by_parent[folder_of(one.tree.location)].append(one)
+    search = _Search(left)
+    for siblings in by_parent.values():
+        search.take_all(siblings)
+    return search.drafts
+
+
+class _Search:
+    def __init__(self, left: Leftovers) -> None:
+        self.drafts: list[Draft] = []
+        self._left = left
+
+    def take_all(self, folders: list[Studied]) -> None:
+        """Take folders that lie side by side."""
+        pods = Pods()
+        for folder, is_like_siblings in zip(folders, repeated(folders), strict=True):
+            if is_pod_folder(folder.tree.name):
+                pods.add_folder(folder)
+            elif is_one_job(folder, is_like_siblings=is_like_siblings):
+                self._take_run(folder)
+            else:
+                self._take_jobs(folder)
+        self._take_pods(pods)
+
+    def _take_run(self, folder: Studied) -> None:
+        """Take a folder as one job, and runs before it as theirs."""
+        earlier = earlier_below(folder)
+        aside = {one.tree.location for one in earlier}
+        for one in earlier:
+            self._take_run(one)
+        files = [*_files_of(folder, "", aside, self._left)]
+        if not files:
+            return
+        tree = folder.tree
+        ids = {key for key in folder.groups if key[1]}
+        number, attempt = ids.pop() if len(ids) == 1 else ("", 1)
+        named = neutral_names.of_folder(files, tree.name, number)
+        self.drafts.append(Draft(tree.location, tree.name, named, number, attempt))
+
+    def _take_jobs(self, folder: Studied) -> None:
+        """Take a folder's files by their names, and its folders each by itself."""
+        pods = Pods()
+        beside = [*folder.beside]
+        for key, logs in folder.groups.items():
+            rest = pods.without_containers(logs)
+            if not rest:
+                continue
+            dumps = [one for one in beside if key[0] and one.name == f"{key[0]}.env"]
+            beside = [one for one in beside if one not in dumps]
+            self.drafts.append(_draft(folder.tree.location, key, rest, dumps))
+        self._take_pods(pods)
+        leave(beside, self._left)
+        self.take_all(folder.folders)
+
+    def _take_pods(self, pods: Pods) -> None:
+        for one in pods.jobs():
+            self.drafts.append(Draft(*one))
+
+
+def _draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry]) -> Draft:
+    """Make a job of files that belong together by their names."""
+    stem, attempt = key
+    named = neutral_names.of_group(logs, dumps)
+    if attempt:
+        prefix = logs[0].parts.prefix
+        location = below(folder, f"{prefix}-{stem}*") if len(logs) > 1 else logs[0].entry.location
+        title = stem if prefix in {"", "slurm"} else f"{prefix} {stem}"
+        return Draft(location, title, named, stem, attempt)
+    main = logs[0]
+    is_alone = len(logs) == 1 and not main.parts.process and not main.parts.turn
+    location = main.entry.location if is_alone else below(folder, f"{stem}*")
+    title = main.entry.name if is_alone else stem or PurePath(path_within(folder)).name
+    return Draft(location, title, named)
+
+
+def _files_of(
+    folder: Studied, path: str, aside: set[str], left: Leftovers
+) -> Iterator[tuple[str, FileEntry]]:
+    """Give the files of a run's folder that may be read, each with its path below it."""
+    for logs in folder.groups.values():
+        yield from ((path + log.entry.name, log.entry) for log in logs)
+    for entry in folder.beside:
+        is_local = not is_remote(entry.location)
+        why = reason_by_name(PurePath(path_within(entry.location)))
+        if why is None or (is_local and is_configuration(Path(entry.location))):
+            yield path + entry.name, entry
+        else:
+            left.add(entry.location, why)
+    for inner in folder.folders:
+        if inner.tree.location not in aside:
+            yield from _files_of(inner, f"{path}{inner.tree.name}/", aside, left)
+
+
+def named_alone(entry: FileEntry) -> NamedFile:
+    """Read the name of a file that was named itself: it is a log whatever it is called."""
+    return NamedFile(entry, parts_of(entry.name))
+
+
+def jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]:
+    """Find the jobs of files of one folder that were named themselves, such as by `logs/*.log`."""
+    pods = Pods()
+    found = []
+    for key, logs in grouped(map(named_alone, entries)).items():
+        rest = pods.without_containers(logs)
+        if rest:
+            found.append(_draft(folder, key, rest, []))
+    return found + [Draft(*one) for one in pods.jobs()]
