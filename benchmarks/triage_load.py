@@ -22,6 +22,7 @@ Exit status 1 if a triage fails, or if killed results differ.
 import argparse
 import itertools
 import json
+import operator
 import os
 import random
 import re
@@ -35,6 +36,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -266,7 +268,7 @@ def killed(load: Load, count: int, seconds: float, draw: random.Random) -> dict[
     at: list[float] = []
     held: list[int] = []
     starts: list[Callable[[float], bool]] = [
-        lambda now, gap=gap: now >= gap for gap in gaps(count - 1, seconds, draw)
+        partial(operator.le, gap) for gap in gaps(count - 1, seconds, draw)
     ]
     for is_time in [*starts, None]:
         watched = is_time or WritingStarts(load.out("killed"))

@@ -69,6 +69,13 @@ NEEDS = {
         "needs Ray",
         lambda: __import__("importlib.util").util.find_spec("ray") is not None,
     ),
+    "slurm": (
+        "needs slurmctld and slurmd on the path, and to be root",
+        lambda: (
+            os.geteuid() == 0
+            and all(shutil.which(name) for name in ("slurmctld", "slurmd", "sbatch", "unshare"))
+        ),
+    ),
     "gpu": ("needs an NVIDIA GPU", lambda: shutil.which("nvidia-smi") is not None),
 }
 
