@@ -1,6 +1,6 @@
 """What a scheduler says of a job: who ran it, where, when, on how many GPUs, and how it ended.
 
-In: nothing. Out: frozen values. Not here: reading the scheduler's files (`scheduler.scheduler_file`),
+In: nothing. Out: frozen values. Not here: reading the files (`scheduler.scheduler_file`),
 joining them with jobs (`scheduler.joining`).
 """
 
