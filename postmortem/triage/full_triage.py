@@ -188,7 +188,7 @@ def _no_job(wish: Wish, found: JobsFound) -> PostmortemError:
 def _part_told(shard: tuple[int, int], jobs: int) -> Said:
     return say(
         "part {which} of {parts}: {jobs} jobs judged; run the same without --shard for the page",
-        "第 {which}/{parts} 部分：已判断 {jobs} 个任务；不带 --shard 再运行一次即可生成页面",
+        "第 {which}/{parts} 部分：已判断 {jobs} 个作业；不带 --shard 再运行一次即可生成页面",
         which=shard[0],
         parts=shard[1],
         jobs=jobs,

@@ -29,13 +29,13 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
         "more": "{count:,} more causes on the page",
     },
     "zh": {
-        "jobs": "{jobs:,} 个任务：已判断 {judged:,} 个（其中 {analyses:,} 份不同内容），"
+        "jobs": "{jobs:,} 个作业：已判断 {judged:,} 个（其中 {analyses:,} 份不同内容），"
         "未能判断 {not_judged:,} 个，未得出原因 {unclassified:,} 个",
         "lost": "损失 {lost_gpu_hours:,.0f} GPU 小时",
         "since": "与上次相比：新增 {new:,} 组，消失 {vanished:,} 组",
         "cause": "原因",
         "none": "没有突出的原因",
-        "count": "任务",
+        "count": "作业",
         "groups": "组",
         "gpu": "GPU 小时",
         "more": "页面上还有 {count:,} 个原因",
