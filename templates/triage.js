@@ -280,7 +280,8 @@
     Object.assign(asked, changes);
     if (isNew && fragment() !== location.hash) {    // a step that Back takes back
       clearTimeout(later);
-      location.hash = fragment().slice(1);
+      try { history.pushState(null, "", fragment()); } catch { /* the filter works without the address */ }
+      refresh({ isKept: true });
     } else refresh();
   };
   const bring = () => parts.host.closest("section").scrollIntoView({ block: "start" });
