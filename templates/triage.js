@@ -284,7 +284,7 @@
       refresh({ isKept: true });
     } else refresh();
   };
-  const bring = () => parts.host.closest("section").scrollIntoView({ block: "start" });
+  const bring = () => parts.host.closest("section").scrollIntoView({ block: "start", behavior: "instant" });
 
   const field = (name, words, input, label) => {
     input.name = name;
