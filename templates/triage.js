@@ -280,10 +280,11 @@
     Object.assign(asked, changes);
     if (isNew && fragment() !== location.hash) {    // a step that Back takes back
       clearTimeout(later);
-      location.hash = fragment().slice(1);
+      try { history.pushState(null, "", fragment()); } catch { /* the filter works without the address */ }
+      refresh({ isKept: true });
     } else refresh();
   };
-  const bring = () => parts.host.closest("section").scrollIntoView({ block: "start" });
+  const bring = () => parts.host.closest("section").scrollIntoView({ block: "start", behavior: "instant" });
 
   const field = (name, words, input, label) => {
     input.name = name;
