@@ -9,6 +9,7 @@
 set -u
 . "${0%/*}/postmortem.conf"
 umask 027
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$state/cache} # the rules, compiled once
 mkdir -p "$state/logs" "$out" || exit 1
 exec 9> "$state/lock"
 flock -n 9 || exit 0
