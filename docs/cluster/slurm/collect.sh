@@ -83,6 +83,7 @@ if timeout 300 sacct -aPD -S "now-${days}days" -o "$columns" > "$state/sacct.new
     mv "$state/sacct.new" "$state/sacct.txt"
     records=$state/sacct.txt
 fi
+rm -f "$state/sacct.new"
 timeout -k 60 "$limit" nice -n 19 "$postmortem" triage "$state/logs" --out "$out" --store "$store" --jobs "$records" \
     --workers "$workers" --memory "$memory" "$@" < /dev/null || exit $?
 rm -f "$state/pending"
