@@ -67,6 +67,11 @@ class Sizes:
         """Of a log-uniform size."""
         return (self.most - self.least) / math.log(self.most / self.least)
 
+    @property
+    def median(self) -> int:
+        """Of a log-uniform size; identical jobs have it."""
+        return int(math.sqrt(self.least * self.most))
+
     def drawn(self, draw: random.Random) -> int:
         """Draw a size."""
         return int(math.exp(draw.uniform(math.log(self.least), math.log(self.most))))
@@ -179,7 +184,8 @@ def made(wanted: Wanted, index: int) -> Made:
     case, allotted = case_of(wanted, index), allotted_of(wanted, index)
     is_same = index in wanted.same
     draw = random.Random(f"job/{wanted.seed}/{SAME_FROM if is_same else index}")
-    texts, label, encoding = _written(case, draw, wanted.sizes.drawn(draw), is_plain=is_same)
+    size = wanted.sizes.median if is_same else wanted.sizes.drawn(draw)
+    texts, label, encoding = _written(case, draw, size, is_plain=is_same)
     if is_same:
         layout, files = "flat", {f"logs/slurm-{allotted.scheduler_id}.out": texts[""]}
     else:

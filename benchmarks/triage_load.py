@@ -48,8 +48,8 @@ COMMAND: Final = f"{shlex.quote(sys.executable)} -m postmortem triage"
 RESULTS: Final = ("results.jsonl", "results.csv")
 LEAST_GAP: Final = 0.3
 """Seconds from a start to its kill, at least."""
-NUMBER: Final = re.compile(r"(?<!\d)(\d{7})(?!\d)")
-"""The scheduler's ids of generated jobs."""
+NUMBER: Final = re.compile(r"(?<![0-9a-f])([489]\d{6})(?![0-9a-f])")
+"""The scheduler's ids of generated jobs; a run of digits within a pod's uid is none."""
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,12 @@ def test_verdicts_are_held_against_truths() -> None:
         {"title": "", "locations": [], **row}
         for row in (
             {"job": "4100000.1", "state": "judged", "cause": "a.b"},
-            {"job": "runs/ada/sft-4100001", "state": "judged", "cause": "c.d"},
+            {
+                "job": "0385662a-1653-46f7-ab94-821502085815.1",
+                "title": "sft-4100001",
+                "state": "judged",
+                "cause": "c.d",
+            },
             {"job": "4100002.1", "state": "judged", "cause": "e.f"},
             {"job": "4100003.1", "state": "judged", "cause": None},
             {"job": "4100004.1", "state": "crashed"},
