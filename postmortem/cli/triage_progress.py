@@ -12,6 +12,8 @@ from postmortem.cli.say import note, tell
 
 _ON_TERMINAL, _ELSEWHERE = 0.2, 30.0
 _HOUR, _MINUTE = 3600, 60
+_EACH: Final = 300_000
+"""Bytes that are read in the time that a job costs beside its reading."""
 _STAGES: Final = {
     "finding": "finding jobs",
     "reading": "reading",
@@ -52,12 +54,12 @@ class TriageProgress:
 
 
 def line(stage: str, done: int, tasks: int, size: int, whole: int, seconds: float) -> str:
-    """Word how far it is; what remains is told by bytes, as a job takes as long as it is large."""
+    """Word how far it is; what remains is told by bytes, of which each job costs some more."""
     text = f"{stage}: {done:,} of {tasks:,}"
     if seconds <= 0 or not done:
         return text
     text += f", {done / seconds:,.1f} jobs/s, {size / 1e6 / seconds:,.1f} MB/s"
-    share = size / whole if whole else done / max(tasks, 1)
+    share = (size + done * _EACH) / (whole + tasks * _EACH)
     return f"{text}, {_span(seconds * (1 / share - 1))} left" if share else text
 
 
