@@ -224,6 +224,19 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
     assert read(tmp_path, "\n".join([head, *rows[::-1], head, *rows])) == whole
 
 
+def test_a_command_with_pipes_of_its_own(tmp_path: Path) -> None:
+    """In the last column it loses nothing; in the middle it is a bad row."""
+    file = tmp_path / "sacct.txt"
+    head, row = "JobID|User|State|End", "7|ann|FAILED|2026-01-02T03:04:05"
+    command = "sbatch --wrap 'python a.py || python b.py | tee log'"
+    file.write_text(f"{head}|SubmitLine\n{row}|{command}\n", encoding="utf-8")
+    found = allocations_in(file, zone=timezone.utc)
+    assert [(one.user, one.state) for one in found.allocations] == [("ann", "FAILED")]
+    assert found.bad == ()
+    file.write_text(f"SubmitLine|{head}\n{command}|{row}\n", encoding="utf-8")
+    assert len(allocations_in(file, zone=timezone.utc).bad) == 1
+
+
 def test_parts_of_a_heterogeneous_job_are_one(tmp_path: Path) -> None:
     """On all nodes, with all GPUs; the state is that of the part that failed."""
     rows = (

@@ -52,6 +52,10 @@ _SLURM_ONLY: Final = frozenset(
 )
 
 
+_FREE: Final = frozenset({"submitline", "command", "comment", "jobname", "name", "workdir"})
+"""Columns of free text: where one is the last, what is too many belongs to it."""
+
+
 def plain_column(name: object) -> str:
     """Give a column's name without case and signs: `Job ID` is `jobid`."""
     return re.sub(r"[\W_]+", "", str(name).lower())
@@ -94,6 +98,8 @@ def rows_of_table(
         where = f"line {skipped + reader.line_num}"
         if not any(row) or row == header:
             continue
+        if columns[-1] in _FREE and len(row) > len(columns):
+            row[len(columns) - 1 :] = [delimiter.join(row[len(columns) - 1 :])]
         if len(row) != len(columns):
             yield where, BadRow(where, _unlike(len(row), len(columns)))
         else:
