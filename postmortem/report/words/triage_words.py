@@ -18,7 +18,7 @@ TRIAGE: Final[Mapping[str, Mapping[str, str]]] = {
         "since.none": "There is no earlier triage to compare with.",
         "jobs": "Jobs",
         "jobs.note": "{analyses} different contents were analysed",
-        "left_out": "{count} locations belong to no job",
+        "left_out": "belonging to no job: {count}",
         "judged": "Judged",
         "judged.note": "{count} could not be judged",
         "lost": "GPU-hours lost",
