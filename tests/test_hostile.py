@@ -121,7 +121,7 @@ def compiled() -> Iterator[tuple[str, "re.Pattern[Any]"]]:
 
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts))
-        if path.name not in {"__init__.py", "__main__.py"}:
+        if path.name not in {"__init__.py", "__main__.py"} and "migrations" not in path.parts:
             for name, value in loaded(module).items():
                 for shown, pattern in patterns(name, value):
                     if id(pattern) not in seen:

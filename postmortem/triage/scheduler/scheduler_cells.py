@@ -33,7 +33,7 @@ _STATES: Final = {
     **dict.fromkeys(("EVICTED", "PREEMPT"), "PREEMPTED"),
 }
 """Other schedulers' words, and cut ones, in Slurm's."""
-_GPU: Final = re.compile(r"gres/gpu(?P<kind>:[^=,]+)?=(?P<count>\d{1,15})")
+_GPU: Final = re.compile(r"gres/gpu(?P<kind>:[^=,]{1,100})?=(?P<count>\d{1,15})")
 _IMAGE: Final = re.compile(r"--container-image[= ]['\"]?(?P<image>[^\s'\"]+)")
 
 

@@ -23,18 +23,18 @@ from postmortem.triage.search.locations import path_within
 from postmortem.triage.search.name_parts import NameParts, parts_of
 
 _WEAK: Final = re.compile(
-    r"(?P<before>|.*?[-_.])(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device"
+    r"\A(?P<before>|.{0,255}?[-_.])(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device"
     r"|cuda)(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
 _OF_STREAM: Final = re.compile(
-    r"(?P<before>|.*?[-_.])(?P<word>stdout|stderr|out|err)(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
+    r"\A(?P<before>|.{0,255}?[-_.])(?P<word>stdout|stderr|out|err)(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
 _HOST: Final = re.compile(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)
-_PID: Final = re.compile(r"(?P<before>.+\.)(?P<number>[1-9]\d{2,6})\Z")
+_PID: Final = re.compile(r"\A(?P<before>.{1,255}\.)(?P<number>[1-9]\d{2,6})\Z")
 _INDEXED: Final = re.compile(
-    r"(?P<job>.+)-(?P<index>\d{1,5})-(?P<hash>[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
+    r"\A(?P<job>.{1,255})-(?P<index>\d{1,5})-(?P<hash>[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
 )
 """A pod of an indexed job: Kubernetes' hashes have no vowels, and of the digits not 0, 1 and 3."""
 _MOST_WEAK: Final = 64
