@@ -23,12 +23,14 @@ from postmortem.triage.search.locations import path_within
 from postmortem.triage.search.name_parts import NameParts, parts_of
 
 _WEAK: Final = re.compile(
-    r"\A(?P<before>|.{0,255}?[-_.])(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device"
-    r"|cuda)(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
+    r"\A(?P<before>|.{0,255}?[-_.])"
+    r"(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device|cuda)"
+    r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
 _OF_STREAM: Final = re.compile(
-    r"\A(?P<before>|.{0,255}?[-_.])(?P<word>stdout|stderr|out|err)(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
+    r"\A(?P<before>|.{0,255}?[-_.])(?P<word>stdout|stderr|out|err)"
+    r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
 _HOST: Final = re.compile(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)

@@ -12,7 +12,9 @@ _LOGIN: Final = re.compile(
     r"(?<![A-Za-z0-9+.-])(?P<scheme>(?!abfs|wasb)[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/]*@"
 )
 """In Azure's URLs a container stands before the @."""
-_ASKED: Final = re.compile(r"(?P<url>https?://[^?#:]{0,2000}(?::\d{1,5}[^?#:]{0,2000})?)[?#](?:(?!::).)*")
+_ASKED: Final = re.compile(
+    r"(?P<url>https?://[^?#:]{0,2000}(?::\d{1,5}[^?#:]{0,2000})?)[?#](?:(?!::).)*"
+)
 
 
 def is_remote(place: str) -> bool:
