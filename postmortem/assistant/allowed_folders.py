@@ -9,7 +9,7 @@ analysed: keys and credentials have such names.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -53,11 +53,12 @@ class AllowedFolders:
         shown = named if _PLAIN.fullmatch(named) else "a path with unusual characters in it"
         if not named.strip() or "\0" in named or len(named) > _LONGEST:
             raise InputError("this is no path", shown, "name a file or folder")
-        inside = [path for path in self._candidates(named) if self._is_inside(path)]
+        places = list(dict.fromkeys(folder / named for folder in self.folders))
+        inside = [path for path in places if self._is_inside(path)]
         found = next((path for path in inside if path.exists()), None)
         if found is not None:
             return str(found)
-        if inside:
+        if inside == places:
             raise InputError("no such file or folder", shown, f"looked below {self}")
         raise InputError(
             "this path may not be read: it leads out of the allowed folders, or has a hidden name"
@@ -69,10 +70,6 @@ class AllowedFolders:
     def __str__(self) -> str:
         """Name the folders."""
         return ", ".join(str(folder) for folder in self.folders)
-
-    def _candidates(self, named: str) -> Iterator[Path]:
-        """Yield where a path may lead: an absolute one replaces the folder before it."""
-        yield from dict.fromkeys(folder / named for folder in self.folders)
 
     def _is_inside(self, path: Path) -> bool:
         """Say whether a path leads below an allowed folder, through no hidden name."""

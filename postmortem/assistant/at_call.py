@@ -214,8 +214,9 @@ def _knowledge(settings: CallSettings) -> KnowledgeBase:
 
 
 def _titles(knowledge: KnowledgeBase, chosen: str) -> dict[str, str]:
-    """Give the titles of fixes that nothing is filled into."""
+    """Give the titles of causes and fixes that nothing is filled into."""
     titles = {rule.id: rule.title[chosen] for rule in knowledge.fixes}
+    titles |= {cause: knowledge.title(cause).text(chosen) for cause in knowledge.causes}
     return {name: title for name, title in titles.items() if "${" not in title}
 
 

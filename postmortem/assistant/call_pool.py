@@ -11,6 +11,7 @@ import asyncio
 import concurrent.futures
 import multiprocessing
 from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
 from pebble import ProcessExpired, ProcessPool
@@ -29,8 +30,11 @@ class CallPool:
         """Take how many calls run at a time, and how long one may take."""
         self._settings, self._workers, self._seconds = settings, workers, seconds
         self._under_way = 0
+        self._pool = self._new()
+
+    def _new(self) -> ProcessPool:
         # Started anew, not forked: a fork of a process with threads may stand still.
-        self._pool = ProcessPool(max_workers=workers, context=multiprocessing.get_context("spawn"))
+        return ProcessPool(max_workers=self._workers, context=multiprocessing.get_context("spawn"))
 
     def warm(self) -> None:
         """Have the processes load the rules before the first call comes."""
@@ -58,7 +62,7 @@ class CallPool:
                 "",
                 "name fewer or smaller files, or allow more: postmortem mcp --timeout SECONDS",
             ) from error
-        except (ProcessExpired, MemoryError) as error:
+        except (ProcessExpired, BrokenProcessPool, MemoryError) as error:
             raise UsageError(
                 "the process that did this call ended in the middle of it; the server goes on",
                 "",
@@ -70,6 +74,9 @@ class CallPool:
     def _begun(
         self, work: Callable[..., CallReply], *given: Any
     ) -> "concurrent.futures.Future[CallReply]":
+        if not self._pool.active:  # its processes ended again and again
+            self.close()
+            self._pool = self._new()
         future: concurrent.futures.Future[CallReply] = self._pool.schedule(
             work, args=[self._settings, *given], timeout=self._seconds
         )

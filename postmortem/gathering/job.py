@@ -49,11 +49,10 @@ def read(
             one job.
         machine: what is looked for.
         env_files: environment dumps that are not in the log.
-        facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status,
-            package_torch ...).
+        facts: what the caller knows besides, by the names of patterns/README.md (package_torch ...)
         block_size: how many bytes are looked at in one go; changes nothing in the result.
         progress: is told how far the reading is.
-        within: the only folders that links in a folder may lead to: see `candidates`.
+        within: the only folders that links may lead to: see `candidates`.
 
     Raises:
         InputError: nothing could be read.

@@ -1,6 +1,6 @@
 """A diagnosis as a coding assistant is told it: short, and what is quoted apart from what is known.
 
-In: a `Diagnosis`, the titles of the rules' fixes. Out: `AssistantAnswer`. Not here: the marks
+In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks
 around what is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
 
 What a log cannot word (ids, titles of the taxonomy, figures, words of a fixed vocabulary) stands in
@@ -45,8 +45,8 @@ def answer_of(
 
     Args:
         diagnosis: in one language.
-        titles: of fixes by id, in that language, as the rules word them; of those alone that
-            nothing is filled into.
+        titles: of causes and fixes by id, in that language, as the rules word them; of those
+            alone that nothing is filled into.
         redact: replace secrets, host and user names.
     """
     shown = presentable(diagnosis)
@@ -67,9 +67,11 @@ def _own(
 ) -> Iterator[str]:
     """Yield what holds no word of the log."""
     told, colon, verdict = ASSISTANT[words.language], words("colon"), shown.verdict
-    yield f"{parts.outcome(shown, shown.outcome, words)}{colon}{parts.title(shown, words)}"
+    cause = verdict.cause
+    title = parts.title(shown, words) if cause is None else titles.get(cause, cause)
+    yield f"{parts.outcome(shown, shown.outcome, words)}{colon}{title}"
     standing = parts.standing(shown, words)
-    yield from filter(None, (" · ".join(filter(None, (verdict.cause, standing))),))
+    yield from filter(None, (" · ".join(filter(None, (cause, standing))),))
     yield from filter(None, (parts.whose_and_retry(shown, words),))
     yield from _advice(shown, told)
     others = [f"{percent(one.probability)} {one.id}" for one in parts.other_causes(shown)[:_OTHERS]]

@@ -46,7 +46,7 @@ def _run(analysis: Analysis, words: Words) -> str:
     named = (
         ASSISTANT[words.language]["no-cause"]
         if cause is None
-        else f"{parts.title(shown, words)} ({cause}, {percent(shown.verdict.probability)})"
+        else f"{cause} ({percent(shown.verdict.probability)})"
     )
     return f"{outcome} · {named}"
 
