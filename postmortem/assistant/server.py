@@ -89,6 +89,7 @@ class AssistantServer:
             on_call_tool=self._call_tool,
             lifespan=self._at_work,
         )
+        self.protocol.middleware.clear()  # it would report each call to a tracer, if one is set up
 
     async def serve(self) -> None:
         """Serve one client, until it closes standard input."""
@@ -137,8 +138,9 @@ class AssistantServer:
                 roots = await self._announced(context, params)
                 if isinstance(roots, InputRequiredResult):
                     return roots
-                allowed = AllowedFolders.of([*self._settings.folders, *roots])
-                asked = asked.located(allowed)
+                allowed, asked = await anyio.to_thread.run_sync(
+                    _located, asked, [*self._settings.folders, *roots], abandon_on_cancel=True
+                )
             return await self._done(tool, asked, allowed)
         except ValidationError as error:
             return _refused("; ".join(_faults(error)))
@@ -194,6 +196,12 @@ class AssistantServer:
 def run_server(settings: ServerSettings) -> None:
     """Serve one client on standard input and output, until it closes them."""
     anyio.run(AssistantServer(settings).serve)
+
+
+def _located(asked: ToolRequest, folders: Iterable[Path]) -> tuple[AllowedFolders, ToolRequest]:
+    """Find the paths of a call below the folders; a file system may take its time over it."""
+    allowed = AllowedFolders.of(folders)
+    return allowed, asked.located(allowed)
 
 
 def _paths(told: ListRootsResult) -> list[Path]:

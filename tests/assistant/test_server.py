@@ -297,30 +297,40 @@ def fill(end: int) -> None:
 
 
 SERVER = [sys.executable, "-m", "postmortem", "mcp"]
+HELLO: list[dict[str, Any]] = [
+    {
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+]
+
+
+def lines_of(messages: list[dict[str, Any]]) -> str:
+    """Messages as a client writes them."""
+    return "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
 
 
 def test_standard_output_is_the_protocols_alone() -> None:
     """Every line is a message; the end of the input ends the server, with status 0."""
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
     messages: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": hello},
-        {"method": "notifications/initialized"},
+        *HELLO,
         {
             "id": 2,
             "method": "tools/call",
             "params": {"name": "analyze", "arguments": {"text": CRASH}},
         },
     ]
-    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
     pipe = subprocess.PIPE
     with subprocess.Popen(SERVER, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as it:
         assert it.stdin is not None
         assert it.stdout is not None
-        it.stdin.write(lines)
+        it.stdin.write(lines_of(messages))
         it.stdin.flush()
         answers = [json.loads(it.stdout.readline()) for _ in range(2)]
         rest, notes = it.communicate(timeout=60)
@@ -328,6 +338,30 @@ def test_standard_output_is_the_protocols_alone() -> None:
     assert answers[1]["result"]["structuredContent"]["cause"].startswith("memory.")
     assert [answer["id"] for answer in answers] == [1, 2]
     assert (it.returncode, rest, notes) == (0, "", "")
+
+
+def test_no_process_outlives_the_server(tmp_path: Path) -> None:
+    """Killed in the middle of a call, it leaves nobody behind who reads the log."""
+    os.mkfifo(tmp_path / "pipe.log")
+    call = {"name": "analyze", "arguments": {"paths": ["pipe.log"]}}
+    messages = [*HELLO, {"id": 2, "method": "tools/call", "params": call}]
+    pipe, away = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(
+        [*SERVER, "--root", str(tmp_path)],
+        cwd=ROOT,
+        stdin=pipe,
+        stdout=away,
+        stderr=away,
+        text=True,
+    ) as it:
+        assert it.stdin is not None
+        it.stdin.write(lines_of(messages))
+        it.stdin.flush()
+        end = os.open(tmp_path / "pipe.log", os.O_WRONLY)  # waits for a reader
+        it.kill()
+    with pytest.raises(BrokenPipeError):
+        fill(end)
+    os.close(end)
 
 
 def test_a_folder_that_is_none_is_refused() -> None:
