@@ -23,7 +23,7 @@ ASSISTANT: Final[Mapping[str, Mapping[str, str]]] = {
             " “What would decide”, and ask again with it."
         ),
         "hypothesis": (
-            "This is a hypothesis: other causes fit too. Say so, and check before anything is"
+            "This is a hypothesis: the log does not prove it. Say so, and check before anything is"
             " changed."
         ),
         "open": "Open points (below): {need} that would decide, {unchecked} not checked",
@@ -73,7 +73,7 @@ ASSISTANT: Final[Mapping[str, Mapping[str, str]]] = {
         "others": "还考虑过",
         "fixes": "规则首先建议（详情见下；编号可交给 `explain`）",
         "abstains": "日志没有显示原因。不要猜测：取得“还需要什么才能判定”中列出的内容，再次询问。",
-        "hypothesis": "这只是假设：其他原因也说得通。请如实说明，修改任何东西之前先检查。",
+        "hypothesis": "这只是假设：日志不能证明它。请如实说明，修改任何东西之前先检查。",
         "open": "未定之处（见下）：{need} 项可帮助判定，{unchecked} 项未检查",
         "first": "首次故障",
         "frame": "该处的自有代码：{file}:{line}，{function}：{code}",
