@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
     "explain": "Tell what the rules know of a cause, a message, a condition or a fix.",
+    "mcp": "Serve coding assistants over the Model Context Protocol.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
     "train": "Train the text classifier on labelled logs.",

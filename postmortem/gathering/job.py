@@ -7,6 +7,7 @@ warnings. Not here: looking at lines, finding the files of a folder (`reading.di
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -39,6 +40,7 @@ def read(
     facts: Mapping[str, str] = MappingProxyType({}),
     block_size: int = SIZE,
     progress: Progress | None = None,
+    within: Sequence[Path] | None = None,
 ) -> Gathered:
     """Read one job.
 
@@ -47,16 +49,16 @@ def read(
             one job.
         machine: what is looked for.
         env_files: environment dumps that are not in the log.
-        facts: what the caller knows besides, by the names of patterns/README.md (env_exit_status,
-            package_torch ...).
+        facts: what the caller knows besides, by the names of patterns/README.md (package_torch ...)
         block_size: how many bytes are looked at in one go; changes nothing in the result.
         progress: is told how far the reading is.
+        within: the only folders that links may lead to: see `candidates`.
 
     Raises:
         InputError: nothing could be read.
     """
     given = origins_of(paths)
-    found = list(candidates(given))
+    found = list(candidates(given, within))
     processes = processes_of([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress)
     for candidate in found:

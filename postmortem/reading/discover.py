@@ -6,7 +6,7 @@ them.
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,6 +33,9 @@ _TOO_LARGE: Final = say(
     "the folder holds more than {count:,} files; the rest was not looked at",
     "文件夹中的文件超过 {count:,} 个；其余部分未查看",
     count=_MOST_SEEN,
+)
+_OUTSIDE: Final = say(
+    "a link that leads out of the folders that may be read", "链接指向允许读取的文件夹之外"
 )
 _READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
 INSTALLED: Final = frozenset({"site-packages", "node_modules", "__pycache__"})
@@ -62,8 +65,15 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def candidates(origins: Iterable[Origin]) -> Iterator[Candidate]:
+def candidates(
+    origins: Iterable[Origin], within: Sequence[Path] | None = None
+) -> Iterator[Candidate]:
     """List the files and streams of the job in a fixed order.
+
+    Args:
+        origins: what the user gave.
+        within: the only folders, as `Path.resolve` gives them, that links in a folder may lead to;
+            None for no limit.
 
     Raises:
         InputError: a path does not exist, or a folder holds nothing that could be a log.
@@ -75,7 +85,7 @@ def candidates(origins: Iterable[Origin]) -> Iterator[Candidate]:
         if not is_file(origin) or not Path(path).is_dir():
             yield Candidate(origin, None)
             continue
-        found = list(_walk(Path(path)))
+        found = list(_walk(Path(path), within))
         if not any(not candidate.skip for candidate in found):
             raise InputError(
                 "the folder holds no logs",
@@ -85,12 +95,13 @@ def candidates(origins: Iterable[Origin]) -> Iterator[Candidate]:
         yield from found
 
 
-def _walk(folder: Path) -> Iterator[Candidate]:
+def _walk(folder: Path, within: Sequence[Path] | None) -> Iterator[Candidate]:
     found = _FilesBelow(folder)
     earlier = earlier_runs(found.files, folder)
     taken = left = 0
     for path in sorted(found.files, key=_by_number):
-        why = earlier.get(path) or (_TOO_MANY if taken >= _MOST_FILES else _reason(path))
+        why = earlier.get(path) or (_TOO_MANY if taken >= _MOST_FILES else None)
+        why = why or (None if leads_into(path, within) else _OUTSIDE) or _reason(path)
         taken, left = taken + (why is None), left + (why is not None)
         if why is None or left <= _MOST_LISTED:
             yield Candidate(str(path), why)
@@ -136,6 +147,17 @@ class _FilesBelow:
             if is_installed:
                 folders.remove(name)
                 self.passed_over.append(Candidate(str(Path(root, name)), PACKAGES))
+
+
+def leads_into(path: Path, folders: Sequence[Path] | None) -> bool:
+    """Say whether a file that is a link leads into one of these folders; any other file does."""
+    if folders is None or not path.is_symlink():
+        return True
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # nowhere, or in a circle: told where it is opened
+        return True
+    return any(target.is_relative_to(folder) for folder in folders)
 
 
 def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:

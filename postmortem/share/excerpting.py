@@ -52,6 +52,7 @@ def smallest_text(
     patterns: Sequence[str | Path] = (),
     text: Callable[[Analysis], IssueText] = IssueText,
     prompt: bool = False,
+    within: Sequence[Path] | None = None,
 ) -> Shared:
     """Write the smallest text that is judged as the job is.
 
@@ -62,6 +63,7 @@ def smallest_text(
         text: makes the writer of the text, of a language, which hides what the log gives away or
             does not.
         prompt: put the question for a language model above the lines.
+        within: the only folders that links in a folder may lead to; None for no limit.
 
     Raises:
         InputError: nothing could be read, or a source cannot be read again.
@@ -70,7 +72,7 @@ def smallest_text(
         raise InputError(
             "standard input cannot be read a second time", "-", "write it to a file first"
         )
-    analysis = pipeline.analyze(paths, env_files=env, patterns=patterns)
+    analysis = pipeline.analyze(paths, env_files=env, patterns=patterns, within=within)
 
     def judge(written: str) -> Analysis:
         issue = Stream("issue.md", written.encode("utf-8", "replace"))

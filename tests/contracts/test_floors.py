@@ -26,6 +26,7 @@ FLOORS = (
     ("__init__",),
     ("compare", "learn", "share", "store", "watch"),
     ("triage",),
+    ("assistant",),
     ("cli",),
     ("__main__",),
 )

@@ -1,0 +1,1 @@
+"""A server that coding assistants ask: tools over the Model Context Protocol."""

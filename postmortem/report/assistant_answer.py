@@ -1,0 +1,208 @@
+"""A diagnosis as a coding assistant is told it: short, and what is quoted apart from what is known.
+
+In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks
+around what is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
+
+What a log cannot word (ids, titles of the taxonomy, figures, words of a fixed vocabulary) stands in
+`own`; everything that holds a word of a log, a path or a setting stands in `quoted`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from postmortem.model.answer import Cause, Fix
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.model.visible import safe
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import parts
+from postmortem.report.for_people import presentable
+from postmortem.report.plain import file_name, one_line, percent, place, process, weight
+from postmortem.report.redacted import redact as hide
+from postmortem.report.words import Words
+from postmortem.report.words.assistant_words import ASSISTANT
+
+_EVIDENCE, _FIXES, _OTHERS, _OPEN, _SOURCES, _WARNINGS = 8, 3, 3, 6, 16, 5
+"""How many of each are told."""
+_LONGEST: Final = 400
+_LONGEST_SNIPPET: Final = 2000
+
+
+class AssistantAnswer(NamedTuple):
+    """What is said of a job."""
+
+    own: str
+    """In words of the program and its rules alone."""
+    quoted: str
+    """With words of the log."""
+    figures: dict[str, Any]
+    """The verdict for programs; no word of the log is among it."""
+
+
+def answer_of(
+    diagnosis: Diagnosis, titles: Mapping[str, str], *, redact: bool = True
+) -> AssistantAnswer:
+    """Tell a diagnosis.
+
+    Args:
+        diagnosis: in one language.
+        titles: of causes and fixes by id, in that language, as the rules word them; of those
+            alone that nothing is filled into.
+        redact: replace secrets, host and user names.
+    """
+    shown = presentable(diagnosis)
+    shown = hide(shown, Redactor()) if redact else shown
+    words = Words(shown.language)
+    told = ASSISTANT[words.language]
+    cause = parts.main_cause(shown)
+    fixes = cause.fixes[:_FIXES] if cause is not None else ()
+    own = "\n".join(_own(shown, fixes, titles, words))
+    quoted = "\n".join(_quoted(shown, cause, fixes, words))
+    if not redact:
+        own = f"{own}\n{told['unhidden']}"
+    return AssistantAnswer(own, quoted, _figures(shown, cause, titles))
+
+
+def _own(
+    shown: Diagnosis, fixes: Sequence[Fix], titles: Mapping[str, str], words: Words
+) -> Iterator[str]:
+    """Yield what holds no word of the log."""
+    told, colon, verdict = ASSISTANT[words.language], words("colon"), shown.verdict
+    cause = verdict.cause
+    title = parts.title(shown, words) if cause is None else titles.get(cause, cause)
+    yield f"{parts.outcome(shown, shown.outcome, words)}{colon}{title}"
+    standing = parts.standing(shown, words)
+    yield from filter(None, (" · ".join(filter(None, (cause, standing))),))
+    yield from filter(None, (parts.whose_and_retry(shown, words),))
+    yield from _advice(shown, told)
+    others = [f"{percent(one.probability)} {one.id}" for one in parts.other_causes(shown)[:_OTHERS]]
+    if others:
+        yield told["others"] + colon + words("joint").join(others)
+    if fixes:
+        yield (told["fixes"] + colon).rstrip()
+    for number, fix in enumerate(fixes, 1):
+        kind, safety = words.either("kind", fix.kind), words.either("safety", fix.safety)
+        title = titles.get(fix.id, "")
+        yield f"  {number}. {kind}{colon}{title} [{fix.id}; {safety}]"
+    counts = {"need": len(verdict.need), "unchecked": len(verdict.not_checked)}
+    if any(counts.values()):
+        yield told["open"].format(**counts)
+
+
+def _advice(shown: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
+    """Yield what to make of a verdict that is none, or none yet."""
+    if shown.verdict.cause is None:
+        yield told["abstains"]
+    elif shown.verdict.status == "hypothesis":
+        yield told["hypothesis"]
+
+
+def _quoted(
+    shown: Diagnosis, cause: Cause | None, fixes: Sequence[Fix], words: Words
+) -> Iterator[str]:
+    """Yield the sections that may hold words of the log."""
+    told, verdict = ASSISTANT[words.language], shown.verdict
+    yield from _section(told["first"], _first(shown, words))
+    if cause is None or verdict.status == "hypothesis":
+        yield from _section(told["summary"], parts.paragraphs(verdict.summary))
+    if cause is not None:
+        yield from _section(told["evidence"], _evidence(shown, cause, words))
+    yield from _section(told["need"], _needs(shown, words))
+    yield from _section(told["unchecked"], verdict.not_checked[:_OPEN])
+    yield from _section(told["change"], verdict.would_change[:_OPEN])
+    if fixes:
+        yield told["details"]
+        yield from _details(fixes)
+    read = [one for one in shown.sources if one.kind != "ignored"]
+    title = told["sources"].format(read=len(read), of=len(shown.sources))
+    yield from _section(title, _sources(shown, words))
+    yield from _section(told["warnings"], shown.warnings[:_WARNINGS])
+
+
+def _section(title: str, items: Iterable[str]) -> Iterator[str]:
+    """Yield a title and its lines; nothing where there is none."""
+    lines = [f"  - {line}" for item in items if (line := one_line(item, _LONGEST))]
+    if lines:
+        yield from (title, *lines)
+
+
+def _first(shown: Diagnosis, words: Words) -> Iterator[str]:
+    yield parts.first_failure(shown, words)
+    frame = shown.first_failure.frame if shown.first_failure is not None else None
+    if frame is not None:
+        yield ASSISTANT[words.language]["frame"].format(
+            file=frame.file, line=frame.line, function=frame.function, code=frame.code
+        )
+
+
+def _evidence(shown: Diagnosis, cause: Cause, words: Words) -> Iterator[str]:
+    for item in parts.strongest(cause, _EVIDENCE):
+        at = place(shown, item.source, (item.line, item.end_line), words)
+        where = " ".join(filter(None, (at, process(item.where, words))))
+        yield f"{weight(item.weight)} {where or words.either('by', item.kind)}: {item.text}"
+    over = len(cause.evidence) - _EVIDENCE
+    if over > 0:
+        yield ASSISTANT[words.language]["more"].format(count=over)
+
+
+def _needs(shown: Diagnosis, words: Words) -> Iterator[str]:
+    for need in shown.verdict.need[:_OPEN]:
+        yield f"{need.what}{words('colon')}{need.why}"
+        if need.command:
+            yield ASSISTANT[words.language]["command"].format(command=need.command)
+
+
+def _details(fixes: Sequence[Fix]) -> Iterator[str]:
+    """Yield fixes with the figures of this run filled in."""
+    for number, fix in enumerate(fixes, 1):
+        yield f"  {number}. {one_line(fix.title, _LONGEST)}"
+        yield f"     {one_line(fix.why, _LONGEST)}"
+        snippet = safe(fix.snippet).rstrip("\n")
+        if len(snippet) > _LONGEST_SNIPPET:
+            snippet = snippet[:_LONGEST_SNIPPET] + "…"
+        yield from (f"     | {line}" for line in snippet.splitlines())
+
+
+def _sources(shown: Diagnosis, words: Words) -> Iterator[str]:
+    """Yield the sources by their numbers, the ignored ones with the reason."""
+    told = ASSISTANT[words.language]
+    for index, one in enumerate(shown.sources[:_SOURCES]):
+        name = file_name(shown, index, words)
+        lines = told["lines"].format(kind=one.kind, count=one.lines)
+        yield f"[{index}] {name} ({lines}){words('colon') + one.note if one.note else ''}"
+    over = len(shown.sources) - _SOURCES
+    if over > 0:
+        yield told["more"].format(count=over)
+
+
+def _figures(shown: Diagnosis, cause: Cause | None, titles: Mapping[str, str]) -> dict[str, Any]:
+    """Give the verdict as plain values, of which a log can word none."""
+    verdict = shown.verdict
+    return {
+        "cause": verdict.cause,
+        "probability": verdict.probability,
+        "status": verdict.status,
+        "outcome": shown.outcome,
+        "whose": verdict.whose,
+        "retry": verdict.retry,
+        "others": [
+            {"cause": one.id, "probability": one.probability}
+            for one in parts.other_causes(shown)[:_OTHERS]
+        ],
+        "fixes": [
+            {"id": fix.id, "kind": fix.kind, "safety": fix.safety, "title": titles.get(fix.id, "")}
+            for fix in (cause.fixes if cause is not None else ())
+        ],
+        "evidence": [
+            {
+                "kind": item.kind,
+                "id": item.id,
+                "weight": item.weight,
+                "source": item.source,
+                "line": item.line,
+                "end_line": item.end_line,
+            }
+            for item in (parts.strongest(cause, _EVIDENCE) if cause is not None else ())
+        ],
+        "sources_read": sum(one.kind != "ignored" for one in shown.sources),
+        "sources_ignored": sum(one.kind == "ignored" for one in shown.sources),
+    }

@@ -1,0 +1,71 @@
+"""What a coding assistant is told beside a verdict: of two runs, of an excerpt.
+
+In: a comparison, an excerpt that was made. Out: `AssistantAnswer`. Not here: a verdict
+(`report.assistant_answer`).
+"""
+
+from typing import Any
+
+from postmortem.model.comparison import Comparison
+from postmortem.model.diagnosis import Analysis
+from postmortem.model.said import Said
+from postmortem.report import parts
+from postmortem.report.assistant_answer import AssistantAnswer
+from postmortem.report.one_language import told as in_one
+from postmortem.report.plain import percent
+from postmortem.report.side_by_side import render
+from postmortem.report.words import Words
+from postmortem.report.words.assistant_words import ASSISTANT
+
+
+def comparison_answer(
+    found: Comparison[Said], language: str, *, redact: bool = True
+) -> AssistantAnswer:
+    """Tell what differs between two runs."""
+    words = Words(language)
+    told, colon = ASSISTANT[words.language], words("colon")
+    counts = {
+        "settings": len(found.settings),
+        "environment": len(found.environment),
+        "curves": len(found.curves),
+        "only_bad": len(found.only_bad),
+    }
+    own = [
+        f"{told[name]}{colon}{_run(analysis, words)}"
+        for name, analysis in (("good", found.good), ("bad", found.bad))
+    ]
+    own.append(told["compared"].format(**counts))
+    quoted = render(found, "terminal", language=language, redact=redact)
+    runs = {"good": _figures(found.good), "bad": _figures(found.bad)}
+    return AssistantAnswer("\n".join(own), quoted, {**runs, **counts})
+
+
+def _run(analysis: Analysis, words: Words) -> str:
+    shown = in_one(analysis, words.language)
+    outcome, cause = parts.outcome(shown, shown.outcome, words), shown.verdict.cause
+    named = (
+        ASSISTANT[words.language]["no-cause"]
+        if cause is None
+        else f"{cause} ({percent(shown.verdict.probability)})"
+    )
+    return f"{outcome} · {named}"
+
+
+def _figures(analysis: Analysis) -> dict[str, Any]:
+    verdict = analysis.verdict
+    return {
+        "cause": verdict.cause,
+        "probability": verdict.probability,
+        "status": verdict.status,
+        "outcome": analysis.outcome,
+    }
+
+
+def excerpt_answer(
+    text: str, language: str, *, lines: int, of: int, is_same: bool
+) -> AssistantAnswer:
+    """Tell of an excerpt, whose text holds the verdict and the lines."""
+    told = ASSISTANT[Words(language).language]
+    counts = {"lines": lines, "of": of}
+    own = told["share-same" if is_same else "share-other"].format(**counts)
+    return AssistantAnswer(own, text, {**counts, "is_same": is_same})

@@ -1,0 +1,30 @@
+"""Text from a log between marks that the log cannot know.
+
+In: text that may hold anything. Out: the same, made visible, between two marks with a number drawn
+for this answer alone, and before them the sentence that it is data. Not here: what is quoted
+(`report.assistant_answer`).
+
+A language model reads an answer as one text. What a log, a file name or a setting says must not
+read as words of the program or of the user: it stands between the marks and nowhere else.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+from postmortem.model.visible import safe
+
+_BYTES: Final = 8
+
+
+def marked_off(text: str, told: Mapping[str, str]) -> str:
+    """Put text between marks that do not stand in it, with the notice above.
+
+    `told`: the phrases `notice`, `begin` and `end` of a language.
+    """
+    seen = safe(text)
+    mark = secrets.token_hex(_BYTES)
+    while mark in seen:
+        mark = secrets.token_hex(_BYTES)
+    begin, end = told["begin"].format(mark=mark), told["end"].format(mark=mark)
+    return "\n".join((told["notice"].format(mark=mark), begin, seen, end))
