@@ -72,7 +72,7 @@ class CallPool:
         self._under_way += 1
         try:
             return await asyncio.wrap_future(self._begun(work, *given))
-        except concurrent.futures.TimeoutError as error:
+        except asyncio.TimeoutError as error:  # as asyncio converts the pool's; from 3.11 on one
             raise UsageError(
                 f"not done after {self._seconds:,.0f} s",
                 "",
