@@ -101,6 +101,19 @@ def machine_for(patterns: tuple[Path, ...]) -> Machine:
         return Machine(load(patterns))
 
 
+def prepare(patterns: Sequence[str], model: str | Path | None) -> None:
+    """Load rules and model before the first job of many comes.
+
+    Raises:
+        InputError: the model cannot be used.
+        PatternError: a pattern folder is missing or invalid.
+    """
+    machine_for(tuple(Path(folder) for folder in patterns))
+    model_for(model)
+    gc.collect()
+    gc.freeze()  # the rules stay: the collector need not go through them again and again
+
+
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
     """Hold the garbage collector back.

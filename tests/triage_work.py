@@ -3,9 +3,11 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.workers.tasks import JobSettings, TaskOutcome
+from postmortem.triage.workers.pool import ProcessEngine
+from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome
 
 
 def behave(_settings: JobSettings, how: str) -> TaskOutcome:
@@ -17,6 +19,21 @@ def behave(_settings: JobSettings, how: str) -> TaskOutcome:
     while how == "for ever":
         time.sleep(0.1)
     return TaskOutcome(JUDGED, how.upper())
+
+
+def tell_and_stay(_settings: JobSettings, mark: str) -> TaskOutcome:
+    """Write who does it, and never end."""
+    beside = Path(f"{mark}.part")
+    beside.write_text(str(os.getpid()), encoding="ascii")
+    beside.rename(mark)
+    return behave(_settings, "for ever")
+
+
+def run_for_ever(mark: str) -> None:
+    """Have a pool do a task that never ends."""
+    engine = ProcessEngine(1, JobSettings())
+    for _ in engine.run(tell_and_stay, iter([Task("stay", (mark,), 600.0)])):
+        pass
 
 
 def die_once(_settings: JobSettings, mark: str) -> TaskOutcome:

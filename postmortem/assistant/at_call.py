@@ -5,7 +5,6 @@ In: settings, a request whose paths may be read. Out: `CallReply`. Not here: whi
 """
 
 import functools
-import gc
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,11 +20,12 @@ from postmortem.assistant.tool_requests import (
 )
 from postmortem.compare.two_runs import compared
 from postmortem.errors import UsageError
+from postmortem.host.worker_process import limit_memory
 from postmortem.knowledge.base import KnowledgeBase, compiled_rules
 from postmortem.model.diagnosis import Analysis
 from postmortem.names import SHIPPED
 from postmortem.pipeline import analyze as analysis_of
-from postmortem.pipeline import machine_for, model_for
+from postmortem.pipeline import machine_for, prepare
 from postmortem.reading.discover import candidates
 from postmortem.reading.sources import LogSource, Stream
 from postmortem.report.assistant_answer import AssistantAnswer, answer_of
@@ -74,16 +74,8 @@ class CallReply:
 @functools.lru_cache(maxsize=1)
 def get_ready(settings: CallSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
-    machine_for(tuple(Path(folder) for folder in settings.patterns))
-    model_for(settings.model)
-    gc.collect()
-    gc.freeze()  # the rules stay: the collector need not go through them again and again
-    if settings.memory:
-        with suppress(ImportError, ValueError, OSError):
-            import resource  # noqa: PLC0415 -- not everywhere
-
-            _, most = resource.getrlimit(resource.RLIMIT_DATA)
-            resource.setrlimit(resource.RLIMIT_DATA, (settings.memory * _MIB, most))
+    prepare(settings.patterns, settings.model)
+    limit_memory(settings.memory)
 
 
 def analyzed(settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Path]) -> CallReply:

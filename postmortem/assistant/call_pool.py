@@ -10,32 +10,18 @@ the process of one task, which the pool of the standard library cannot.
 import asyncio
 import concurrent.futures
 import multiprocessing
-import os
-import threading
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
 from pebble import ProcessExpired, ProcessPool
 
 from postmortem.assistant.at_call import CallReply, CallSettings, get_ready
 from postmortem.errors import UsageError
+from postmortem.host.worker_process import end_with_parent
 
 _WAITING: Final = 4
 """Calls for each process that may be under way or wait."""
-
-
-def end_with_server() -> None:
-    """Let this process end when the server is gone, however that ended: nobody waits for it."""
-    server = multiprocessing.parent_process()
-    if server is not None:
-        threading.Thread(target=_end_behind, args=[server], daemon=True).start()
-
-
-def _end_behind(server: BaseProcess) -> None:
-    server.join()
-    os._exit(1)
 
 
 class CallPool:
@@ -50,7 +36,7 @@ class CallPool:
     def _new(self) -> ProcessPool:
         # Started anew, not forked: a fork of a process with threads may stand still.
         spawning = multiprocessing.get_context("spawn")
-        return ProcessPool(max_workers=self._workers, initializer=end_with_server, context=spawning)
+        return ProcessPool(max_workers=self._workers, initializer=end_with_parent, context=spawning)
 
     def warm(self) -> None:
         """Have the processes load the rules before the first call comes."""

@@ -1,5 +1,9 @@
 """Workers: a task that goes wrong goes wrong alone."""
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +14,8 @@ from postmortem.triage.found_jobs import CRASHED, JUDGED, OUT_OF_MEMORY, TIMED_O
 from postmortem.triage.workers.pool import ProcessEngine
 from postmortem.triage.workers.tasks import Engine, JobSettings, Task
 from tests.triage_work import behave, die_once
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def tasks(*how: str, seconds: float = 60.0) -> Iterator[Task]:
@@ -76,6 +82,25 @@ def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
         ((_, outcome),) = engine.run(judged, iter([Task("k", (job, "k"), 120.0)]))
     assert outcome.state == OUT_OF_MEMORY, outcome
     assert "--memory" in outcome.why[0]
+
+
+def test_no_worker_outlives_a_killed_triage(tmp_path: Path) -> None:
+    """However the process that started them ends, the task under way ends with it."""
+    begun = tmp_path / "begun"
+    code = (
+        "from tests.triage_work import run_for_ever; import sys;"
+        " run_for_ever(sys.argv[1]) if __name__ == '__main__' else None"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(begun)], cwd=ROOT) as process:
+        until = time.monotonic() + 60
+        while not begun.exists() and time.monotonic() < until:
+            os.sched_yield()
+        worker = int(begun.read_text(encoding="ascii"))
+        process.kill()
+    until = time.monotonic() + 60
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < until:
+        os.sched_yield()
+    assert not Path(f"/proc/{worker}").exists()
 
 
 @pytest.mark.cluster

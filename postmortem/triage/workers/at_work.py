@@ -9,7 +9,7 @@ import gc
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ import zstandard
 
 from postmortem.errors import PostmortemError
 from postmortem.host.files import replace
+from postmortem.host.worker_process import limit_memory
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import Said
-from postmortem.pipeline import analyze, machine_for, model_for
+from postmortem.pipeline import analyze, prepare
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
 from postmortem.triage.found_jobs import JUDGED, UNREADABLE, FoundJob
@@ -33,8 +34,6 @@ from postmortem.triage.workers.tasks import (
     crashed,
     out_of_memory,
 )
-
-_MIB = 2**20
 
 
 def digested(_settings: JobSettings, job: FoundJob) -> TaskOutcome:
@@ -102,16 +101,8 @@ def _both(error: PostmortemError) -> tuple[str, str]:
 @functools.lru_cache(maxsize=1)
 def _get_ready(settings: JobSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
-    machine_for(tuple(Path(folder) for folder in settings.patterns))
-    model_for(settings.model)
-    gc.collect()
-    gc.freeze()  # the rules stay: the collector need not go through them again and again
-    if settings.memory:
-        with suppress(ImportError, ValueError, OSError):
-            import resource  # noqa: PLC0415 -- not everywhere
-
-            _, most = resource.getrlimit(resource.RLIMIT_DATA)
-            resource.setrlimit(resource.RLIMIT_DATA, (settings.memory * _MIB, most))
+    prepare(settings.patterns, settings.model)
+    limit_memory(settings.memory)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from postmortem.errors import MissingExtra
+from postmortem.host.worker_process import end_with_parent
 from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome, Work, crashed, timed_out
 
 try:
@@ -33,7 +34,11 @@ class ProcessEngine:
         self.workers = workers
         self._settings = settings
         # Started anew, not forked: a fork of a process with threads may stand still.
-        self._pool = ProcessPool(max_workers=workers, context=multiprocessing.get_context("spawn"))
+        self._pool = ProcessPool(
+            max_workers=workers,
+            initializer=end_with_parent,
+            context=multiprocessing.get_context("spawn"),
+        )
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks, a few more in flight than there are workers."""

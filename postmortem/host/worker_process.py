@@ -1,0 +1,36 @@
+"""What a process does that works for another: end with it, and hold no more memory than it may.
+
+In: nothing, or a limit. Out: nothing. Not here: the work, who starts the process.
+"""
+
+import multiprocessing
+import os
+import threading
+from contextlib import suppress
+from multiprocessing.process import BaseProcess
+from typing import Final
+
+_MIB: Final = 2**20
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_behind, args=[parent], daemon=True).start()
+
+
+def _end_behind(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def limit_memory(mebibytes: int) -> None:
+    """Limit what this process may hold; 0 is no limit, nor is any where the system has none."""
+    if not mebibytes:
+        return
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 -- not everywhere
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * _MIB, most))
