@@ -35,6 +35,13 @@ WORDS: Final = (
     b"xent",
     b"dice",
     b"recon",
+    b"rec=",
+    b"rec:",
+    b"rec ",
+    b"kld",
+    b"KLD",
+    b"CE: ",
+    b"CE=",
     b"elbo",
     b"ELBO",
     b"ntropy",
@@ -127,7 +134,11 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
         return _of_bar(bar, where, line) if is_of_training(bar.label) else None
     found = _found(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        found = _without_loss(text, where, line) or _counted(text, where, line)
+        found = (
+            _without_loss(text, where, line)
+            or _counted(text, where, line)
+            or _alone(text, where, line)
+        )
     return Looked(found, None, "", "") if found is not None else None
 
 
@@ -233,6 +244,26 @@ def _counted(text: str, where: Where, line: int) -> Found | None:
         layout=_layout(text),
         line=line,
         must_rise=True,
+    )
+
+
+def _alone(text: str, where: Where, line: int) -> Found | None:
+    """Read the figures of a line that begins with an objective and tells no place.
+
+    It is to come again before it is taken for a metric line.
+    """
+    losses = only_objective(objectives_on(text))
+    if not losses.printed or text[: losses.start].strip() or not is_of_training(text):
+        return None
+    values = losses.values
+    units = add_beside(text, values, losses.printed)
+    return Found(
+        Record(math.nan, list(values.items()), where, units=units),
+        losses.printed,
+        has_step=False,
+        has_place=False,
+        layout=_layout(text),
+        line=line,
     )
 
 

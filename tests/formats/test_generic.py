@@ -486,6 +486,23 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
             id="two networks",
         ),
         pytest.param(
+            ["#0004 rec=0.75 t=0.2s", "#0008 rec=0.5 t=0.2s"],
+            {"loss": 0.5},
+            id="a reconstruction by a short name",
+        ),
+        pytest.param(
+            ["#0004 rec=0.75 kld=1.5", "#0008 rec=0.5 kld=2.5"],
+            {"loss": 0.5, "rec": 0.5, "kld": 2.5},
+            id="a reconstruction beside a divergence keeps its name too",
+        ),
+        pytest.param(["kld=1.5", "kld=1.25"], {"loss": 1.25}, id="a divergence alone"),
+        pytest.param(["CE: 2.5", "CE: 2.25"], {"loss": 2.25}, id="an objective and no place"),
+        pytest.param(["CE: 2.3026"] * 12, {"loss": 2.3026}, id="an objective that stands still"),
+        pytest.param(["bce=0.5"] * 40, None, id="a setting of one digit, by every rank"),
+        pytest.param(
+            ["the best CE: 2.5", "the best CE: 2.25"], None, id="words before an objective"
+        ),
+        pytest.param(
             ['{"step": 3, "train/ce": 3.5}', '{"step": 4, "train/ce": 3.25}'],
             {"loss": 3.25},
             id="an object that names an objective",
@@ -520,6 +537,7 @@ def test_other_ways_to_print_a_record(lines: list[str], last: dict[str, float] |
     "lines",
     [
         pytest.param(["[3/60] c++ -std=c++17 norm.o", "[4/60] c++ -std=c++17 b.o"], id="a build"),
+        pytest.param(["[4/60] rec=0.75 P=0.5", "[8/60] rec=0.5 P=0.5"], id="a recall"),
         pytest.param(["8 files 2 norms", "7 files 2 norms"], id="a count that falls"),
         pytest.param(["GET /norm 200 0.5", "GET /norm 200 0.75"], id="no count"),
     ],
