@@ -29,7 +29,8 @@ _LOSS: Final = re.compile(
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
-    r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total"
+    r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total|ctc|CTC|huber"
+    r"|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
     r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
     r"|[LJ](?=[ =:]))"
 )
@@ -42,6 +43,8 @@ _DIVERGENCE: Final = re.compile(r"kld$", re.IGNORECASE)
 """A part that stands beside the objective, and is it only where it stands alone."""
 _RETRIEVED: Final = re.compile(r"prec|(?<![a-z])(?:f1|m?ap|auc|iou|p)(?![a-z])", re.IGNORECASE)
 """What stands beside `rec` where it is short for recall."""
+_OF_VALUES: Final = re.compile(r"^(?:td|qf?\d?)(?:$|[_ ])|critic|^v(?:alue|f)?_loss", re.IGNORECASE)
+"""What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = re.compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = re.compile(
     r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
@@ -119,8 +122,8 @@ def objectives_on(text: str) -> Losses:
         "loss" if match["name"] == whole else match["name"]: value
         for match, value in reversed(found)
     }
-    if is_beside:
-        values[whole] = values["loss"]  # its name tells what is minimised
+    if is_beside or _OF_VALUES.search(whole):
+        values[plain(whole)] = values["loss"]  # its name tells what is minimised
     return Losses(
         dict(reversed(values.items())), plain(whole), found[0][0].start(), found[-1][0].end()
     )
@@ -145,7 +148,8 @@ def only_objective(losses: Losses) -> Losses:
     name, value = next(iter(losses.values.items()))
     if _NO_OBJECTIVE.search(name):
         return losses
-    return losses._replace(values={"loss": value}, printed=plain(name))
+    kept = {plain(name): value} if _OF_VALUES.search(name) else {}
+    return losses._replace(values={"loss": value, **kept}, printed=plain(name))
 
 
 def is_of_training(label: str) -> bool:

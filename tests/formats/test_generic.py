@@ -495,6 +495,28 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
             {"loss": 0.5, "rec": 0.5, "kld": 2.5},
             id="a reconstruction beside a divergence keeps its name too",
         ),
+        pytest.param(
+            ["[4/60] rec=0.75 P=0.5", "[8/60] rec=0.5 P=0.25"],
+            {"rec": 0.5, "P": 0.25},
+            id="a recall",
+        ),
+        pytest.param(
+            ["step 10 td_loss 0.5", "step 20 td_loss 0.25"],
+            {"loss": 0.25, "td_loss": 0.25},
+            id="an error of values keeps its name too",
+        ),
+        pytest.param(
+            ["#10 td_err=0.5", "#20 td_err=0.25"],
+            {"loss": 0.25, "td_err": 0.25},
+            id="one that is not called a loss",
+        ),
+        pytest.param(
+            ["trainer: CE: 2.5", "trainer: CE: 2.25"], {"loss": 2.25}, id="behind a logger's name"
+        ),
+        pytest.param(["best: CE: 2.5", "best: CE: 2.25"], None, id="the best one"),
+        pytest.param(
+            ["e003 | NLL 2.5", "e004 | NLL 2.25"], {"loss": 2.25, "epoch": 4.0}, id="short epochs"
+        ),
         pytest.param(["kld=1.5", "kld=1.25"], {"loss": 1.25}, id="a divergence alone"),
         pytest.param(["CE: 2.5", "CE: 2.25"], {"loss": 2.25}, id="an objective and no place"),
         pytest.param(["CE: 2.3026"] * 12, {"loss": 2.3026}, id="an objective that stands still"),
@@ -537,7 +559,6 @@ def test_other_ways_to_print_a_record(lines: list[str], last: dict[str, float] |
     "lines",
     [
         pytest.param(["[3/60] c++ -std=c++17 norm.o", "[4/60] c++ -std=c++17 b.o"], id="a build"),
-        pytest.param(["[4/60] rec=0.75 P=0.5", "[8/60] rec=0.5 P=0.5"], id="a recall"),
         pytest.param(["8 files 2 norms", "7 files 2 norms"], id="a count that falls"),
         pytest.param(["GET /norm 200 0.5", "GET /norm 200 0.75"], id="no count"),
     ],
