@@ -42,6 +42,7 @@ WORDS: Final = (
     b"KLD",
     b"CE: ",
     b"CE=",
+    b" CE ",
     b"ctc",
     b"CTC",
     b"huber",
@@ -246,7 +247,7 @@ def _counted(text: str, where: Where, line: int) -> Found | None:
     if not losses.printed and len(values) < _FEWEST_FIGURES:
         return None
     step = float(count["value"])
-    if count[0].strip()[:1] in {"e", "E"}:
+    if count[0].lstrip(" >*|[(")[:1] in {"e", "E"}:
         values["epoch"], step = step, math.nan
     return Found(
         Record(step, list(values.items()), where, units=units),

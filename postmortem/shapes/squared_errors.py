@@ -22,7 +22,9 @@ from postmortem.shapes.shape import Shape
 
 _ERROR: Final = re.compile(
     r"(?:^|[_/. -])(?:td|bellman|critic\d?|value|values|qf?\d?|vf?\d?)[_ ./-]?(?:\d[_ ./-]?)?"
-    r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])",
+    r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])"
+    r"|(?:^|[_/. ])(?:loss(?:es)?|err(?:or)?)[_/. -](?:td|bellman|critic|value|qf?|vf?)"
+    r"(?:$|[_/. \d-])",
     re.IGNORECASE,
 )
 _ADVERSARY: Final = re.compile(

@@ -513,6 +513,10 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
         pytest.param(
             ["trainer: CE: 2.5", "trainer: CE: 2.25"], {"loss": 2.25}, id="behind a logger's name"
         ),
+        pytest.param(
+            ["[E 00] CE 2.5", "[E 01] CE 2.25"], {"loss": 2.25, "epoch": 1.0}, id="in brackets"
+        ),
+        pytest.param([">> 100 nll 2.5", ">> 200 nll 2.25"], {"loss": 2.25}, id="behind a mark"),
         pytest.param(["best: CE: 2.5", "best: CE: 2.25"], None, id="the best one"),
         pytest.param(
             ["e003 | NLL 2.5", "e004 | NLL 2.25"], {"loss": 2.25, "epoch": 4.0}, id="short epochs"

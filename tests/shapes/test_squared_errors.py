@@ -13,7 +13,9 @@ RISING = [5.0 * index + 3 * math.sin(5.0 * index) for index in range(48)]
 POLICY = [-0.01 * index for index in range(48)]
 
 
-@pytest.mark.parametrize("name", ["td_loss", "critic_loss", "train/critic_loss", "TD_error"])
+@pytest.mark.parametrize(
+    "name", ["td_loss", "critic_loss", "train/critic_loss", "TD_error", "loss/critic"]
+)
 def test_a_squared_error_that_grows_without_end_diverges(name: str) -> None:
     """Rewards beside it do not excuse it while they do not rise."""
     assert "loss-divergence" in found({name: GROWING, "actor_loss": POLICY, "reward": FLAT})
