@@ -6,8 +6,8 @@ called (`formats.owners`).
 
 A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
 that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
-again with other numbers. Its first line is kept until then, so that nothing is lost but what comes
-once, such as a closing summary.
+again with other numbers, or many times with one figure of several digits. Its first line is kept
+until then, so that nothing is lost but what comes once, such as a closing summary.
 """
 
 import math
@@ -16,6 +16,10 @@ from typing import Final
 from postmortem.formats.generic import Found
 from postmortem.model.lines import Where
 
+_OFTEN: Final = 12
+"""Times that the same line comes before it is a loss that stands still: no setting comes so often
+with so many digits."""
+_DIGITS: Final = 4
 _MOST_LAYOUTS: Final = 64
 _MOST_KNOWN: Final = 16_384
 _MOST_FORGOTTEN: Final = 4096
@@ -26,7 +30,7 @@ class Acceptance:
 
     def __init__(self) -> None:
         """Know no layout yet."""
-        self._waiting: dict[tuple[str, Where], Found] = {}
+        self._waiting: dict[tuple[str, Where], list[Found]] = {}
         self._known: set[tuple[str, Where]] = set()
         self._uncounted: set[tuple[str, Where]] = set()
         """Layouts whose number in brackets does not grow."""
@@ -56,35 +60,39 @@ class Acceptance:
         key = (found.layout, found.record.where)
         if key in self._known:
             return [found]
-        waiting = self._waiting.get(key)
+        waiting = self._waiting.get(key, [])
         is_first = found.has_place and not (found.printed and is_owned)
-        if is_first or (waiting is not None and _is_again(waiting, found)):
-            return self._accept(key, waiting, found)
-        if waiting is None:
+        if is_first or (waiting and _is_again(waiting[0], found)):
+            return self._accept(key, waiting[:1], found)
+        if not waiting:
             self._wait(key, found)
+        elif not found.must_rise and _is_precise(found):
+            waiting.append(found)
+            if len(waiting) == _OFTEN:
+                return self._accept(key, waiting[:-1], found)
         return []
 
-    def _accept(self, key: tuple[str, Where], waiting: Found | None, found: Found) -> list[Found]:
+    def _accept(self, key: tuple[str, Where], waiting: list[Found], found: Found) -> list[Found]:
         """Know a layout from now on; gives its lines so far."""
         self._waiting.pop(key, None)
         if len(self._known) < _MOST_KNOWN:
             self._known.add(key)
-        if waiting is None:
+        if not waiting:
             return [found]
         if (
             found.is_numbered
-            and found.record.step <= waiting.record.step
+            and found.record.step <= waiting[0].record.step
             and len(self._uncounted) < _MOST_LAYOUTS
         ):
             self._uncounted.add(key)
-        return [waiting, found]
+        return [*waiting, found]
 
     def _wait(self, key: tuple[str, Where], found: Found) -> None:
         """Keep the first line of a layout; the one that waits longest makes room."""
         if len(self._waiting) >= _MOST_LAYOUTS:
             del self._waiting[next(iter(self._waiting))]
             self._forgotten += 1
-        self._waiting[key] = found
+        self._waiting[key] = [found]
 
 
 def _is_again(waiting: Found, found: Found) -> bool:
@@ -96,6 +104,12 @@ def _is_again(waiting: Found, found: Found) -> bool:
         or (waiting.record.step != found.record.step and found.has_step)
         or _is_bad(found)
     )
+
+
+def _is_precise(found: Found) -> bool:
+    """Say whether the loss of a line has several digits."""
+    loss = dict(found.record.values).get("loss", 0.0)
+    return len(f"{abs(loss):.12g}".replace(".", "").strip("0")) >= _DIGITS
 
 
 def _has_risen(waiting: Found, found: Found) -> bool:

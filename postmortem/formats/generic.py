@@ -35,6 +35,21 @@ WORDS: Final = (
     b"xent",
     b"dice",
     b"recon",
+    b"rec=",
+    b"rec:",
+    b"rec ",
+    b"kld",
+    b"KLD",
+    b"CE: ",
+    b"CE=",
+    b" CE ",
+    b"ctc",
+    b"CTC",
+    b"huber",
+    b"td_err",
+    b"TD_err",
+    b"TD err",
+    b"TD=",
     b"elbo",
     b"ELBO",
     b"ntropy",
@@ -75,6 +90,8 @@ _CLOSING: Final = re.compile(
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
 """Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
+_LABEL: Final = re.compile(r"^\s*(?:(?!.*(?:best|min))[\[\w.-]{1,40}[:\]|>]\s*)?$", re.IGNORECASE)
+"""What may stand before an objective that tells no place: the name of a logger."""
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 _MAY_BE_BAR: Final = re.compile(r"\||it \[|━")
@@ -127,7 +144,11 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
         return _of_bar(bar, where, line) if is_of_training(bar.label) else None
     found = _found(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        found = _without_loss(text, where, line) or _counted(text, where, line)
+        found = (
+            _without_loss(text, where, line)
+            or _counted(text, where, line)
+            or _alone(text, where, line)
+        )
     return Looked(found, None, "", "") if found is not None else None
 
 
@@ -225,14 +246,37 @@ def _counted(text: str, where: Where, line: int) -> Found | None:
     units = add_beside(rest, values, losses.printed)
     if not losses.printed and len(values) < _FEWEST_FIGURES:
         return None
+    step = float(count["value"])
+    if count[0].lstrip(" >*|[(")[:1] in {"e", "E"}:
+        values["epoch"], step = step, math.nan
     return Found(
-        Record(float(count["value"]), list(values.items()), where, units=units),
+        Record(step, list(values.items()), where, units=units),
         losses.printed,
-        has_step=True,
+        has_step=not math.isnan(step),
         has_place=False,
         layout=_layout(text),
         line=line,
         must_rise=True,
+    )
+
+
+def _alone(text: str, where: Where, line: int) -> Found | None:
+    """Read the figures of a line that begins with an objective and tells no place.
+
+    It is to come again before it is taken for a metric line.
+    """
+    losses = only_objective(objectives_on(text))
+    if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
+        return None
+    values = losses.values
+    units = add_beside(text, values, losses.printed)
+    return Found(
+        Record(math.nan, list(values.items()), where, units=units),
+        losses.printed,
+        has_step=False,
+        has_place=False,
+        layout=_layout(text),
+        line=line,
     )
 
 

@@ -29,7 +29,9 @@ _LOSS: Final = re.compile(
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
-    r"|recon(?:struction)?|elbo|ELBO|objective|total|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
+    r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total|ctc|CTC|huber"
+    r"|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
+    r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
     r"|[LJ](?=[ =:]))"
 )
 _OBJECTIVE: Final = re.compile(
@@ -37,6 +39,12 @@ _OBJECTIVE: Final = re.compile(
     rf"(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={DECIMAL}))[\"']?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
 )
+_DIVERGENCE: Final = re.compile(r"kld$", re.IGNORECASE)
+"""A part that stands beside the objective, and is it only where it stands alone."""
+_RETRIEVED: Final = re.compile(r"prec|(?<![a-z])(?:f1|m?ap|auc|iou|p)(?![a-z])", re.IGNORECASE)
+"""What stands beside `rec` where it is short for recall."""
+_OF_VALUES: Final = re.compile(r"^(?:td|qf?\d?)(?:$|[_ ])|critic|^v(?:alue|f)?_loss", re.IGNORECASE)
+"""What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = re.compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = re.compile(
     r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
@@ -105,20 +113,32 @@ def objectives_on(text: str) -> Losses:
         (match, value)
         for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
         if (value := value_of(match["value"])) is not None
+        and not (match["name"] == "rec" and _RETRIEVED.search(text))
     ]
     if not found or _is_evaluation(text, found[0][0].start()):
         return Losses({}, "", -1, 0)
-    whole = next(
-        (match["name"] for match, _ in found if _WHOLE.match(match["name"])),
-        found[0][0]["name"] if len(found) == 1 else "",
-    )
+    whole, is_beside = _whole([match["name"] for match, _ in found])
     values = {
         "loss" if match["name"] == whole else match["name"]: value
         for match, value in reversed(found)
     }
+    if is_beside or _OF_VALUES.search(whole):
+        values[plain(whole)] = values["loss"]  # its name tells what is minimised
     return Losses(
         dict(reversed(values.items())), plain(whole), found[0][0].start(), found[-1][0].end()
     )
+
+
+def _whole(shown: list[str]) -> tuple[str, bool]:
+    """Give the name among objectives that is the loss; empty if there is none.
+
+    And whether it is but the one beside a divergence.
+    """
+    total = next(filter(_WHOLE.match, shown), "")
+    own = [name for name in shown if not _DIVERGENCE.search(name)] or shown
+    if total or len(own) > 1:
+        return total, False
+    return own[0], len(shown) > 1
 
 
 def only_objective(losses: Losses) -> Losses:
@@ -128,7 +148,8 @@ def only_objective(losses: Losses) -> Losses:
     name, value = next(iter(losses.values.items()))
     if _NO_OBJECTIVE.search(name):
         return losses
-    return losses._replace(values={"loss": value}, printed=plain(name))
+    kept = {plain(name): value} if _OF_VALUES.search(name) else {}
+    return losses._replace(values={"loss": value, **kept}, printed=plain(name))
 
 
 def is_of_training(label: str) -> bool:

@@ -26,7 +26,8 @@ _FRACTION: Final = re.compile(
 _NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
 """A number in brackets before anything else: a step if it grows, maybe a rank."""
 _LEADING: Final = re.compile(
-    r"^\s{0,8}(?:[A-Za-z]{1,12}[.: #=]{0,4})?[\[(#]?\s{0,8}(?P<value>\d{1,9})"
+    r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
+    r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
 )
 """A count before anything else, under whatever short name."""

@@ -344,8 +344,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "metric-absurd",
         say(
-            "a part of the loss, a divergence or a ratio ends a million times above its level",
-            "loss 的一个分量、散度或比值最终升到原有水平的百万倍以上",
+            "a figure is, at last or for once, a million times above its level",
+            "某个指标最终或仅一次达到原有水平的百万倍以上",
         ),
         is_bad=True,
         is_turn=True,

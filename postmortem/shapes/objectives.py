@@ -15,7 +15,8 @@ from postmortem.shapes.aligned import Curves
 
 _POLICY: Final = re.compile(
     r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
-    r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor",
+    r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor"
+    r"|(?:^|[_/])(?:td|qf?\d?)(?:$|_)",
     re.IGNORECASE,
 )
 _ADVERSARIAL: Final = re.compile(

@@ -31,6 +31,12 @@ _BOUNDED: Final = re.compile(
     r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
 )
 _SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_MAY_LEAP: Final = re.compile(
+    r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
+    r"|speed|throughput|memory|flop|bytes|tokens|samples|_scale$|^scale",
+    re.IGNORECASE,
+)
+"""Names of figures whose size says nothing of the training."""
 _TIMES: Final = 1e6
 """Times its early level beyond which such a figure is absurd."""
 _LARGE: Final = 1e6
@@ -107,6 +113,22 @@ def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape
     value = points[-1].value
     said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
     return curves.shape("metric-absurd", said, points[0].line)
+
+
+def astronomic(observed: Observed) -> Iterable[Shape]:
+    """Find a figure that leaps among calm ones to a size no sound run has, be it but once."""
+    curves = observed.curves
+    for name in curves.by_name:
+        if _MAY_LEAP.search(name):
+            continue
+        most, points = 0.0, curves.finite(name)
+        for index, point in enumerate(points):
+            size = abs(point.value)
+            if index >= _FEWEST and size > max(_NEVER, _TIMES * most):
+                said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(point))
+                return [curves.shape("metric-absurd", said, point.line)]
+            most = max(most, size)
+    return []
 
 
 def without_gradient(observed: Observed) -> Iterable[Shape]:

@@ -486,6 +486,49 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
             id="two networks",
         ),
         pytest.param(
+            ["#0004 rec=0.75 t=0.2s", "#0008 rec=0.5 t=0.2s"],
+            {"loss": 0.5},
+            id="a reconstruction by a short name",
+        ),
+        pytest.param(
+            ["#0004 rec=0.75 kld=1.5", "#0008 rec=0.5 kld=2.5"],
+            {"loss": 0.5, "rec": 0.5, "kld": 2.5},
+            id="a reconstruction beside a divergence keeps its name too",
+        ),
+        pytest.param(
+            ["[4/60] rec=0.75 P=0.5", "[8/60] rec=0.5 P=0.25"],
+            {"rec": 0.5, "P": 0.25},
+            id="a recall",
+        ),
+        pytest.param(
+            ["step 10 td_loss 0.5", "step 20 td_loss 0.25"],
+            {"loss": 0.25, "td_loss": 0.25},
+            id="an error of values keeps its name too",
+        ),
+        pytest.param(
+            ["#10 td_err=0.5", "#20 td_err=0.25"],
+            {"loss": 0.25, "td_err": 0.25},
+            id="one that is not called a loss",
+        ),
+        pytest.param(
+            ["trainer: CE: 2.5", "trainer: CE: 2.25"], {"loss": 2.25}, id="behind a logger's name"
+        ),
+        pytest.param(
+            ["[E 00] CE 2.5", "[E 01] CE 2.25"], {"loss": 2.25, "epoch": 1.0}, id="in brackets"
+        ),
+        pytest.param([">> 100 nll 2.5", ">> 200 nll 2.25"], {"loss": 2.25}, id="behind a mark"),
+        pytest.param(["best: CE: 2.5", "best: CE: 2.25"], None, id="the best one"),
+        pytest.param(
+            ["e003 | NLL 2.5", "e004 | NLL 2.25"], {"loss": 2.25, "epoch": 4.0}, id="short epochs"
+        ),
+        pytest.param(["kld=1.5", "kld=1.25"], {"loss": 1.25}, id="a divergence alone"),
+        pytest.param(["CE: 2.5", "CE: 2.25"], {"loss": 2.25}, id="an objective and no place"),
+        pytest.param(["CE: 2.3026"] * 12, {"loss": 2.3026}, id="an objective that stands still"),
+        pytest.param(["bce=0.5"] * 40, None, id="a setting of one digit, by every rank"),
+        pytest.param(
+            ["the best CE: 2.5", "the best CE: 2.25"], None, id="words before an objective"
+        ),
+        pytest.param(
             ['{"step": 3, "train/ce": 3.5}', '{"step": 4, "train/ce": 3.25}'],
             {"loss": 3.25},
             id="an object that names an objective",

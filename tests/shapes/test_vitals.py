@@ -46,6 +46,21 @@ def wobble(count: int, level: float, by: float) -> list[float]:
             id="a divergence of astronomical size",
         ),
         pytest.param(
+            {"loss": falling(40), "kl": [*wobble(25, 0.01, 0.002), 1e12, *wobble(14, 0.01, 0.002)]},
+            "metric-absurd",
+            id="one huge figure among calm ones",
+        ),
+        pytest.param(
+            {"loss": falling(40), "val_mae": [*wobble(36, 0.5, 0.1), *[1.7e308] * 4]},
+            "metric-absurd",
+            id="the limit of a figure",
+        ),
+        pytest.param(
+            {"loss": falling(40), "grad_norm": [*wobble(39, 1.0, 0.1), 3.4e38]},
+            "metric-absurd",
+            id="a gradient at the limit of single precision",
+        ),
+        pytest.param(
             {"loss": [0.0] * 20, "grad_norm": [0.0] * 20, "reward": wobble(20, 0.4, 0.1)},
             "zero-gradient",
             id="no gradient beside rewards that vary",
@@ -125,6 +140,18 @@ def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], 
             id="a reward that comes back",
         ),
         pytest.param({"loss": falling(30), "val_acc": wobble(30, 0.7, 0.1)}, id="noisy scores"),
+        pytest.param(
+            {"loss": falling(30), "ppl": [math.exp(30 * math.exp(-n / 4)) for n in range(30)]},
+            id="an exponential that comes down",
+        ),
+        pytest.param(
+            {
+                "loss": falling(30),
+                "tokens": [1e9 * n for n in range(30)],
+                "eta": [9.0] * 29 + [1e17],
+            },
+            id="counts and times of any size",
+        ),
         pytest.param(
             {
                 "loss": [0.5 + 0.02 * n for n in range(60)],

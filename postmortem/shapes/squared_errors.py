@@ -1,0 +1,89 @@
+"""The error of a critic that grows by orders of magnitude and does not come back.
+
+In: the curves of one process. Out: the shape `loss-divergence`. Not here: the training loss
+(`shapes.departure`), objectives of a policy, which have a sign and may go anywhere.
+
+An error of values is a square: it has a level. It may rise with the rewards from which it is
+learnt, and while it has nothing to tell apart at first.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.facts.series import Point
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.loss_of_training import WORTH, from_to
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.scores import is_score
+from postmortem.shapes.shape import Shape
+
+_ERROR: Final = re.compile(
+    r"(?:^|[_/. -])(?:td|bellman|critic\d?|value|values|qf?\d?|vf?\d?)[_ ./-]?(?:\d[_ ./-]?)?"
+    r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])"
+    r"|(?:^|[_/. ])(?:loss(?:es)?|err(?:or)?)[_/. -](?:td|bellman|critic|value|qf?|vf?)"
+    r"(?:$|[_/. \d-])",
+    re.IGNORECASE,
+)
+_ADVERSARY: Final = re.compile(
+    r"wasserstein|disc|generator|(?:^|[_/])(?:gen|g)_loss|loss_?g$", re.IGNORECASE
+)
+"""The critic of two networks against each other scores, and its loss is no square."""
+_FEWEST: Final = 10
+_TIMES: Final = 100
+_STAYS: Final = 0.1
+"""Share of its highest figure above which the last ones are not on their way back."""
+_BETTER: Final = 0.25
+"""Share of the whole range of a score by which it is higher at last than at first."""
+
+
+def of_critic(observed: Observed) -> Iterable[Shape]:
+    """Find an error of values that has grown a hundredfold while no score has got better."""
+    curves = observed.curves
+    if any(_ADVERSARY.search(name) for name in curves.by_name):
+        return []
+    for name in curves.by_name:
+        points = curves.finite(name) if _ERROR.search(name) else []
+        if len(points) >= _FEWEST and _has_grown(points) and not _gets_better(curves):
+            values = [point.value for point in points]
+            early, late = _early(values), _late(values)
+            said = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
+            line = next(point.line for point in points if point.value > 10 * early)
+            return [curves.shape("loss-divergence", said, line)]
+    return []
+
+
+def _early(values: Sequence[float]) -> float:
+    """Give the level of the first records."""
+    return statistics.median(values[: max(3, len(values) // 6)])
+
+
+def _late(values: Sequence[float]) -> float:
+    return statistics.median(values[-max(3, len(values) // 6) :])
+
+
+def _has_grown(points: Sequence[Point]) -> bool:
+    """Say whether a square stays a hundred times above its first level, which is no mere 0."""
+    values = [point.value for point in points]
+    early, late = _early(values), _late(values)
+    return (
+        min(values) >= 0
+        and late > _TIMES * max(early, WORTH / _TIMES)
+        and late > WORTH * _TIMES
+        and late > _STAYS * max(values)
+        and early > 0
+    )
+
+
+def _gets_better(curves: Curves) -> bool:
+    """Say whether a score ends clearly above its first level: larger rewards, larger errors."""
+    for name in curves.by_name:
+        values = [point.value for point in curves.finite(name)] if is_score(name) else []
+        if len(values) >= _FEWEST:
+            third = len(values) // 3
+            rise = statistics.median(values[-third:]) - statistics.median(values[:third])
+            if rise > _BETTER * (max(values) - min(values)) > 0:
+                return True
+    return False
