@@ -344,8 +344,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "metric-absurd",
         say(
-            "a figure is, at last or for once, a million times above its level",
-            "某个指标最终或仅一次达到原有水平的百万倍以上",
+            "a figure leaves its level by orders of magnitude, at last or for once",
+            "某个指标最终或某一次超出原有水平若干个数量级",
         ),
         is_bad=True,
         is_turn=True,

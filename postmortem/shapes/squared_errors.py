@@ -1,6 +1,7 @@
 """The error of a critic that grows by orders of magnitude and does not come back.
 
-In: the curves of one process. Out: the shape `loss-divergence`. Not here: the training loss
+In: the curves of one process. Out: the shape `loss-divergence`, or `metric-absurd` where the scores
+that might explain it are not printed. Not here: the training loss
 (`shapes.departure`), objectives of a policy, which have a sign and may go anywhere.
 
 An error of values is a square: it has a level. It may rise with the rewards from which it is
@@ -33,6 +34,8 @@ _ADVERSARY: Final = re.compile(
 """The critic of two networks against each other scores, and its loss is no square."""
 _FEWEST: Final = 10
 _TIMES: Final = 100
+_BEYOND_RETURNS: Final = 10_000
+"""Growth that no returns explain; less of it may follow scores that are not printed."""
 _STAYS: Final = 0.1
 """Share of its highest figure above which the last ones are not on their way back."""
 _BETTER: Final = 0.25
@@ -51,7 +54,8 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
             early, late = _early(values), _late(values)
             said = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
             line = next(point.line for point in points if point.value > 10 * early)
-            return [curves.shape("loss-divergence", said, line)]
+            is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
+            return [curves.shape("loss-divergence" if is_proved else "metric-absurd", said, line)]
     return []
 
 
@@ -75,6 +79,11 @@ def _has_grown(points: Sequence[Point]) -> bool:
         and late > _STAYS * max(values)
         and early > 0
     )
+
+
+def _is_scored(curves: Curves) -> bool:
+    """Say whether a score is printed at all."""
+    return any(is_score(name) and len(curves.finite(name)) >= _FEWEST for name in curves.by_name)
 
 
 def _gets_better(curves: Curves) -> bool:

@@ -21,6 +21,14 @@ def test_a_squared_error_that_grows_without_end_diverges(name: str) -> None:
     assert "loss-divergence" in found({name: GROWING, "actor_loss": POLICY, "reward": FLAT})
 
 
+def test_without_a_score_a_growth_that_returns_might_explain_only_ends_health() -> None:
+    """A thousandfold is doubtful, a hundred-thousandfold is not."""
+    some = found({"critic_loss": GROWING[:36]})
+    assert "metric-absurd" in some
+    assert "loss-divergence" not in some
+    assert "loss-divergence" in found({"critic_loss": GROWING})
+
+
 @pytest.mark.parametrize(
     "curves",
     [
