@@ -90,7 +90,9 @@ _CLOSING: Final = re.compile(
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
 """Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
-_LABEL: Final = re.compile(r"^\s*(?:(?!.*(?:best|min))[\[\w.-]{1,40}[:\]|>]\s*)?$", re.IGNORECASE)
+_LABEL: Final = re.compile(
+    r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
+)
 """What may stand before an objective that tells no place: the name of a logger."""
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
