@@ -19,6 +19,7 @@ from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisSummary, GroupRow, JobRow
 from postmortem.triage.alike.job_groups import VERSION, JobGroup, groups_of
 from postmortem.triage.found_jobs import JUDGED
+from postmortem.triage.plain_figures import rounded, texts
 from postmortem.triage.scheduler.allocations import Allocation
 from postmortem.triage.scheduler.joining import Joined, joined
 from postmortem.triage.scheduler.judged_jobs import HEALTHY, JudgedJob
@@ -166,7 +167,7 @@ def result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value
             "scheduler_id": job.scheduler_id,
             "attempt": job.attempt,
             "state": row.state,
-            "reason": _texts(Said(row.reason_en, row.reason_zh)) if row.reason_en else None,
+            "reason": texts(Said(row.reason_en, row.reason_zh)),
             **_verdict(job, found.summaries.get(row.key) or _UNTOLD, redactor),
             "group": found.group_of(job.identity),
             "analysis": row.key or None,
@@ -180,12 +181,12 @@ def _verdict(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value
     return {
         "cause": job.cause,
         "category": told.category,
-        "cause_title": _texts(Said(told.title_en, told.title_zh)) if told.title_en else None,
+        "cause_title": texts(Said(told.title_en, told.title_zh)),
         "probability": told.probability if told.state == JUDGED else None,
         "status": told.status,
         "outcome": job.outcome,
         "retry": job.retry,
-        "fix": _texts(Said(told.fix_en, told.fix_zh)) if told.fix_en else None,
+        "fix": texts(Said(told.fix_en, told.fix_zh)),
         "failing_line": redactor.text(told.failing_line),
         "where": told.where,
         "frameworks": list(told.frameworks),
@@ -199,7 +200,7 @@ def _allocated(job: JudgedJob) -> Value:
         "user": job.user,
         "nodes": list(job.nodes),
         "gpus": allocation.gpus if allocation else None,
-        "gpu_hours": _rounded(job.gpu_hours),
+        "gpu_hours": rounded(job.gpu_hours),
         "end": _end(job),
         "scheduler_state": allocation.state if allocation else "",
     }
@@ -260,7 +261,7 @@ def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     return [
         {
             "cause": cause,
-            "title": _texts(Said(named[cause].title_en, named[cause].title_zh)) if cause else None,
+            "title": texts(Said(named[cause].title_en, named[cause].title_zh)) if cause else None,
             "category": named[cause].category if cause else "",
             "jobs": count,
             "gpu_hours": lost.get(cause),
@@ -288,7 +289,7 @@ def _group(
 ) -> Value:
     best = group.best
     is_told = not (group.cause or "").startswith(HEALTHY)
-    title = _texts(group.title.settled(redactor.text))
+    title = texts(group.title.settled(redactor.text))
     example = jobs[0].identity
     return {
         "id": group.id,
@@ -296,13 +297,13 @@ def _group(
         "title": title,
         "template": redactor.text(group.template),
         "jobs": len(jobs),
-        "gpu_hours": _rounded(summed(job.gpu_hours for job in jobs).hours),
+        "gpu_hours": rounded(summed(job.gpu_hours for job in jobs).hours),
         "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
         "nodes": len({node for job in jobs for node in job.nodes}),
         "users": len({job.user for job in jobs if job.user}),
         "example": example,
         "report": links.get(example),
-        "fix": _texts(Said(best.fix_en, best.fix_zh)) if best.fix_en else None,
+        "fix": texts(Said(best.fix_en, best.fix_zh)),
         "retry": best.retry,
         "whose": best.whose,
         "probability": best.probability,
@@ -332,7 +333,7 @@ def _vanished(found: JudgedTriage, redactor: Redactor) -> list[Value]:
         {
             "id": row.identity,
             "cause": row.cause,
-            "title": _texts(Said(row.title_en, row.title_zh).settled(redactor.text)),
+            "title": texts(Said(row.title_en, row.title_zh).settled(redactor.text)),
             "jobs": row.jobs,
         }
         for row in sorted(gone, key=lambda row: (-row.jobs, row.identity))
@@ -357,19 +358,11 @@ def _row(
         places[1][group] if group else None,
         job.user,
         list(job.nodes),
-        _rounded(job.gpu_hours),
+        rounded(job.gpu_hours),
         _end(job),
-        _texts(Said(row.reason_en, row.reason_zh)) if row.reason_en else None,
+        texts(Said(row.reason_en, row.reason_zh)),
         links.get(job.identity),
     ]
-
-
-def _texts(said: Said) -> dict[str, str]:
-    return {"en": said.text("en"), "zh": said.text("zh")}
-
-
-def _rounded(hours: float | None) -> float | None:
-    return None if hours is None else round(hours, 4)
 
 
 def _end(job: JudgedJob) -> str | None:

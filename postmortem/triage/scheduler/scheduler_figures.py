@@ -7,12 +7,11 @@ JSON; texts as {en, zh}. Not here: computing them, groups and causes of logs, pa
 from collections.abc import Sequence
 from typing import Any
 
-from postmortem.model.said import Said
+from postmortem.triage.plain_figures import rounded, texts
 from postmortem.triage.scheduler.joining import Joined
 from postmortem.triage.scheduler.judged_jobs import JudgedJob, without_log
 from postmortem.triage.scheduler.lost_hours import (
     Bucket,
-    GpuHours,
     Share,
     iso,
     lost_by_cause,
@@ -45,12 +44,17 @@ def scheduled_figures(found: Joined) -> Value:
             "without_allocation": len(found.without_allocation),
             "without_job": len(found.without_job),
         },
-        "gpu_hours": _hours(taken),
-        "lost_gpu_hours": _hours(lost),
+        "gpu_hours": rounded(taken.hours),
+        "lost_gpu_hours": rounded(lost.hours),
         "gpu_hours_unknown": taken.unknown,
         "lost_gpu_hours_unknown": lost.unknown,
         "lost_by_cause": [
-            {"cause": cause, "jobs": one.jobs, "gpu_hours": _hours(one), "unknown": one.unknown}
+            {
+                "cause": cause,
+                "jobs": one.jobs,
+                "gpu_hours": rounded(one.hours),
+                "unknown": one.unknown,
+            }
             for cause, one in lost_by_cause(jobs).items()
         ],
         "nodes": _nodes(jobs, everything),
@@ -62,21 +66,13 @@ def scheduled_figures(found: Joined) -> Value:
     }
 
 
-def _hours(sum_of_hours: GpuHours) -> float | None:
-    return None if sum_of_hours.hours is None else round(sum_of_hours.hours, 4)
-
-
-def _texts(said: Said) -> dict[str, str] | None:
-    return {"en": said.text("en"), "zh": said.text("zh")} if said else None
-
-
 def _share(one: Share) -> Value:
     return {
         "name": one.name,
         "jobs": one.jobs,
         "failed": one.failed,
-        "gpu_hours": _hours(one.taken),
-        "lost_gpu_hours": _hours(one.lost) if one.failed else 0.0,
+        "gpu_hours": rounded(one.taken.hours),
+        "lost_gpu_hours": rounded(one.lost.hours) if one.failed else 0.0,
         "lost_unknown": one.lost.unknown,
     }
 
@@ -97,8 +93,8 @@ def _node(one: NodeFigures, share: Value) -> Value:
         "is_outlier": one.is_outlier,
         "causes": dict(one.causes or {}),
         "alike": list(one.alike),
-        "witness": _texts(one.witness),
-        "text": _texts(one.text),
+        "witness": texts(one.witness),
+        "text": texts(one.text),
         "gpu_hours": share.get("gpu_hours"),
         "lost_gpu_hours": share.get("lost_gpu_hours"),
     }
@@ -110,7 +106,7 @@ def _bucket(one: Bucket) -> Value:
         "to": iso(one.end),
         "jobs": one.jobs,
         "causes": dict(one.causes),
-        "lost_gpu_hours": _hours(one.lost) if one.lost.jobs else 0.0,
+        "lost_gpu_hours": rounded(one.lost.hours) if one.lost.jobs else 0.0,
     }
 
 
@@ -120,7 +116,7 @@ def _retry(pair: Retry) -> Value:
         "succeeded": pair.again.identity,
         "cause": pair.failed.blamed,
         "changed": pair.changed,
-        "hint": _texts(pair.hint),
+        "hint": texts(pair.hint),
     }
 
 
@@ -129,5 +125,5 @@ def _advice(one: Advice) -> Value:
         "retry": one.retry,
         "retried": one.retried,
         "succeeded": one.succeeded,
-        "text": _texts(one.text),
+        "text": texts(one.text),
     }
