@@ -21,7 +21,7 @@ from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_s
 from postmortem.knowledge.engine import A_JOB, Budget
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import NOTHING, Said, cut, labelled, listed, quote, say
+from postmortem.model.said import NOTHING, Said, as_said, cut, labelled, listed, say
 from postmortem.reading.block_reader import SIZE
 from postmortem.reading.decode import Text
 from postmortem.reading.discover import candidates
@@ -107,8 +107,7 @@ class _Reader:
         except InputError as error:
             if is_alone:
                 raise
-            what = error.what
-            self.ignore(origin, what if isinstance(what, Said) else quote(str(what)))
+            self.ignore(origin, as_said(error.what))
         except PatternError:
             raise
         except Exception as error:

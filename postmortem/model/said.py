@@ -67,6 +67,11 @@ def quote(text: str) -> Said:
     return Said(text, text)
 
 
+def as_said(what: object) -> Said:
+    """Give what an error says as a sentence: in every language, or the same in each."""
+    return what if isinstance(what, Said) else quote(str(what))
+
+
 def both(texts: Mapping[str, str]) -> Said:
     """Take a text of the rules, as their files hold it: under `en` and `zh`."""
     return Said(texts["en"], texts["zh"])

@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.errors import InputError, UsageError
 from postmortem.gathering.literals import Machine
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, quote
+from postmortem.model.said import as_said
 from postmortem.model.watching import Noted
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
@@ -67,11 +67,7 @@ class JobFiles:
             raise error
         self._unreadable.add(file.path)
         del self._files[file.path]
-        return Noted(
-            "unreadable",
-            file.path,
-            error.what if isinstance(error.what, Said) else quote(str(error.what)),
-        )
+        return Noted("unreadable", file.path, as_said(error.what))
 
     def _paths(self) -> list[str]:
         """List the files that are given or lie in the folders that are."""

@@ -19,7 +19,7 @@ from postmortem.errors import PostmortemError
 from postmortem.host.files import replace
 from postmortem.host.worker_process import limit_memory
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Said
+from postmortem.model.said import as_said
 from postmortem.pipeline import analyze, prepare
 from postmortem.report import render
 from postmortem.report.lossless import from_json, to_json
@@ -83,19 +83,13 @@ def _guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
     except PostmortemError as error:
         if isinstance(error.__cause__, MemoryError):
             return out_of_memory(settings.memory)
-        return TaskOutcome(UNREADABLE, why=_both(error))
+        said = as_said(error.what)
+        return TaskOutcome(UNREADABLE, why=(said.text("en"), said.text("zh")))
     except OSError as error:
         told = error.strerror or str(error)
         return TaskOutcome(UNREADABLE, why=(f"cannot be read: {told}", f"无法读取：{told}"))
     except Exception as error:  # noqa: BLE001 -- one job of ten thousand: it is told in its row
         return crashed(f"{type(error).__name__}: {error}"[:300])
-
-
-def _both(error: PostmortemError) -> tuple[str, str]:
-    what = error.what
-    if isinstance(what, Said):
-        return what.text("en"), what.text("zh")
-    return str(what), str(what)
 
 
 @functools.lru_cache(maxsize=1)
