@@ -1,102 +1,45 @@
 """Reading speed, as a ratio to the least that any reader must do, in one run; peak memory.
 
-Start-up time.
+    python benchmarks/reading.py [--megabytes 8] [--rounds 5] [--kind NAME ...] [--keep FOLDER]
 
-    python benchmarks/reading.py [--megabytes 300] [--rounds 3] [--reference SCRIPT] [--keep FOLDER]
-
-Generates three logs: noise (no rule's literal in it), dense (Trainer and DeepSpeed metric lines,
-nothing else) and hits (a signature on every 20th line), and runs `postmortem analyze` and the
-reference over each in turn. The reference is called as `SCRIPT LOG LITERALS [dense]`, where
-LITERALS holds the program's own literals, a line each.
+Makes a log of each kind (`log_kinds.py`) and reads it in turn with the reference: whole blocks,
+all literals, line breaks counted, and the figures of the Trainer and of DeepSpeed. Both run in this
+process, and what counts is their CPU time: the median of the ratios of each round. Last come the
+start-up time of the command, and its peak memory.
 """
 
 import argparse
+import gc
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
+from log_kinds import KINDS
+
+from postmortem.gathering.job import read
+from postmortem.gathering.literals import Machine
 from postmortem.pipeline import machine_for
 
-WORDS = (
-    "loading",
-    "shard",
-    "tokens",
-    "worker",
-    "cache",
-    "queue",
-    "epoch",
-    "model",
-    "layer",
-    "buffer",
-    "ready",
-    "sync",
-    "batch",
-    "device",
-    "stage",
-    "host",
+RECORD = re.compile(
+    rb"\{'loss': ([^,]+), 'grad_norm': ([^,]+), 'learning_rate': ([^,]+), 'epoch': ([^}]+)\}"
 )
-SIGNATURES = (
-    (
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
-        " capacity of 79.15 GiB of which 1.20 GiB is free."
-    ),
-    "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768",
-    "RuntimeError: CUDA error: device-side assert triggered",
-    "ModuleNotFoundError: No module named 'flash_attn'",
-    "RuntimeError: DataLoader worker (pid 4242) is killed by signal: Killed. ",
-)
-
-
-def noise(random_: random.Random) -> Iterator[str]:
-    """Lines that no rule looks at."""
-    pool = [
-        " ".join(random_.choice(WORDS) for _ in range(random_.randint(6, 14)))
-        + f" {random_.randint(0, 10**6)}"
-        for _ in range(5000)
-    ]
-    while True:
-        yield random_.choice(pool)
-
-
-def dense(random_: random.Random) -> Iterator[str]:
-    """Metric lines only: three of the Trainer for one of DeepSpeed."""
-    step = 0
-    while True:
-        step += 1
-        if step % 4:
-            yield (
-                f"{{'loss': {random_.random() * 3:.4f}, 'grad_norm': {random_.random() * 9:.16f},"
-                f" 'learning_rate': {2e-5 * random_.random():.17g}, 'epoch': {step / 5000:.2f}}}"
-            )
-        else:
-            yield (
-                f"[2024-05-01 12:00:{step % 60:02d},{step % 1000:03d}] [INFO]"
-                f" [logging.py:96:log_dist] [Rank 0] step={step}, skipped=0,"
-                f" lr=[{2e-5 * random_.random():.6g}], mom=[(0.9, 0.999)]"
-            )
-
-
-def hits(random_: random.Random) -> Iterator[str]:
-    """Noise with a signature on every 20th line."""
-    plain = noise(random_)
-    while True:
-        for _ in range(19):
-            yield next(plain)
-        yield random_.choice(SIGNATURES)
+STEP = re.compile(rb"\[Rank (\d+)\] step=(\d+), skipped=(\d+), lr=\[([^\],]*)")
 
 
 def write(path: Path, lines: Iterator[str], megabytes: float) -> None:
     """Write about so many megabytes."""
     size, limit, chunk = 0, int(megabytes * 1e6), []
-    with path.open("w", encoding="utf-8") as stream:
+    with path.open("w", encoding="utf-8", newline="") as stream:
         while size < limit:
-            chunk = [next(lines) + "\n" for _ in range(20000)]
+            chunk = [next(lines) + "\n" for _ in range(50)]
             size += sum(map(len, chunk))
             stream.writelines(chunk)
 
@@ -112,46 +55,62 @@ def timed(argv: list[str]) -> tuple[float, int]:
     return time.perf_counter() - start, usage.ru_maxrss // 1024
 
 
+def cpu(work: Callable[[], object]) -> float:
+    """Give the CPU seconds of a piece of work."""
+    gc.collect()
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def beside(log: Path, machine: Machine, rounds: int) -> tuple[float, float]:
+    """Read a log in turn with the reference; gives the ratio and megabytes a second."""
+    pairs = [
+        (cpu(lambda: read([str(log)], machine)), cpu(lambda: least(log, machine)))
+        for _ in range(rounds)
+    ]
+    ratio = statistics.median(ours / theirs for ours, theirs in pairs)
+    return ratio, log.stat().st_size / 1e6 / statistics.median(ours for ours, _ in pairs)
+
+
+def least(log: Path, machine: Machine) -> int:
+    """Read a log as little as can be."""
+    figures, rest = 0, b""
+    with log.open("rb", buffering=0) as stream:
+        while chunk := stream.read(8 << 20):
+            block = rest + chunk
+            end = block.rfind(b"\n") + 1
+            block, rest = block[:end], block[end:]
+            block.count(b"\n")
+            machine.filter.hits(block, 0, len(block))
+            for pattern in (RECORD, STEP):
+                if found := pattern.findall(block):
+                    values = np.array([value for row in found for value in row], dtype="S24")
+                    figures += values.astype(float).size
+    return figures
+
+
 def main() -> None:
-    """Measure and print one line a log."""
+    """Measure and print a row a log."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--megabytes", type=float, default=300)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--reference", default=str(Path(__file__).with_name("reference.py")))
+    parser.add_argument("--megabytes", type=float, default=8)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kind", action="append", choices=KINDS)
     parser.add_argument("--keep", default="")
     args = parser.parse_args()
     folder = Path(args.keep or tempfile.mkdtemp(prefix="postmortem-bench-"))
     folder.mkdir(exist_ok=True)
-    literals = folder / "literals.txt"
-    literals.write_bytes(
-        b"\n".join(literal for literal in machine_for(()).literals if b"\n" not in literal)
-    )
-    print(f"{len(machine_for(()).literals)} literals")
-    for name, lines in (("noise", noise), ("dense", dense), ("hits", hits)):
-        log = folder / f"{name}.log"
+    machine = machine_for(())
+    print("| kind of log | times the reference | MB/s |\n|---|---|---|")
+    for name in args.kind or KINDS:
+        log = folder / f"{name.replace(' ', '-')}.log"
         if not log.exists():
-            write(log, lines(random.Random(7)), args.megabytes)
-        options = ["dense"] if name == "dense" else []
-        reference = [sys.executable, args.reference, str(log), str(literals), *options]
-        print(f"{name}: {beside(log, reference, args.rounds)}")
-    print(f"100 lines: {started(folder):.2f} x the time of `python -c 'import numpy'`")
-
-
-def beside(log: Path, reference: list[str], rounds: int) -> str:
-    """Read a log, in turn with the reference, and say how long both take."""
-    ours, theirs, peak = [], [], 0
-    for _ in range(rounds):
-        theirs.append(timed(reference)[0])
-        seconds, memory = timed(analysis(log))
-        ours.append(seconds)
-        peak = max(peak, memory)
-    ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
-    return (
-        f"{statistics.median(ours):.2f} s, reference {statistics.median(theirs):.2f} s,"
-        f" ratio {ratio:.2f}, peak {peak} MB"
-    )
+            write(log, KINDS[name](random.Random(7)), args.megabytes)
+        ratio, speed = beside(log, machine, args.rounds)
+        print(f"| {name} | {ratio:.1f} | {speed:.0f} |", flush=True)
+    print(f"\n100 lines: {started(folder):.2f} x the time of `python -c 'import numpy'`")
 
 
 def started(folder: Path) -> float:

@@ -6,9 +6,30 @@ figure had been appended alone. Not here: templates (`formats.records`).
 
 from array import array
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postmortem.facts.series import Series
 from postmortem.model.lines import Where
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Part(NamedTuple):
+    """Rows of one process that go into its series at once."""
+
+    columns: "Columns"
+    keys: "np.ndarray[Any, Any]"
+    """Offsets, by which rows of several kinds are put in order."""
+    steps: "np.ndarray[Any, Any]"
+    values: "list[np.ndarray[Any, Any]]"
+    """By column."""
+    lines: "np.ndarray[Any, Any]"
+
+    def ends(self, base: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Give raw line and byte offset of the first row and the last; keys count from `base`."""
+        first, last = ((int(self.lines[row]), int(self.keys[row]) + base) for row in (0, -1))
+        return first, last
 
 
 class Columns:
@@ -65,3 +86,30 @@ class Columns:
             if series is not None:
                 series.append_many(self._steps, self._values[column::width], self._lines)
         self._steps, self._values, self._lines = array("d"), array("d"), array("q")
+
+
+def put_parts(parts: Sequence[Part]) -> None:
+    """Put rows into their series, those of one series in the order of their keys."""
+    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+    of_series: dict[int, list[tuple[Series, Part, np.ndarray[Any, Any]]]] = {}
+    for part in parts:
+        for series, values in zip(part.columns.series, part.values, strict=True):
+            if series is not None:
+                of_series.setdefault(id(series), []).append((series, part, values))
+    for of_one in of_series.values():
+        columns = [
+            [part.keys for _, part, _ in of_one],
+            [part.steps for _, part, _ in of_one],
+            [values for _, _, values in of_one],
+            [part.lines for _, part, _ in of_one],
+        ]
+        keys, steps, values, lines = (
+            one[0] if len(of_one) == 1 else np.concatenate(one) for one in columns
+        )
+        if len(of_one) > 1:
+            order = np.argsort(keys, kind="stable")
+            steps, values, lines = steps[order], values[order], lines[order]
+        of_one[0][0].append_many(
+            array("d", steps.tobytes()), array("d", values.tobytes()), array("q", lines.tobytes())
+        )

@@ -36,7 +36,7 @@ _FIGURE: Final = re.compile(
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
 _BEFORE: Final = re.compile(r"[\s|]*")
 _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
-_COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,39}$")
+_COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
 _NO_COLUMN: Final = re.compile(
@@ -98,13 +98,19 @@ def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: boo
 
 def unheaded(lines: Sequence[str]) -> Grid | None:
     """Make a table of the first lines of a source if they are nothing but a step and a figure."""
-    rows = [line.split() for line in lines if line.strip()][:_FEWEST_ROWS]
+    rows = [_cells_of_pair(line) for line in lines if line.strip()][:_FEWEST_ROWS]
     if len(rows) < _FEWEST_ROWS or not all(map(_is_pair, rows)):
         return None
     apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
     is_even = len(apart) == 1 and min(apart) > 0
     is_figure = any("." in row[1] for row in rows)
     return _grid(["step", "loss"], has_prefix=False) if is_even and is_figure else None
+
+
+def _cells_of_pair(line: str) -> list[str]:
+    """Split a line, which may have a colon behind its count."""
+    count, *rest = line.split()
+    return [count.removesuffix(":"), *rest]
 
 
 def _is_pair(row: Sequence[str]) -> bool:
@@ -167,6 +173,7 @@ def _cells(text: str, count: int) -> list[str] | None:
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
     cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)
+    cells[0] = cells[0].removesuffix(":")
     if len(cells) == count + 1 and not re.search(r"\d", cells[-1]):
         cells.pop()
     if len(cells) != count or not all(re.fullmatch(_CELL, cell, re.IGNORECASE) for cell in cells):

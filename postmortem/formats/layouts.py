@@ -10,17 +10,15 @@ layout is believed, lines with all numbers changed at once are read both ways.
 
 import itertools
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.generic import Looked, look
 from postmortem.formats.printed_numbers import MOST, TRIALS, Number, numbers, replaced
-from postmortem.formats.templates import LONGEST, Span, prefix, template
+from postmortem.formats.templates import GRAPH, LONGEST, Span, prefix, template
 from postmortem.formats.unknown import Layout
 from postmortem.reading.windows import View
 
-_GRAPH: Final = re.compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 _VALUE: Final = "@value "
 
 
@@ -57,7 +55,7 @@ class _Told(NamedTuple):
 
 def _told(text: str, looked: Looked) -> Iterator[_Told]:
     """Tell what each number of a line is."""
-    graph = _GRAPH.search(text) if looked.bar is not None else None
+    graph = GRAPH.search(text) if looked.bar is not None else None
     before = _answer(looked)
     for number in numbers(text):
         if graph is None or number.start >= graph.end() or number.end <= graph.start():
@@ -165,7 +163,7 @@ def _layout(
         if named:
             roles |= dict.fromkeys(named, places)
             places += 1
-    if looked.bar is not None and (graph := _GRAPH.search(text)):
+    if looked.bar is not None and (graph := GRAPH.search(text)):
         spans.append(Span(graph.start() + shift, graph.end() + shift, "", rb"[^|\r\n]{0,300}"))
     columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
     counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)

@@ -24,7 +24,7 @@ _LOSS_SIGN: Final = (
 )
 _LOSS: Final = re.compile(
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
-    rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\()?"
+    rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
 )
 _ONE: Final = (

@@ -23,6 +23,10 @@ _FRACTION: Final = re.compile(
     r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
 )
 """A position of a length right before the loss, whatever it is called."""
+_BEHIND_EPOCH: Final = re.compile(
+    r"\]?[ ,:]{0,3}[\[(]\s{0,9}(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\])]"
+)
+"""A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
 _NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
 """A number in brackets before anything else: a step if it grows, maybe a rank."""
 _LEADING: Final = re.compile(
@@ -74,6 +78,8 @@ def position(text: str, named: StepAndEpoch, start: int) -> Position:
     is_numbered = False
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.
     total = _number(step, "of") if epoch is None else math.nan
+    if step is None and epoch is not None:
+        step = _BEHIND_EPOCH.match(text, epoch.end())
     if step is None:
         step = _FRACTION.search(text, max(0, start - 40), start)
         if step and epoch and step.start() < epoch.end():

@@ -138,12 +138,27 @@ def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool])
     idle = [
         number for number in beside[:MOST] if is_same(replaced(text, [(number, number.changed())]))
     ]
+    for is_plain in (False, True):
+        if _all_idle(text, idle, is_same, is_plain=is_plain):
+            return [
+                Span(
+                    number.start, number.end, "", b"(?:" + number.pattern(is_plain=is_plain) + b")"
+                )
+                for number in idle
+            ]
+    return []
+
+
+def _all_idle(
+    text: str, idle: Sequence[Number], is_same: Callable[[str], bool], *, is_plain: bool
+) -> bool:
+    """Say whether what is read stays the same while all of these numbers change."""
     choice = random.Random(0)  # noqa: S311 -- the same trials each time
-    for trial in range(TRIALS):
-        others = [(number, number.other(choice, trial, is_plain=False)) for number in idle]
-        if not is_same(replaced(text, others)):
-            return []
-    return [
-        Span(number.start, number.end, "", b"(?:" + number.pattern(is_plain=False) + b")")
-        for number in idle
-    ]
+    return all(
+        is_same(
+            replaced(
+                text, [(number, number.other(choice, trial, is_plain=is_plain)) for number in idle]
+            )
+        )
+        for trial in range(TRIALS)
+    )

@@ -19,7 +19,7 @@ from postmortem.formats.cells import named_cells
 from postmortem.formats.pairs import PairReader
 from postmortem.formats.printed_numbers import open_spans
 from postmortem.formats.spelling import value_of
-from postmortem.formats.templates import LONGEST, Span, Template, place, prefix, template
+from postmortem.formats.templates import GRAPH, LONGEST, Span, Template, place, prefix, template
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match
 from postmortem.model.lines import Where
@@ -28,6 +28,8 @@ from postmortem.reading.windows import View
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
+_BEGINNING: Final = re.compile(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
+"""A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
 _RESERVED: Final = frozenset(
@@ -35,6 +37,8 @@ _RESERVED: Final = frozenset(
 )
 EPOCHS: Final = {"epoch_now": 1.0, "epoch_index": 0.0}
 """Groups that hold the number of an epoch whose steps are counted anew; the number of the first."""
+POSITION: Final = ("epoch_index", "epoch_now", "epoch", "step")
+"""Groups that tell where a bar stands."""
 
 
 class Record(NamedTuple):
@@ -68,6 +72,11 @@ class MetricReader:
         self._lines = int(raw.get("lines") or 1)
         self._cells: Mapping[str, Any] = raw.get("cells") or {}
         self._pairs = PairReader(raw)
+
+    @property
+    def is_of_one_line(self) -> bool:
+        """Whether a record is told by its own line alone."""
+        return self._lines == 1 and not self._cells
 
     def read(
         self, view: View, budget: Budget | None = None, columns: Sequence[str] = ()
@@ -107,7 +116,7 @@ class MetricReader:
                 step = _or_nan(value)
             elif name and value is not None:
                 values.append((name, value))
-        place = tuple(groups.get(name) for name in ("epoch_index", "epoch_now", "epoch", "step"))
+        place = tuple(groups.get(name) for name in POSITION)
         return (
             Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
             if values
@@ -133,25 +142,21 @@ class MetricReader:
             TimeoutError: it took too long, or the budget is spent.
         """
         text, raw = view.cleaned.text, view.data[view.start : view.end]
-        if self.redraws or self._lines > 1:
-            return None
-        if not raw.isascii() or not raw.endswith(text.encode()) or len(raw) > LONGEST:
+        shown = raw.decode("utf-8", "replace")
+        is_fit = self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
+        if not is_fit or shown.encode() != raw or not shown.endswith(text):
             return None
         match = self.format.search(text, budget)
         values = self._spans(match, budget) if match is not None else None
         if match is None or values is None:
             return None
-        where, shift = view.cleaned.where, len(raw) - len(text)
+        where, shift = view.cleaned.where, len(shown) - len(text)
         is_told = match.groupdict().get("rank") is None
-        spans = prefix(raw.decode(), shift, srun=view.srun)
-        spans = [
-            (
-                place(span.start, span.end, span.name, is_told=is_told)
-                if span.name == "@rank"
-                else span
-            )
-            for span in spans
-        ]
+        spans = _told_once(prefix(shown, shift, srun=view.srun), is_told=is_told)
+        if self.redraws:
+            if not _is_drawn_alike(match):
+                return None
+            values += _graph(text, values)
         before = repr(self._record(text, where, budget))
         values += open_spans(
             text, values, lambda other: repr(self._record(other, where, budget)) == before
@@ -159,7 +164,7 @@ class MetricReader:
         spans += sorted(
             Span(start + shift, end + shift, name, pattern) for start, end, name, pattern in values
         )
-        return template(raw.decode(), shift, spans, where)
+        return template(shown, shift, spans, where)
 
     def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
         """Give the rank and every value in the line, in order.
@@ -170,7 +175,7 @@ class MetricReader:
         spans += [Span(start, end, "", _OTHER) for start, end in self._pairs.rests(match, budget)]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
         spans += [
-            Span(start, start + len(text), name, _VALUE if name else _OTHER)
+            _value_span(text, start, name) if name else Span(start, start + len(text), name, _OTHER)
             for name, text, start in self._pairs.read(match, budget)
             if not name or value_of(text) is not None
         ]
@@ -190,6 +195,39 @@ def _group_spans(match: Match) -> list[Span]:
         for name, text in match.groupdict().items()
         if text is not None and name not in _LITERAL
     ]
+
+
+def _told_once(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
+    """Let the rank in a prefix tell nothing where the line itself tells it."""
+    return [
+        place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span
+        for span in spans
+    ]
+
+
+def _value_span(text: str, start: int, name: str) -> Span:
+    """Leave the figure of a value open: all of it, or what it begins with (`'6/2353'`, `2m 3s`)."""
+    found = _BEGINNING.match(text)
+    if re.fullmatch(_VALUE, text.encode()) or found is None or float(found[1]) != value_of(text):
+        return Span(start, start + len(text), name, _VALUE)
+    return Span(start + found.start(1), start + found.end(1), name, _VALUE)
+
+
+def _is_drawn_alike(match: Match) -> bool:
+    """Say whether each draw of a bar tells its step by figures of its own line alone."""
+    groups = {name for name, text in match.groupdict().items() if text is not None}
+    is_counted = "per_epoch" in groups or groups.isdisjoint(EPOCHS)
+    return "step" in groups and "total" not in groups and is_counted
+
+
+def _graph(text: str, taken: Sequence[Span]) -> list[Span]:
+    """Leave open what a bar is drawn with."""
+    found = GRAPH.search(text)
+    if found is None or any(
+        found.start() < span.end and span.start < found.end() for span in taken
+    ):
+        return []
+    return [Span(found.start(), found.end(), "", rb"[^|\r\n]{0,300}")]
 
 
 def _are_plain(text: str, spans: Sequence[Span]) -> bool:

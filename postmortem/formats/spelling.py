@@ -7,14 +7,15 @@ here: the numbers of a line that a template leaves open (`formats.printed_number
 import re
 from typing import Final
 
-_BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0)?"
+_BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
 FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
 _NUMBER: Final = re.compile(
-    r"[+-]?(?:(?:nan|inf(?:inity)?)(?![a-z])|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)", re.IGNORECASE
+    r"[+-]?(?:(?:nan|inf(?:inity)?)(?=xxx(?!x)|(?![a-z]))|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)",
+    re.IGNORECASE,
 )
 _FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 

@@ -20,6 +20,8 @@ LONGEST: Final = 1000
 """Bytes of a line that may have a template."""
 PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
 """Names of groups that tell the process, and the parts of `Where` that they tell."""
+GRAPH: Final = re.compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
+"""What a bar is drawn with."""
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
 _DIGITS: Final = re.compile(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
@@ -48,6 +50,11 @@ class Template(NamedTuple):
     """
     where: Where
     """The process that the literal parts of the line name."""
+    raw: str
+    """The line that it was made of."""
+    length: int
+    """Characters of its prefix."""
+    spans: tuple[Span, ...]
 
 
 def skeleton(data: bytes, start: int, end: int) -> bytes:
@@ -60,17 +67,27 @@ def template(raw: str, length: int, spans: Sequence[Span], where: Where) -> Temp
 
     Literal but for these spans, which are in order and apart.
     """
+    return Template(
+        re.compile(open_line(raw, length, spans) + rb"(?=[\r\n]|\Z)"),
+        tuple(span.name for span in spans if span.name),
+        where,
+        raw,
+        length,
+        tuple(spans),
+    )
+
+
+def open_line(raw: str, length: int, spans: Sequence[Span]) -> bytes:
+    """Give the pattern of a line with a prefix of so many characters, these spans left open."""
     parts, position = [], 0
     for start, end, pattern in [
         *((span.start, span.end, span.pattern) for span in spans),
-        (len(raw), len(raw), rb"(?=[\r\n]|\Z)"),
+        (len(raw), len(raw), b""),
     ]:
         text = raw[position:start]
         parts += [re.escape(text.encode()) if start <= length else literal(text), pattern]
         position = end
-    return Template(
-        re.compile(b"".join(parts)), tuple(span.name for span in spans if span.name), where
-    )
+    return b"".join(parts)
 
 
 def literal(text: str) -> bytes:

@@ -76,7 +76,7 @@ class GenericReader:
         """Know nothing yet."""
         self.has_read = False
         """Whether the line that was read last is a metric line."""
-        self._acceptance = Acceptance()
+        self.acceptance = Acceptance()
         self._owners = Owners()
         self._bars: Redraws[Found | Late] = Redraws()
         self._counting = Counting()
@@ -85,7 +85,7 @@ class GenericReader:
     @property
     def is_crowded(self) -> bool:
         """Whether most lines are never the same again."""
-        return self._acceptance.is_crowded
+        return self.acceptance.is_crowded
 
     @property
     def owners(self) -> int:
@@ -102,7 +102,7 @@ class GenericReader:
             return []
         if looked.bar is None:
             is_owned = self._owners.is_owned(where)
-            accepted = self._acceptance.take(looked.found, is_owned=is_owned)
+            accepted = self.acceptance.take(looked.found, is_owned=is_owned)
             self.has_read = bool(accepted)
             return [self._settled(found) for found in accepted]
         now = self._positions.step((where, looked.stream), looked.bar.now, looked.bar.total)
@@ -123,7 +123,7 @@ class GenericReader:
         accepted = []
         if looked is not None and looked.bar is None:
             found = looked.found._replace(layout=kind)
-            accepted = self._acceptance.take(found, is_owned=self._owners.is_owned(where))
+            accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
         self.has_read = bool(accepted)
         return [self._settled(one) for one in accepted]
 
@@ -149,9 +149,7 @@ class GenericReader:
 
     def is_known(self, layout: Layout, where: Where) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
-        return layout.now is not None or self._acceptance.is_known(
-            layout.looked.found.layout, where
-        )
+        return layout.now is not None or self.acceptance.is_known(layout.looked.found.layout, where)
 
     def names(self, layout: Layout, where: Where) -> list[str]:
         """Give the names of a layout's values in this process."""
@@ -200,7 +198,7 @@ class GenericReader:
 
     def _counted(self, found: Found, where: Where, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
-        if found.is_numbered and not self._acceptance.is_counted(found.layout, where):
+        if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
             return math.nan
         if math.isnan(epoch):
             return step

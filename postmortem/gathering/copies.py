@@ -129,7 +129,8 @@ class _CurvesBesideOthers:
         self._coarse: dict[Key, float] = {}
         self._beside = Counter[_Process]()
         for key, one in series.items():
-            self._beside[key[2:]] += one.points
+            # A console may show each record twice, by a logger and by a print: that is no more.
+            self._beside[key[2:]] += len(self._by_step(key)) or one.points
 
     def leaders(self) -> dict[Key, Key]:
         """Give the fullest of each curve that stands in several files, by its copies."""

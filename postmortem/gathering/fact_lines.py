@@ -27,7 +27,7 @@ class FactLines:
     def take(self, index: int, view: View, _: int) -> None:
         """Take what the rule of this index finds on a line."""
         rule = self._rules[index]
-        if rule.enough and self._seen.get(index, 0) >= rule.enough:
+        if self.is_enough(index):
             return
         text = "\n".join(view.following(int(rule.raw.get("lines", 1))))
         for match in self._searches.search(rule, text):
@@ -36,6 +36,11 @@ class FactLines:
                 self._seen[index] = self._seen.get(index, 0) + 1
             if rule.framework:
                 self._points.recognise(rule.framework)
+
+    def is_enough(self, index: int) -> bool:
+        """Say whether a rule has matched as often as it counts."""
+        enough = self._rules[index].enough
+        return enough > 0 and self._seen.get(index, 0) >= enough
 
     def _put(self, rule: Format, match: Match, view: View) -> None:
         result, source = self._points.result, self._points.source

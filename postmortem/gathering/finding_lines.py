@@ -18,7 +18,7 @@ from postmortem.knowledge.engine import Match
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
 from postmortem.model.said import cut
-from postmortem.reading.prefixes import Cleaned
+from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, Sight, View
 
 _EVENTS: Final = frozenset({"cause", "consequence"})
@@ -75,7 +75,7 @@ class FindingLines:
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
         text = _last_statement(view) or text
         match = next(iter(self._searches.search(rule, text)), None)
-        if match is None or (rule.role in _EVENTS and is_script(cleaned.text)):
+        if match is None or not has_happened(rule, cleaned):
             return
         points = self._points
         where = points.process(cleaned.where)
@@ -102,6 +102,40 @@ class FindingLines:
         else:
             kept.add_later(functools.partial(_seen, rule, text, match, place), view.number)
 
+    def may_count(self, index: int, where: Where) -> bool:
+        """Say whether a further finding of a process costs no more than its count."""
+        points, rule = self._points, self._rules[index]
+        kept = points.result.findings.get((rule.id, points.source, where))
+        return kept is not None and kept.is_late
+
+    def count(self, index: int, raw: bytes, where: Where, place: tuple[int, int]) -> None:
+        """Count a line on which a signature is known to hold, which is made only if it is kept."""
+        points, rule, (line, offset) = self._points, self._rules[index], place
+        kept = points.result.findings[rule.id, points.source, where]
+        if kept.count > FIRST + LAST and kept.last_line == line:
+            kept.count += 1
+            return
+        before = points.beside(where)
+        kept.add_later(
+            functools.partial(self._made_again, rule, raw, where, (line, offset, before)), line
+        )
+
+    def count_unseen(self, index: int, where: Where, count: int) -> None:
+        """Count findings of which none is kept, since as many come behind them as are."""
+        points, rule = self._points, self._rules[index]
+        points.result.findings[rule.id, points.source, where].count += count
+
+    def _made_again(
+        self, rule: Signature, raw: bytes, where: Where, place: tuple[int, int, int]
+    ) -> Seen:
+        """Make the finding of a line that was only counted."""
+        cleaned = clean(raw.decode("utf-8", "replace"), srun=self._sight.srun)
+        match = next(iter(self._searches.search(rule, cleaned.text)))
+        line, offset, before = place
+        source = self._points.source
+        found = _FindingPlace(source, where, line, offset, cleaned, before, (0, ""))
+        return _seen(rule, cleaned.text, match, found)
+
     def _surroundings(self, view: View, base: int) -> tuple[int, str]:
         """Give the lines around a failure, and note the time nearest to it."""
         self._sight.stamp(view, base)
@@ -110,6 +144,11 @@ class FindingLines:
         context = view.around(_AROUND, self._break)
         self._contexts += len(context[1])
         return context
+
+
+def has_happened(rule: Signature, cleaned: Cleaned) -> bool:
+    """Say whether what a signature shows has happened: the text of a script tells what would."""
+    return rule.role not in _EVENTS or not is_script(cleaned.text)
 
 
 def _last_statement(view: View) -> str | None:

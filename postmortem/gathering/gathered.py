@@ -99,6 +99,11 @@ class Kept:
         else:
             self._add_last(make, line)
 
+    @property
+    def is_late(self) -> bool:
+        """Whether a further finding is one of the last, and no longer one of the first."""
+        return self.count > 1 and len(self.last) > 0
+
     def _is_first(self) -> bool:
         return not self.first or (
             not self.last and len(self.first) < FIRST and self.room.has_finding()

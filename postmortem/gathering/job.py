@@ -24,10 +24,17 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, as_said, cut, labelled, listed, say
 from postmortem.reading.block_reader import SIZE
 from postmortem.reading.decode import Text
-from postmortem.reading.discover import candidates
+from postmortem.reading.discover import Candidate, candidates
 from postmortem.reading.file_names import processes_of
 from postmortem.reading.opener import open_log
-from postmortem.reading.sources import LogSource, Origin, is_file, name_of, origins_of
+from postmortem.reading.sources import (
+    LogSource,
+    Origin,
+    Unpacking,
+    is_file,
+    name_of,
+    origins_of,
+)
 
 _MOST_MESSAGE: Final = 200
 
@@ -41,18 +48,19 @@ def read(
     block_size: int = SIZE,
     progress: Progress | None = None,
     within: Sequence[Path] | None = None,
+    unpacking: Unpacking | None = None,
 ) -> Gathered:
     """Read one job.
 
     Args:
-        paths: files, folders, `-` (standard input), bytes or streams that together are the log of
-            one job.
+        paths: files, folders, `-` (standard input), bytes, streams: together the log of one job.
         machine: what is looked for.
         env_files: environment dumps that are not in the log.
         facts: what the caller knows besides, by the names of patterns/README.md (package_torch ...)
-        block_size: how many bytes are looked at in one go; changes nothing in the result.
+        block_size: bytes that are looked at in one go; changes nothing in the result.
         progress: is told how far the reading is.
         within: the only folders that links may lead to: see `candidates`.
+        unpacking: to how much all packed files together may unpack; None: each as any log.
 
     Raises:
         InputError: nothing could be read.
@@ -60,18 +68,14 @@ def read(
     given = origins_of(paths)
     found = list(candidates(given, within))
     processes = processes_of([candidate.path for candidate in found if not candidate.skip])
-    reader = _Reader(machine, block_size, processes, progress)
+    reader = _Reader(machine, block_size, processes, progress, unpacking)
     for candidate in found:
-        if candidate.skip:
-            reader.ignore(candidate.origin, candidate.skip)
-        else:
-            reader.read(candidate.origin, is_alone=given == [candidate.origin])
+        reader.take(candidate, is_alone=given == [candidate.origin])
     reader.gathered.given += [name_of(origin) for origin in given]
     reader.require_something()
     for origin in origins_of(env_files):
         reader.read(origin, is_alone=True, kind="environment")
-    reader.settle(facts)
-    return reader.gathered
+    return reader.settle(facts)
 
 
 class _Reader:
@@ -83,11 +87,19 @@ class _Reader:
         block_size: int,
         processes: Mapping[str, Where],
         progress: Progress | None,
+        unpacking: Unpacking | None,
     ) -> None:
-        self.gathered, self._processes = Gathered(), processes
+        self.gathered, self._processes, self._unpacking = Gathered(), processes, unpacking
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
         self._points = 0
         """Kept points of all sources."""
+
+    def take(self, candidate: Candidate, *, is_alone: bool) -> None:
+        """Read a file, or list it as no part of the job's log."""
+        if candidate.skip:
+            self.ignore(candidate.origin, candidate.skip)
+        else:
+            self.read(candidate.origin, is_alone=is_alone)
 
     def ignore(self, origin: Origin, why: Said) -> None:
         """List a file that is no part of the job's log."""
@@ -121,7 +133,7 @@ class _Reader:
             self.gathered.warnings.append(labelled(path, why))
             self.ignore(origin, why)
 
-    def settle(self, facts: Mapping[str, str]) -> None:
+    def settle(self, facts: Mapping[str, str]) -> Gathered:
         """Take what the caller knows, and what can be told only once all files have been read."""
         for name, value in facts.items():
             self.gathered.facts.add(name, value, TOLD, 0, 0)
@@ -131,6 +143,7 @@ class _Reader:
         for index, note in self.gathered.copies.notes(sources).items():
             notes = [one for one in (sources[index].note, note) if one]
             sources[index] = replace(sources[index], note=listed(notes, "; ", "；"))
+        return self.gathered
 
     def require_something(self) -> None:
         """Refuse a job none of whose files could be read.
@@ -145,7 +158,7 @@ class _Reader:
             raise InputError(f"no log could be read: {why}", given, "name the text log of the run")
 
     def _read(self, origin: Origin, kind: str) -> None:
-        opened, path = open_log(origin), name_of(origin)
+        opened, path = open_log(origin, self._unpacking), name_of(origin)
         index = len(self.gathered.sources)
         where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
         try:

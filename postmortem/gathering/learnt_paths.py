@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from postmortem.facts.columns import Columns
 from postmortem.formats import layouts
 from postmortem.formats.bars import is_training
-from postmortem.formats.records import EPOCHS, MetricReader
+from postmortem.formats.records import EPOCHS, POSITION, MetricReader
 from postmortem.formats.templates import PLACES, Template, skeleton, told
 from postmortem.formats.unknown import Layout
 from postmortem.gathering.points import Points
@@ -40,7 +40,8 @@ class Path(NamedTuple):
     """A template and what is done with its figures."""
 
     template: Template
-    reader: MetricReader | Layout
+    reader: MetricReader | Layout | None
+    """Nobody takes a figure of such a line if there is none."""
     places: tuple[tuple[int, str], ...]
     """Groups that tell the process, and which part of it."""
     wheres: dict[tuple[bytes, ...], Where]
@@ -52,6 +53,8 @@ class Path(NamedTuple):
     counted anew in each."""
     needs_bar: bool
     is_training: bool
+    position: tuple[int | None, ...]
+    """Groups that tell where a bar stands."""
 
     def where(self, groups: tuple[bytes, ...], points: Points) -> Where:
         """Give the process that a line tells, as far as processes are told apart."""
@@ -94,6 +97,10 @@ class LearntPaths:
                 return path, match
         return None
 
+    def knows(self, opening: int) -> bool:
+        """Say whether a template begins with a literal."""
+        return opening in self.by_literal
+
     def count(self) -> int:
         """Count the templates."""
         return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
@@ -122,7 +129,7 @@ class LearntPaths:
         if common not in known and len(known) >= _MOST_SKELETONS:
             del known[next(iter(known))]
         paths = known.setdefault(common, [])
-        paths.insert(0, _path(template, learnt, needs_bar=needs_bar))
+        paths.insert(0, path_of(template, learnt, needs_bar=needs_bar))
         del paths[_MOST_TEMPLATES:]
 
     def _comes_again(self, opening: int, common: bytes) -> bool:
@@ -146,7 +153,10 @@ def _fits(path: Path, view: View) -> bool:
     return match is not None and match.end() == view.end
 
 
-def _path(template: Template, reader: MetricReader | Layout, *, needs_bar: bool) -> Path:
+def path_of(
+    template: Template, reader: MetricReader | Layout | None, *, needs_bar: bool = False
+) -> Path:
+    """Give what is done with the figures of a template."""
     names = template.names
     epochs = next(
         (
@@ -158,4 +168,6 @@ def _path(template: Template, reader: MetricReader | Layout, *, needs_bar: bool)
     )
     places = tuple((index, name) for index, name in enumerate(names) if name in PLACES)
     step = names.index("step") if "step" in names else None
-    return Path(template, reader, places, {}, {}, step, epochs, needs_bar, is_training(names))
+    position = tuple(names.index(name) if name in names else None for name in POSITION)
+    known = is_training(names)
+    return Path(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)

@@ -4,8 +4,10 @@ In: the knowledge base. Out: `Machine`, built once and shared by all sources. No
 lines (`gathering`).
 """
 
+import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from postmortem.formats import table
 from postmortem.formats.generic import WORDS
@@ -18,11 +20,20 @@ _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
+_LOOSE: Final = re.compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 
 Wanted = tuple[str, int]
 """The kind of whoever wants a line, and the index of its rule among those of the kind."""
+
+
+class Loose(NamedTuple):
+    """Some of the literals, with a filter of their own."""
+
+    numbers: list[int]
+    filter: Prefilter
+    """Counts them from 0."""
 
 
 class Machine:
@@ -81,6 +92,19 @@ class Machine:
             first.setdefault((literal.rstrip(b"123456789"), tuple(consumers)), number)
             for number, (literal, consumers) in enumerate(wanted.items())
         ]
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program
+    def loose(self, *, is_more_than_metric: bool) -> "Loose":
+        """Give the literals that hang on figures and on how they are padded.
+
+        Those alone whose lines must be looked at though a template has read them, or all.
+        """
+        numbers = [
+            number
+            for number, text in enumerate(self.literals)
+            if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
+        ]
+        return Loose(numbers, prefilter([self.literals[number] for number in numbers]))
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

@@ -6,7 +6,7 @@ from them goes to `gathering.quick`. Not here: formats (`formats`), series.
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from postmortem.formats import table
 from postmortem.formats.bars import Redraws, RunBar, is_training
@@ -14,24 +14,16 @@ from postmortem.formats.blocks import FigureEntry, block, entry
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
 from postmortem.formats.unknown import GenericReader, Late
-from postmortem.gathering.cursor import CLAIMED, Cursor
+from postmortem.gathering.cursor import Cursor
+from postmortem.gathering.line_beginnings import CLAIMED
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import Quick
+from postmortem.gathering.quick import Drawn, Quick
 from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
 
 _TRAINER: Final = "transformers-trainer"
 """Its records name no step; the bar behind them does."""
-
-
-class _Drawn(NamedTuple):
-    """A record of a format that is drawn again at the same position."""
-
-    record: Record
-    reader: MetricReader
-    line: int
-    offset: int
 
 
 class MetricLines:
@@ -49,16 +41,17 @@ class MetricLines:
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
-        self._redraws: Redraws[_Drawn] = Redraws()
+        self._redraws: Redraws[Drawn] = Redraws()
         self._bar, self._unfinished = RunBar(), Unfinished()
         self.quick = Quick(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
+        self.quick.redrawn = self._redrawn
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
         self._columns: Sequence[str] = ()
         """Of the last line that names some and is the heading of no table."""
-        self._read_until = 0
+        self.read_until = 0
         """Offset up to which records of several lines have been read."""
 
     def take(self, index: int, view: View, base: int) -> None:
@@ -70,12 +63,15 @@ class MetricLines:
         if record is None:
             return
         view.claimed.add(CLAIMED)
-        self._read_until = max(self._read_until, base + _end_of(view, record.lines))
-        drawn = _Drawn(record, reader, view.number, base + view.start)
+        self.read_until = max(self.read_until, base + _end_of(view, record.lines))
+        drawn = Drawn(
+            reader, record.where, record.place, view.number, base + view.start, None, (), record
+        )
         if reader.framework == FRAMEWORK:
             self._unfinished.end(self._points.process(record.where))
         if reader.redraws:
             self._redrawn(drawn)
+            self.quick.paths.learn(self._cursor.opening, view, reader)
             return
         needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
         self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
@@ -96,14 +92,14 @@ class MetricLines:
 
     def end_line(self) -> None:
         """Read the line that waits, now that every format has had its chance to claim it."""
-        self.quick.settle(self._read_until)
+        self.quick.settle(self.read_until)
         if self._waiting is None:
             return
         (view, base, opening), self._waiting = self._waiting, None
         place = base + view.start
-        if CLAIMED in view.claimed or place < self._read_until:
+        if CLAIMED in view.claimed or place < self.read_until:
             return
-        if self._generic.is_crowded and not self._cursor.may_read(opening, place):
+        if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = entry(view.cleaned.text)
         for found in self._unknown(view, base, own):
@@ -122,16 +118,17 @@ class MetricLines:
     ) -> Sequence[tuple[Record, int] | Late]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
-        whole = block(view, own, self._read_until - base) if own is not None else None
+        whole = block(view, own, self.read_until - base) if own is not None else None
         if whole is None:
             return self._generic.read(view.cleaned.text, where, view.number)
-        self._read_until = max(self._read_until, base + whole.end)
+        self.read_until = max(self.read_until, base + whole.end)
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""
         for drawn in self._redraws.rest():
             self._record(drawn)
+        self._points.flush()
         alone = not self._points.result.records[self._points.source]
         for record, line, place in self._unfinished.rest(alone=alone):
             self._points.record(record, FRAMEWORK, FRAMEWORK, (line, place), math.nan, record.units)
@@ -139,13 +136,12 @@ class MetricLines:
         for found in self._generic.rest():
             self.quick.put(found, offset)
 
-    def _redrawn(self, drawn: _Drawn) -> None:
+    def _redrawn(self, drawn: Drawn) -> None:
         """Take a draw; the record of the position before is certain once the bar has left it."""
-        record = drawn.record
-        if record.place[-1] == "0":  # a bar at 0 still shows what came before it
+        if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
-        stream = (drawn.reader.format.id, record.where)
-        before = self._redraws.take(stream, record.place, drawn)
+        stream = (drawn.reader.format.id, self._points.process(drawn.where))
+        before = self._redraws.take(stream, drawn.place, drawn)
         if before is not None:
             self._record(before)
 
@@ -157,8 +153,12 @@ class MetricLines:
             is_training=is_training(dict(record.values)),
         )
 
-    def _record(self, drawn: _Drawn, bar_step: float = math.nan) -> None:
+    def _record(self, drawn: Drawn, bar_step: float = math.nan) -> None:
         reader = drawn.reader
+        if drawn.record is None:
+            if drawn.path is not None:
+                self.quick.put_drawn(drawn, drawn.path)
+            return
         self._points.record(
             drawn.record,
             reader.producer,

@@ -13,6 +13,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from postmortem.formats.records import Record
+from postmortem.gathering.columnar.cut_regions import CutRegions
+from postmortem.gathering.columnar.line_shapes import LineShapes
+from postmortem.gathering.columnar.rule_trials import RuleTrials
+from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.cursor import Cursor
 from postmortem.gathering.ends import Ends
 from postmortem.gathering.fact_lines import FactLines
@@ -27,7 +31,7 @@ from postmortem.gathering.text_sample import Sampler
 from postmortem.gathering.traceback_lines import TracebackLines
 from postmortem.knowledge.engine import A_SOURCE, Budget
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.block_reader import Block
+from postmortem.reading.block_reader import Block, parts_of
 from postmortem.reading.windows import View
 
 
@@ -65,7 +69,7 @@ class Gathering:
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
-        self._takers = self._by_kind(Searches(own), line_break)
+        self._takers = self._by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
     @property
@@ -76,8 +80,10 @@ class Gathering:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         metrics = self._metrics
-        for number, view, base in self._cursor.looks(block, metrics.quick.take, metrics.end_line):
-            self._look(number, view, base)
+        for part in parts_of(block):
+            looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
+            for number, view, base in looks:
+                self._look(number, view, base)
         self._rows.feed(block)
         self._points.flush()
         self._ends.feed(block)
@@ -108,7 +114,7 @@ class Gathering:
     def _look(self, number: int, view: View, base: int) -> None:
         """Let all who want lines with a literal look at this one, each once."""
         cursor, claimed = self._cursor, view.claimed
-        if not cursor.is_wanted(number, view, base):
+        if not cursor.admission.is_wanted(number, cursor.opening, view, base):
             return
         self._rows.reach(view, base)
         for kind, index in self._machine.consumers[number]:
@@ -116,7 +122,7 @@ class Gathering:
             if key in claimed:
                 continue
             claimed.add(key)
-            if not cursor.may_look(kind, view, base):
+            if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
                 continue
@@ -126,16 +132,23 @@ class Gathering:
                 self.result.timeouts += 1
 
     def _by_kind(
-        self, searches: Searches, line_break: bytes
+        self, searches: Searches, line_break: bytes, budget: Budget
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
         machine, points, cursor = self._machine, self._points, self._cursor
         tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
+        facts = FactLines(machine.facts, points, searches)
+        trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
+        shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
+        shaped = ShapedLines(
+            shapes, self._metrics.quick, findings, points, lambda: self._metrics.read_until
+        )
+        cursor.shaped = CutRegions(machine, shaped, points)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,
-            "fact": FactLines(machine.facts, points, searches).take,
+            "fact": facts.take,
             "traceback": tracebacks.take,
             "frame": tracebacks.take_frame,
             "table": self._metrics.take_row,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from postmortem.facts.columns import Columns
+from postmortem.facts.columns import Columns, Part, put_parts
 from postmortem.facts.series import Series
 from postmortem.formats.records import Record
 from postmortem.gathering.gathered import Gathered, bounded
@@ -17,7 +17,7 @@ from postmortem.gathering.told_apart import ToldApart
 from postmortem.gathering.waiting_rows import WaitingRows
 from postmortem.model.lines import Where
 
-_MOST_SERIES: Final = 5000
+MOST_SERIES: Final = 5000
 MOST_POINTS: Final = 2_000_000
 """Kept points of all series together (24 bytes each); beyond, the longest are thinned before they
 reach EXACT."""
@@ -37,21 +37,21 @@ class Points:
         """Whether the source names more processes or metrics than are kept."""
         self.lost = 0
         """Rows of which nothing is kept for their process, since somebody has set it to 0."""
-        self._processes = ToldApart(where)
+        self.processes = ToldApart(where)
         self._waiting = WaitingRows(self._note_rows)
-        self._count = 0
+        self.count = 0
         """Points of all series."""
 
     def process(self, where: Where) -> Where:
         """Give the process that a line counts for."""
-        process = self._processes.process(where)
-        if self._processes.strangers:
+        process = self.processes.process(where)
+        if self.processes.strangers:
             self._meet_strangers()
         return process
 
     def stranger(self) -> Where:
         """Give the process of a line whose own is one too many to be told apart."""
-        process = self._processes.stranger()
+        process = self.processes.stranger()
         self._meet_strangers()
         return process
 
@@ -63,10 +63,7 @@ class Points:
         where: Where,
         units: Mapping[str, str],
     ) -> Columns:
-        """Give columns for rows of these figures of a process.
-
-        None stands for a figure that is no point.
-        """
+        """Give columns for rows of these figures of a process; None is a figure of no series."""
         where = self.process(where)
         series = [
             None if name is None else self._series(name, producer, where, units) for name in names
@@ -86,9 +83,19 @@ class Points:
         if rows.is_lost:
             self.lost += 1
         self._waiting.count += 1
-        self._count += len(values)
-        if self._count > MOST_POINTS:
+        self.count += len(values)
+        if self.count > MOST_POINTS:
             self._thin()
+
+    def add_parts(self, parts: Sequence[Part], base: int) -> None:
+        """Take many rows of several kinds; their keys are offsets from `base`."""
+        self.flush()
+        put_parts(parts)
+        for part in parts:
+            columns, count = part.columns, len(part.keys)
+            self._note(columns.framework, columns.where, count, *part.ends(base))
+            self.result.unkept += columns.unkept * count
+            self.count += count * len(part.values)
 
     def record(
         self,
@@ -110,8 +117,8 @@ class Points:
                 self.result.unkept += 1
             else:
                 series.append(step, value, place[0])
-        self._count += len(record.values)
-        if self._count > MOST_POINTS:
+        self.count += len(record.values)
+        if self.count > MOST_POINTS:
             self._thin()
         self._note(framework, where, 1, place, place)
 
@@ -137,8 +144,8 @@ class Points:
 
     def _meet_strangers(self) -> None:
         self.is_crowded = True
-        self.lost += self._processes.strangers
-        self._processes.strangers = 0
+        self.lost += self.processes.strangers
+        self.processes.strangers = 0
 
     def _note_rows(self, rows: Columns) -> None:
         self._note(rows.framework, rows.where, len(rows), rows.first, rows.last)
@@ -159,7 +166,7 @@ class Points:
         series = self.result.series.get(key)
         if series is not None:
             series.is_in(unit)
-        elif len(self.result.series) < _MOST_SERIES:
+        elif len(self.result.series) < MOST_SERIES:
             series = self.result.series[key] = Series(name, producer, self.source, where, unit)
         else:
             self.is_crowded = True
@@ -168,4 +175,4 @@ class Points:
     def _thin(self) -> None:
         """Thin the longest series: all of them together have become too long."""
         self.flush()
-        self._count = bounded(self.result.series.values(), MOST_POINTS)
+        self.count = bounded(self.result.series.values(), MOST_POINTS)

@@ -6,8 +6,8 @@ In: hits of literals in a block, and lines that were read slowly, to learn from.
 """
 
 import math
-import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 from postmortem.facts.columns import Columns
 from postmortem.formats.bars import RunBar
@@ -24,12 +24,30 @@ PYTORCH: Final = "pytorch"
 _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS, *PLACES})
 
 
+class Drawn(NamedTuple):
+    """A record of a format that is drawn again at the same position."""
+
+    reader: MetricReader
+    where: Where
+    place: tuple[str | None, ...]
+    """Epoch and step as printed."""
+    line: int
+    offset: int
+    path: Path | None
+    """Of a line that a template has matched, with its figures."""
+    groups: tuple[bytes, ...] = ()
+    record: Record | None = None
+    """Of any other."""
+
+
 class Quick:
     """Reads the lines of one source that are like others before them."""
 
     def __init__(self, points: Points, generic: GenericReader, bar: RunBar, budget: Budget) -> None:
         """Know no template."""
-        self._points, self._generic, self._bar = points, generic, bar
+        self._points, self.generic, self._bar = points, generic, bar
+        self.redrawn: Callable[[Drawn], None] = lambda _: None
+        """Takes draws of bars of known formats."""
         self.paths = LearntPaths(budget)
         self._late: dict[tuple[int, Where, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
@@ -52,35 +70,40 @@ class Quick:
         path = paths.latest.get(opening)  # its template finds the end of the line by itself
         match = path.template.pattern.match(data, begin) if path is not None else None
         if path is None or match is None:
-            found = paths.find(opening, data, begin, _end_of_line(data, start))
+            found = paths.find(opening, data, begin, end_of_line(data, start))
             if found is None:
                 return 0
             path, match = found
-        return self._taken(path, match, data, line, begin + base)
+        end = match.end()
+        return end if self.taken(path, match.groups(), data, end, (line, begin + base)) else 0
 
-    def _taken(
-        self, path: Path, match: re.Match[bytes], data: bytes, line: int, offset: int
-    ) -> int:
-        """Take the figures of a line that a template matches.
-
-        Gives where it ends, or 0 if it may be no metric line.
-        """
-        groups, end = match.groups(), match.end()
+    def taken(
+        self,
+        path: Path,
+        groups: tuple[bytes, ...],
+        data: bytes,
+        end: int,
+        place: tuple[int, int],
+    ) -> bool:
+        """Take the figures of a line that a template matches, if it is a metric line."""
         where = path.where(groups, self._points)
+        if isinstance(path.reader, MetricReader) and path.reader.redraws:
+            self.redraw(path, path.reader, groups, place)
+            return True
         if isinstance(path.reader, MetricReader):
             self._add(
                 path,
                 path.reader,
                 where,
                 list(map(float, groups)),
-                self._bar_step(path, data, end) if path.needs_bar else math.nan,
-                (line, offset),
+                self.bar_step(path, data, end) if path.needs_bar else math.nan,
+                place,
             )
-        elif self._generic.is_known(path.reader, where):
-            self._waiting = (path.reader, where, groups, line, offset)
-        else:
-            return 0
-        return end
+            return True
+        if path.reader is None or not self.generic.is_known(path.reader, where):
+            return False
+        self._waiting = (path.reader, where, groups, *place)
+        return True
 
     def settle(self, read_until: int) -> None:
         """Read the line of unknown layout that waits, unless it is part of a longer record."""
@@ -88,18 +111,18 @@ class Quick:
             return
         (layout, where, groups, line, offset), self._waiting = self._waiting, None
         if offset >= read_until:
-            for one in self._generic.read_learnt(layout, where, groups, line):
+            for one in self.generic.read_learnt(layout, where, groups, line):
                 self.put(one, offset)
 
     def put(self, found: "tuple[Record, int] | Late", offset: int) -> None:
         """Put what the generic reader gives into the series."""
         if isinstance(found, Late):
-            rows = self._late_rows(found)
+            rows = self.late_rows(found)
             if rows is not None:
                 self._points.total(found.layout.looked.found.record.total)
                 self._points.add(rows, found.step, found.values, found.line, offset)
                 return
-            found = self._generic.settled(found)
+            found = self.generic.settled(found)
         record, line = found
         self._points.record(record, PYTORCH, PYTORCH, (line, offset), math.nan, record.units)
 
@@ -113,6 +136,24 @@ class Quick:
         place: tuple[int, int],
     ) -> None:
         """Put the figures of a line of a known format into its rows."""
+        rows = self.rows_of(path, reader, where)
+        self._points.add(rows, _step(path, values, bar_step), values, *place)
+
+    def redraw(
+        self, path: Path, reader: MetricReader, groups: tuple[bytes, ...], place: tuple[int, int]
+    ) -> None:
+        """Take a draw of a bar of a known format."""
+        printed = tuple([None if at is None else groups[at].decode() for at in path.position])
+        where = path.where(groups, self._points)
+        self.redrawn(Drawn(reader, where, printed, *place, path, groups))
+
+    def put_drawn(self, drawn: Drawn, path: Path) -> None:
+        """Put the last draw at a position into its series."""
+        values, place = list(map(float, drawn.groups)), (drawn.line, drawn.offset)
+        self._add(path, drawn.reader, drawn.where, values, math.nan, place)
+
+    def rows_of(self, path: Path, reader: MetricReader, where: Where) -> Columns:
+        """Give the rows of a process for lines of a known format."""
         rows = path.rows.get(where)
         if rows is None:
             names = [None if name in _NO_SERIES else name for name in path.template.names]
@@ -120,23 +161,20 @@ class Quick:
                 names, reader.producer, reader.framework or reader.producer, where, reader.units
             )
             path.rows[where] = rows
-        step = values[path.step] if path.step is not None else bar_step
-        if path.epochs is not None:
-            epoch, length, first = path.epochs
-            step += (values[epoch] - first) * values[length]
-        self._points.add(rows, step, values, *place)
+        return rows
 
-    def _bar_step(self, path: Path, data: bytes, end: int) -> float:
+    def bar_step(self, path: Path, data: bytes, end: int) -> float:
+        """Give the step that the bar behind a line tells."""
         return self._bar.step(
             data, end, self._points.result.total_steps, is_training=path.is_training
         )
 
-    def _late_rows(self, late: Late) -> Columns | None:
+    def late_rows(self, late: Late) -> Columns | None:
         """Give the rows for a line of a layout; None if two of its values have one name."""
-        key = (id(late.layout), late.where, self._generic.owners)
+        key = (id(late.layout), late.where, self.generic.owners)
         known = self._late.get(key)
         if known is None:
-            names = self._generic.names(late.layout, late.where)
+            names = self.generic.names(late.layout, late.where)
             is_apart = len(set(names)) == len(names)
             known = (
                 late.layout,
@@ -150,11 +188,20 @@ class Quick:
             )
             if len(self._late) >= MOST_PROCESSES:
                 self._late.clear()
-            self._late[id(late.layout), late.where, self._generic.owners] = known
+            self._late[id(late.layout), late.where, self.generic.owners] = known
         return known[1]
 
 
-def _end_of_line(data: bytes, start: int) -> int:
+def _step(path: Path, values: list[float], bar_step: float) -> float:
+    """Give the step of a line of a known format."""
+    step = values[path.step] if path.step is not None else bar_step
+    if path.epochs is not None:
+        epoch, length, first = path.epochs
+        step += (values[epoch] - first) * values[length]
+    return step
+
+
+def end_of_line(data: bytes, start: int) -> int:
     """Find where a line or a frame of it ends that is no longer than one with a template."""
     high = start + LONGEST
     end = data.find(b"\n", start, high)

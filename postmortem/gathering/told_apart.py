@@ -22,6 +22,11 @@ class ToldApart:
         """Lines of processes that are one too many, so far."""
         self._known: set[Where] = set()
 
+    @property
+    def count(self) -> int:
+        """How many were told apart so far."""
+        return len(self._known)
+
     def process(self, where: Where) -> Where:
         """Fill in what the file's name tells, and bound how many a hostile log can invent."""
         if self.where != NOWHERE:

@@ -30,14 +30,16 @@ class TracebackLines:
         """Take the traceback that begins on a line."""
         found = traceback.read(view, self._points.source, base)
         if found is not None:
-            self._cursor.framed_until = max(self._cursor.framed_until, found.end_offset)
+            admission = self._cursor.admission
+            admission.framed_until = max(admission.framed_until, found.end_offset)
             self._keep(found, view, base)
 
     def take_frame(self, _: int, view: View, base: int) -> None:
         """Take the traceback of a paste that begins below its first line."""
-        if base + view.start < self._cursor.framed_until:
+        admission, source = self._cursor.admission, self._points.source
+        if base + view.start < admission.framed_until:
             return
-        found, self._cursor.framed_until = traceback.read_headless(view, self._points.source, base)
+        found, admission.framed_until = traceback.read_headless(view, source, base)
         if found is not None:
             self._keep(found, view, base)
 

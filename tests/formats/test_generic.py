@@ -399,7 +399,7 @@ def test_what_is_kept_is_bounded() -> None:
         reader.read(
             f"{'ab' * (number % 100 + 1)}{'c' * (number // 100)} loss: 0.5", NOWHERE, number + 1
         )
-    assert len(reader._acceptance._waiting) <= 64
+    assert len(reader.acceptance._waiting) <= 64
     assert reader.read("loss: 0.5", NOWHERE, 10_001) == []
     assert len(reader.read("loss: 0.4", NOWHERE, 10_002)) == 2
 
@@ -474,6 +474,19 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
             ["[   3] mse=7.14e+05 |g|=4171", "[   6] mse=inf |g|=nan"],
             {"loss": math.inf, "grad_norm": NAN},
             id="a count in brackets",
+        ),
+        pytest.param(
+            ["Total iter: 10, epoch: 0, loss: [2.5]", "Total iter: 20, epoch: 0, loss: [nan]"],
+            {"epoch": 0.0, "loss": NAN},
+            id="a loss in brackets",
+        ),
+        pytest.param(
+            [
+                "Epoch: [2][ 7/90] Time 0.675 Err 6.5 LR 1e-02 Wait 0.5",
+                "Epoch: [2][ 8/90] Time 0.675 Err 6.25 LR 1e-02 Wait 0.5",
+            ],
+            {"Err": 6.25, "Wait": 0.5, "learning_rate": 0.01, "epoch": 2.0},
+            id="a position in brackets behind the epoch",
         ),
         pytest.param(
             ["upd   7  L 1.94e+01  gradnorm 2.5", "upd   8  L 1.71e+01  gradnorm 2.1"],

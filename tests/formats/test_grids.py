@@ -44,6 +44,15 @@ def made(*lines: str) -> Grid:
             ("epoch", "ce", "mse"),
             id="bars",
         ),
+        pytest.param(
+            (
+                "Step | Training Loss | rewards / check_grounding_references_from_response",
+                "-- | -- | --",
+                "1 | 0.5 | -16.0",
+            ),
+            ("step", "loss", "rewards_/_check_grounding_references_from_response"),
+            id="a long name",
+        ),
         pytest.param(("step\tloss", "10\t8.46"), ("step", "loss"), id="tabs"),
         pytest.param(
             ("epoch,iter,train_loss,lr", "1,100,nan,0.001"),
@@ -109,6 +118,19 @@ def test_a_heading_of_two_lines() -> None:
 def test_a_table_without_a_heading(rows: list[str], *, is_table: bool) -> None:
     """Even steps and figures from the first line on are a table."""
     assert (unheaded(rows) is not None) == is_table
+
+
+def test_a_count_may_have_a_colon_behind_it() -> None:
+    """The figures are read, whatever their sign."""
+    rows = [f"{step}: {-5.25 + step}" for step in range(7)]
+    table = unheaded(rows)
+    assert table is not None
+    record = table.record(rows[3], NOWHERE)
+    assert record is not None
+    assert (record.step, dict(record.values)) == (3.0, {"loss": -2.25})
+    assert [row[0] for row in table.row.finditer("\n".join(rows).encode())] == [
+        row.encode() for row in rows
+    ]
 
 
 @settings(max_examples=60, deadline=500)

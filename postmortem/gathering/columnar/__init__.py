@@ -1,0 +1,20 @@
+"""Lines like others before them, read by their shape: many at once, as columns.
+
+How it works, from the bottom:
+
+1. `other_numbers`: a line with its numbers left open, and the same line with other numbers in it,
+   in other spellings: what tells whether a number matters.
+2. `rule_trials`: what the rules do on one line. Asked for a line and for its variants, it tells
+   what they do on every line of that shape: nothing, a finding each, a figure of the machine each.
+3. `line_shapes`: the shapes that one source has taught, and what follows from a line of each.
+   A shape is learnt when its like comes for the third time; any figures that a learnt template
+   takes (`gathering.learnt_paths`) are part of it. Nothing here knows a format: the readers and
+   rules of the slow way are asked, and their answers are the only truth.
+4. `row_cutter`: a stretch of a source is cut at all lines of its most frequent shapes by one
+   combined pattern. What lies between is a gap, and is read the ordinary way.
+5. `row_columns`: the figures of such lines as columns, put into series in the order of the log:
+   whatever stands before a line of a gap is put there before that line is looked at.
+
+The result is the same as that of the slow way, line by line; what cannot be proved to be so is left
+to it.
+"""

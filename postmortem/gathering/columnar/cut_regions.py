@@ -1,0 +1,147 @@
+"""Regions of a source that are read as columns, where it is made of lines of known shapes.
+
+In: the fresh region of a block. Out: `Cut`: the literals that are still to be looked at, and what
+puts the rows between them into series in time. Not here: lines of other shapes
+(`gathering.cursor`).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.formats.unknown import Late, Layout
+from postmortem.gathering.columnar.row_columns import MOST_WHERES, RowColumn, RowColumns
+from postmortem.gathering.columnar.row_cutter import Between, RowCutter, RowPlace
+from postmortem.gathering.columnar.shaped_lines import ShapedLines
+from postmortem.gathering.literal_filters import Hit
+from postmortem.gathering.literals import Machine
+from postmortem.gathering.points import MOST_POINTS, MOST_SERIES, Points
+from postmortem.gathering.told_apart import MOST_PROCESSES
+from postmortem.reading.block_reader import Block
+
+LONG: Final = 256 << 10
+"""Bytes of a source that are read line by line before anything is cut."""
+OFTEN: Final = 16
+"""Lines of a shape in a region that make it worth cutting the next ones at."""
+_MOST_SHAPES: Final = 12
+_MOST_PROCESSES: Final = 3000
+"""Processes of one shape beyond which its lines are read one by one."""
+
+
+class Cut:
+    """A region of which rows are read as columns."""
+
+    def __init__(self, between: Between, columns: RowColumns) -> None:
+        """Take the rows, and what lies between them."""
+        self._hits = between.hits()
+        self.inside: dict[int, RowPlace] = between.inside
+        """Rows in which a literal stands that is looked at, by where it begins."""
+        self.reach = columns.reach
+        self.until = 0
+        """Where the next literal is wanted."""
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield the literals that are to be looked at."""
+        return self._hits
+
+
+class CutRegions:
+    """Cuts the regions of one source."""
+
+    def __init__(self, machine: Machine, lines: ShapedLines, points: Points) -> None:
+        """Know no shape."""
+        self.lines = lines
+        """Takes one line."""
+        self._machine, self._points = machine, points
+        self._cutter: RowCutter | None = None
+
+    def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
+        """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
+        if block.offset + block.lo < LONG:
+            return None
+        self._choose()
+        if self._cutter is None:
+            return None
+        found = self._cutter.cut(block, line, line_break)
+        used = self.lines.shapes.used
+        for rows in found:
+            used[id(rows.shape)] = (rows.shape, len(rows.begins))
+        columns = [
+            column
+            for column in map(RowColumn, found)
+            if self._is_fit(column) and self._is_so(column, block.data)
+        ]
+        if not columns or not self._has_room(columns):
+            return None
+        between = Between(self._machine, block, [column.rows for column in columns])
+        return Cut(between, RowColumns(columns, self.lines, self._points, block))
+
+    def _choose(self) -> None:
+        """Choose the shapes that came most often of late."""
+        used = self.lines.shapes.used
+        often = [shape for shape, count in used.values() if count >= OFTEN]
+        used.clear()
+        known = self._cutter.shapes if self._cutter is not None else ()
+        if all(any(shape is one for one in known) for shape in often):
+            return
+        fresh = [shape for shape in often if not any(shape is one for one in known)]
+        kept = [shape for shape in known if any(shape is one for one in often)]
+        self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
+
+    def _is_fit(self, column: RowColumn) -> bool:
+        """Say whether rows of a shape may be read as columns."""
+        shape, path = column.shape, column.path
+        if column.fresh + len(path.wheres) > _MOST_PROCESSES:
+            return False
+        return self._is_read(column) and (not shape.verdict.found or self._is_counted(column))
+
+    def _is_read(self, column: RowColumn) -> bool:
+        """Say whether rows of no known format are known to be metric lines."""
+        path = column.path
+        if not isinstance(path.reader, Layout):
+            return True
+        wheres = [path.where(groups, self._points) for groups in column.wheres]
+        quick = self.lines.quick
+        return all(
+            quick.generic.is_known(path.reader, where)
+            and quick.late_rows(Late(path.reader, where, math.nan, [], 0)) is not None
+            for where in wheres
+        )
+
+    def _is_counted(self, column: RowColumn) -> bool:
+        """Say whether the findings of rows are so many already that they are only counted."""
+        lines, findings = column.rows.lines, self.lines.findings
+        wheres = [column.shape.teller.where(groups, self._points) for groups in column.wheres]
+        is_apart = bool((lines[1:] > lines[:-1]).all())
+        return (
+            is_apart
+            and len(wheres) <= MOST_WHERES
+            and all(
+                findings.may_count(index, where)
+                for index in column.shape.verdict.found
+                for where in wheres
+            )
+        )
+
+    def _is_so(self, column: RowColumn, data: bytes) -> bool:
+        """Ask the rules about a few rows: the first, the last and those with extreme figures."""
+        shapes = self.lines.shapes
+        for row in column.telling_rows():
+            raw = data[column.begins[row] : int(column.rows.ends[row])]
+            if not shapes.is_so(column.shape, raw):
+                shapes.forget(column.shape)
+                self._cutter = None
+                return False
+        return True
+
+    def _has_room(self, columns: list[RowColumn]) -> bool:
+        """Say whether no bound is met within these rows."""
+        points = self._points
+        figures = sum(len(one.begins) * max(1, len(one.own)) for one in columns)
+        series = sum(one.fresh * len(one.own) for one in columns)
+        return (
+            not points.is_crowded
+            and points.count + figures <= MOST_POINTS
+            and points.processes.count + sum(one.fresh for one in columns) < MOST_PROCESSES
+            and len(points.result.series) + series < MOST_SERIES
+        )

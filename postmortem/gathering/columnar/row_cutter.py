@@ -1,0 +1,190 @@
+"""A stretch of a source, cut at all lines of its most frequent shapes at once.
+
+In: the fresh region of a block, the shapes that are in use. Out: `Cut`: the rows of each shape with
+their figures as columns, and the literals of what lies between. Not here: putting rows into series
+(`row_columns`).
+
+One pattern holds all shapes beside each other. `re.split` gives what lies between the rows and, of
+each row, the texts of its groups: every (width)th piece is one column. Where the pieces stand is
+told by counting line breaks, which is the same for all.
+"""
+
+import bisect
+import heapq
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from postmortem.formats.records import MetricReader
+from postmortem.gathering.columnar.line_shapes import LineShape
+from postmortem.gathering.literal_filters import Hit
+from postmortem.gathering.literals import Machine
+from postmortem.reading.block_reader import Block
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FEWEST_ROWS: Final = 16
+_OVERHANG: Final = 512
+"""Bytes behind a region into which a literal may reach."""
+
+
+class ShapeRows(NamedTuple):
+    """The rows of one shape, in order."""
+
+    shape: LineShape
+    begins: "np.ndarray[Any, Any]"
+    """Offsets in the data of the block."""
+    ends: "np.ndarray[Any, Any]"
+    lines: "np.ndarray[Any, Any]"
+    """Raw numbers."""
+    groups: list[list[bytes]]
+    """By group of the shape."""
+
+    def but_for(self, is_kept: "np.ndarray[Any, Any]") -> "ShapeRows":
+        """Give the rows that are kept."""
+        groups = [
+            [text for text, kept in zip(column, is_kept.tolist(), strict=True) if kept]
+            for column in self.groups
+        ]
+        return ShapeRows(
+            self.shape, self.begins[is_kept], self.ends[is_kept], self.lines[is_kept], groups
+        )
+
+
+class RowPlace(NamedTuple):
+    """A row in which a literal stands that its shape does not account for."""
+
+    shape: LineShape
+    begin: int
+    end: int
+
+    @property
+    def is_counted_first(self) -> bool:
+        """Whether its record is counted before its line is looked at."""
+        return isinstance(self.shape.path.reader, MetricReader)
+
+
+class RowCutter:
+    """Cuts the regions of one source at these shapes."""
+
+    def __init__(self, shapes: Sequence[LineShape]) -> None:
+        """Take the shapes."""
+        self.shapes = shapes
+        inside = b"|".join(b"()" + shape.line for shape in shapes)
+        self._by_line = re.compile(b"\n(?:" + inside + rb")(?=[\r\n])")
+        self._by_frame = re.compile(rb"[\r\n](?:" + inside + rb")(?=[\r\n])")
+        self._widths = [1 + shape.pattern.groups for shape in shapes]
+
+    def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
+        """Give the rows of the fresh region of a block, which begins in this raw line."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, first = block.data, _first_break(block)
+        chunk = data[first : block.hi]
+        pattern = self._by_frame if b"\r" in chunk else self._by_line
+        pieces: list[bytes] = pattern.split(chunk)
+        width = 1 + sum(self._widths)
+        between = pieces[:-1:width]
+        if len(between) < FEWEST_ROWS:
+            return []
+        signs = np.frombuffer(chunk, dtype=np.uint8)
+        breaks = np.flatnonzero((signs == 10) | (signs == 13))
+        counted = np.cumsum(signs[breaks] == line_break[0])
+        if first < block.lo:
+            counted = counted - counted[0]
+        passed = [gap.count(b"\n") + gap.count(b"\r") if gap else 0 for gap in between]
+        places = np.cumsum(passed) + np.arange(len(between))
+        found, column = [], 1
+        for shape, groups in zip(self.shapes, self._widths, strict=True):
+            chosen, columns = _columns(pieces, width, column, groups)
+            if chosen:
+                at = places[chosen]
+                begins, ends = breaks[at] + (first + 1), breaks[at + 1] + first
+                found.append(ShapeRows(shape, begins, ends, line + counted[at], columns))
+            column += groups
+        return found
+
+
+def _columns(
+    pieces: Sequence[bytes], width: int, column: int, groups: int
+) -> tuple[list[int], list[list[bytes]]]:
+    """Give which rows are of a shape, and the texts of their groups."""
+    marks = pieces[column::width]
+    chosen = [number for number, mark in enumerate(marks) if mark is not None]
+    columns = [list(pieces[column + number :: width]) for number in range(1, groups)]
+    if len(chosen) < len(marks):
+        columns = [[text for text in one if text is not None] for one in columns]
+    return chosen, columns
+
+
+def _first_break(block: Block) -> int:
+    """Find the first break from which a line of the region may begin."""
+    data, start = block.data, max(0, block.lo - 1)
+    ends = [end for sign in (b"\n", b"\r") if (end := data.find(sign, start, block.hi)) >= 0]
+    return min(ends, default=block.hi)
+
+
+class Between:
+    """What lies between the rows of a region, and the literals that are to be looked at there."""
+
+    def __init__(self, machine: Machine, block: Block, rows: Sequence[ShapeRows]) -> None:
+        """Find them."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        self._machine, self._block = machine, block
+        begins = np.concatenate([one.begins for one in rows])
+        order = np.argsort(begins, kind="stable")
+        self._begins: list[int] = begins[order].tolist()
+        self._ends: list[int] = np.concatenate([one.ends for one in rows])[order].tolist()
+        self._owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])[order]
+        self._shapes = [one.shape for one in rows]
+        self.inside: dict[int, RowPlace] = {}
+        """By where a literal begins that stands in a row."""
+
+    def hits(self) -> Iterator[Hit]:
+        """Give the literals in the order in which they are read."""
+        return heapq.merge(self._of_gaps(), self._of_rows(), key=lambda hit: hit[1])
+
+    def _of_gaps(self) -> list[Hit]:
+        """Find the literals between rows."""
+        block = self._block
+        starts, stops = [block.lo, *self._ends], [*self._begins, block.hi]
+        gaps = [(a, b) for a, b in zip(starts, stops, strict=True) if b - a > 1]
+        if not gaps:
+            return []
+        data = block.data
+        joined = b"".join([data[a:b] for a, b in gaps])
+        behind = data[block.hi : block.hi + _OVERHANG] if gaps[-1][1] == block.hi else b""
+        found = self._machine.filter.hits(joined + behind, 0, len(joined))
+        places, shifts, at = [], [], 0
+        for start, stop in gaps:
+            places.append(at)
+            shifts.append(start - at)
+            at += stop - start
+        literals, given = self._machine.literals, []
+        for number, place in found:
+            start = place + shifts[bisect.bisect_right(places, place) - 1]
+            if data.startswith(literals[number], start):
+                given.append((number, start))
+        return given
+
+    def _of_rows(self) -> list[Hit]:
+        """Find the literals in rows that their shapes do not account for."""
+        machine, block, given = self._machine, self._block, []
+        is_idle = any(shape.verdict.is_idle for shape in self._shapes)
+        loose = machine.loose(is_more_than_metric=not is_idle)
+        for index, start in loose.filter.hits(block.data, self._begins[0], self._ends[-1]):
+            number = machine.alike[loose.numbers[index]]
+            row = bisect.bisect_right(self._begins, start) - 1
+            if start >= self._ends[row]:
+                continue
+            shape = self._shapes[self._owner[row]]
+            verdict = shape.verdict
+            if number in verdict.literals or not (
+                verdict.is_idle or machine.is_more_than_metric[number]
+            ):
+                continue
+            self.inside[start] = RowPlace(shape, self._begins[row], self._ends[row])
+            given.append((loose.numbers[index], start))
+        return given

@@ -1,0 +1,216 @@
+"""Lines that are read by their shape give what they give when each is read the slow way.
+
+The slow way is the same program that may learn no shape; the other learns each as early as it can
+and cuts the smallest regions.
+"""
+
+import dataclasses
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from postmortem.gathering.columnar import cut_regions, line_shapes, row_cutter
+from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.job import read
+from postmortem.pipeline import machine_for
+from postmortem.reading import block_reader
+
+Line = Callable[[random.Random, int], str]
+
+
+def figure(choice: random.Random) -> str:
+    """A figure in one of the spellings that programs print."""
+    return choice.choice(
+        [
+            *[f"{choice.random() * 3:.4f}" for _ in range(12)],
+            "nan",
+            "inf",
+            "1,234",
+            "0",
+            "1e-05",
+            "3.2E+01",
+            "tensor(0.5, device='cuda:0')",
+        ]
+    )
+
+
+def plain(choice: random.Random) -> str:
+    """A figure with a point."""
+    return f"{choice.random() * 3:.4f}"
+
+
+KINDS: dict[str, Line] = {
+    "trainer": lambda c, n: (
+        f"{{'loss': {figure(c)}, 'grad_norm': {plain(c)}, 'learning_rate': {c.random():.3g},"
+        f" 'epoch': {n / 50:.2f}}}"
+    ),
+    "trainer-eval": lambda c, n: f"{{'eval_loss': {plain(c)}, 'epoch': {n / 50:.2f}}}",
+    "quoted": lambda c, n: (
+        f"{{'loss': '{plain(c)}', 'grad_norm': '{plain(c)}', 'epoch': '{n / 50:.2f}',"
+        f" 'global_step/max_steps': '{n}/500'}}"
+    ),
+    "generic": lambda c, n: f"step {n} loss {figure(c)} lr {c.random():.3e}",
+    "generic-eval": lambda c, n: f"step {n} val loss {plain(c)}",
+    "epochs": lambda c, n: f"epoch {n // 40} step {n % 40} loss {plain(c)}",
+    "ranks": lambda c, n: f"[rank{n % 12}]: step {n // 12} loss {plain(c)}",
+    "stamped": lambda c, n: (
+        f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d},123 - mmengine - INFO - Iter(train)"
+        f" [{n:5d}/9000]  lr: 2.0e-05  eta: {n % 24}:00:02  time: {plain(c)}  memory: {n + 900}"
+        f"  loss: {figure(c)}"
+    ),
+    "megatron": lambda c, n: (
+        f" iteration {n:8d}/ 500000 | consumed samples: {n * 256:12d} | elapsed time per iteration"
+        f" (ms): {plain(c)} | learning rate: 1.5E-04 | lm loss: {figure(c)} | grad norm: {plain(c)} |"
+    ),
+    "scale": lambda _, n: (
+        f"[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {2 ** (n % 20)},"
+        f" reducing to {2 ** (n % 20) // 2}"
+    ),
+    "bad": lambda _, n: f"step {n} loss nan lr 2e-5",
+    "classes": lambda c, n: (
+        f"epoch {n}: loss {plain(c)}, classes predicted: {c.randint(1, 5)} of 5"
+    ),
+    "doubled": lambda c, n: f"step {n} loss {plain(c)} loss {plain(c)} step {n}",
+    "talk": lambda c, n: f"INFO:data:shard {n:06d}: {c.randint(1, 9)} samples from the cache",
+    "saving": lambda _, n: f"Saving model checkpoint to out/checkpoint-{n}",
+    "failing": lambda *_: "RuntimeError: CUDA error: device-side assert triggered",
+    "bar": lambda c, n: (
+        f"\rEpoch {n // 50}: {n % 50 * 2:3d}%|{'#' * (n % 50 // 5):<10}| {n % 50}/50"
+        f" [00:{n % 60:02d}<00:50,  {plain(c)}it/s, loss={plain(c)}]"
+    ),
+    "other-bar": lambda c, n: (
+        f"\rTrain: {n % 90}%|{'#' * (n % 9):<9}| {n}/900 [00:{n % 60:02d}<00:50, {plain(c)}s/it,"
+        f" loss={plain(c)}]"
+    ),
+    "lightning": lambda c, n: (
+        f"\rEpoch {n // 50}: {n % 50 * 2:3d}%|{'█' * (n % 50 // 5):<10}| {n % 50}/50"
+        f" [00:{n % 60:02d}<00:50,  {plain(c)}it/s, v_num=3, train_loss={plain(c)}]"
+    ),
+    "tqdm": lambda _, n: f"\r {n // 9}%|{'#' * (n // 90):<10}| {n}/900 [00:{n % 60:02d}<09:00]",
+    "table": lambda c, n: f"| {n} | {plain(c)} | {plain(c)} |",
+    "cut": lambda c, _: f"{{'loss': {plain(c)}, 'grad_nor"[: c.randint(3, 30)],
+}
+
+
+def logs(kinds: list[str], seed: int, end: str, count: int) -> bytes:
+    """A log of these kinds of lines, most often several of one in a row."""
+    choice, lines, number = random.Random(seed), [], 0
+    while number < count:
+        kind = KINDS[choice.choice(kinds)]
+        for _ in range(choice.choice([1, 2, 3, 20, 60])):
+            number += 1
+            for _ in range(choice.choice([1, 1, 1, 2])):
+                lines += [kind(choice, number)]
+    return end.join(lines).encode() + choice.choice([b"", end.encode()])
+
+
+def plainly(value: Any) -> Any:
+    """A value as lists and texts, which are equal when all that it holds is."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [(one.name, plainly(getattr(value, one.name))) for one in dataclasses.fields(value)]
+    if isinstance(value, dict):
+        return [(repr(key), plainly(one)) for key, one in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [plainly(one) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+    if (slots or hasattr(value, "__dict__")) and not isinstance(value, (str, float)):
+        names = sorted({*slots, *getattr(value, "__dict__", {})})
+        return [(name, plainly(getattr(value, name, None))) for name in names]
+    return repr(list(value)) if type(value).__name__ in {"array", "deque"} else repr(value)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _eager() -> Iterator[None]:
+    """Learn every shape at once, and cut whatever there is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cut_regions, "LONG", 0)
+        patch.setattr(cut_regions, "OFTEN", 2)
+        patch.setattr(row_cutter, "FEWEST_ROWS", 2)
+        patch.setattr(line_shapes, "FIRST_TRY", 2)
+        patch.setattr(line_shapes, "NEXT_TRY", 2)
+        yield
+
+
+def gathered(log: bytes, *, by_shape: bool, part: int) -> Gathered:
+    """Read a log."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_shapes, "CREDIT", 1e9 if by_shape else -1e9)
+        patch.setattr(block_reader, "PART", part)
+        patch.setattr(block_reader, "LEAST_PART", part)
+        return read([log], machine_for(()))
+
+
+def assert_same(log: bytes, part: int = 3000) -> None:
+    """Read it both ways."""
+    slow, quick = (gathered(log, by_shape=by_shape, part=part) for by_shape in (False, True))
+    assert plainly(quick) == plainly(slow)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4, unique=True),
+    st.integers(0, 2**32),
+    st.sampled_from(["\n", "\n", "\n", "\r\n", "\r"]),
+    st.sampled_from([700, 3000, 20_000]),
+)
+def test_shapes_change_nothing(kinds: list[str], seed: int, end: str, part: int) -> None:
+    """Any kinds of lines, mixed anyhow, with any ends of lines, in regions of any size."""
+    assert_same(logs(kinds, seed, end, 250), part)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_kind_alone(kind: str) -> None:
+    """Many lines of one kind."""
+    assert_same(logs([kind], 7, "\n", 600))
+
+
+@pytest.mark.parametrize("kind", ["trainer", "generic", "stamped", "megatron", "bar", "lightning"])
+def test_lines_of_a_kind_are_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the others prove is no empty promise: these lines do become columns."""
+    rows = 0
+    cut = row_cutter.RowCutter.cut
+
+    def counted(self: Any, *given_: Any) -> Any:
+        nonlocal rows
+        found = cut(self, *given_)
+        rows += sum(len(one.begins) for one in found)
+        return found
+
+    monkeypatch.setattr(row_cutter.RowCutter, "cut", counted)
+    choice = random.Random(7)
+    lines = "\n".join(KINDS[kind](choice, number) for number in range(1, 2000))
+    gathered(lines.encode(), by_shape=True, part=20_000)
+    assert rows > 1000
+
+
+def test_a_number_that_changes_its_spelling_late() -> None:
+    """Ten thousand records are spelled alike, the next ones are not."""
+    lines = [f"step {number} loss {3 - number / 9000:.4f} lr 2e-5" for number in range(1, 10_001)]
+    lines += [f"step {number} loss {number / 7:.3e} lr 0.1" for number in range(10_001, 10_300)]
+    lines += [f"step {number} loss nan lr 0.1" for number in range(10_300, 10_400)]
+    assert_same("\n".join(lines).encode(), 1 << 20)
+
+
+def test_a_figure_on_which_a_rule_hangs() -> None:
+    """Of lines that look alike a rule takes those alone with a 1 in them."""
+    lines = [
+        f"Epoch {n:02d}: loss 1.{n:04d}, val_acc 0.22, classes predicted: {1 + (n % 90 == 0) * 0 if n > 300 else 5} of 5"
+        for n in range(600)
+    ]
+    assert_same("\n".join(lines).encode())
+
+
+def test_findings_that_are_only_counted() -> None:
+    """Of a signature on thousands of lines the first and the last are kept, and all are counted."""
+    lines = [f"step {number} loss nan lr 2e-5" for number in range(1, 3000)]
+    found = gathered("\n".join(lines).encode(), by_shape=True, part=20_000)
+    (kept,) = (kept for key, kept in found.findings.items() if key[0] == "numerics.nan.loss-record")
+    assert kept.count == len(lines)
+    assert [seen.finding.line for seen in kept.last] == list(range(2995, 3000))
+    assert_same("\n".join(lines).encode(), 20_000)
