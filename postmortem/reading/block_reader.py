@@ -17,6 +17,10 @@ from postmortem.reading.sources import Readable
 
 MARGIN: Final = 64 << 10
 SIZE: Final = 8 << 20
+PART: Final = 1 << 20
+"""Bytes of a block that are read in one go."""
+LEAST_PART: Final = 64 << 10
+"""The same at the beginning of a source, of which nothing is known yet."""
 
 
 class Block(NamedTuple):
@@ -43,6 +47,24 @@ def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
             data, lo, offset = data[keep:], hi - keep, offset + keep
     if len(data) > lo:
         yield Block(data, lo, len(data), offset)
+
+
+def parts_of(block: Block) -> Iterator[Block]:
+    """Give a block in parts of its fresh region, each of which ends behind a line or a frame."""
+    start = block.lo
+    while start < block.hi:
+        end = min(start + max(LEAST_PART, min(PART, (block.offset + start) // 2)), block.hi)
+        if end < block.hi:
+            end = block.data.rfind(b"\n", start, end) + 1 or _behind_frame(block, start, end)
+        yield Block(block.data, start, end, block.offset)
+        start = end
+
+
+def _behind_frame(block: Block, start: int, end: int) -> int:
+    """Find the end of the last frame of a line that is drawn again and again."""
+    end = block.data.rfind(b"\r", start, end) + 1
+    is_alone = end > start and not block.data.startswith(b"\n", end)
+    return end if is_alone else block.hi
 
 
 def _border(data: bytes, lo: int) -> int:

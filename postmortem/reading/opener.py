@@ -14,19 +14,20 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from postmortem.errors import InputError
 from postmortem.model.said import Said, say
 from postmortem.reading.archives import BROKEN, Stored, archive_kind, unpacked
 from postmortem.reading.pipe import open_pipe
-from postmortem.reading.sources import STDIN, Origin, Readable, Renewable, Stream
-
-_FREE: Final = 64 << 20
-"""Unpacked bytes up to which an archive may be as dense as it likes."""
-_DENSEST: Final = 1000
-"""Times its size that an archive of a log may unpack to: its lines differ by counters and times."""
-_MOST_UNPACKED: Final = 64 << 30
+from postmortem.reading.sources import (
+    STDIN,
+    Origin,
+    Readable,
+    Renewable,
+    Stream,
+    Unpacking,
+)
 
 
 class Opened:
@@ -41,6 +42,7 @@ class Opened:
         file: io.BufferedReader,
         compression: str | None,
         status: os.stat_result | None = None,
+        unpacking: Unpacking | None = None,
     ) -> None:
         """Take an open file, at its beginning.
 
@@ -49,12 +51,14 @@ class Opened:
             file: the log as it is stored.
             compression: gz, bz2, xz, zst or None.
             status: that of the file when it was opened; None if it is none.
+            unpacking: to how much an archive may unpack.
         """
         self.path, self.compression = path, compression
         self.fault: Said | None = None
         """Why less was read than there should be, or what else now bears the name; or None."""
         self.bytes_read = 0
         self._stored, self._status = Stored(file), status
+        self._unpacking = unpacking or Unpacking()
         self._read = unpacked(self._stored, compression) if compression else self._stored.read
 
     @property
@@ -78,31 +82,31 @@ class Opened:
             self.fault = self._broken(error)
             return b""
         self.bytes_read += len(data)
-        self.fault = self._too_dense() if data else self._changed()
+        self.fault = self._too_dense(len(data)) if data else self._changed()
         return data
 
     def close(self) -> None:
         """Close the file behind it; a stream that the caller holds stays open."""
         self._stored.close()
 
-    def _too_dense(self) -> Said | None:
+    def _too_dense(self, size: int) -> Said | None:
         """Say that an archive unpacks to more than a log can."""
-        most = max(_FREE, min(_DENSEST * self._stored.count, _MOST_UNPACKED))
-        if not self.compression or self.bytes_read <= most:
+        allowed = self._unpacking
+        if not self.compression or allowed.takes(size, self.bytes_read, self._stored.count):
             return None
-        if self.bytes_read > _MOST_UNPACKED:
+        if allowed.spent > allowed.most:
             return say(
                 "{what} unpacks to more than {count:,} bytes; the rest was not read",
                 "{what}解压后超过 {count:,} 字节；其余部分未读取",
                 what=self._kind(),
-                count=_MOST_UNPACKED,
+                count=allowed.most,
             )
         return say(
             "{what} unpacks to more than {times:,} times its size, as no log does; only its first"
             " {count:,} bytes were read",
             "{what}解压后超过其大小的 {times:,} 倍，不像日志；只读取了前 {count:,} 字节",
             what=self._kind(),
-            times=_DENSEST,
+            times=allowed.times,
             count=self.bytes_read,
         )
 
@@ -187,8 +191,12 @@ class _Lent(io.RawIOBase):
         return len(data)
 
 
-def open_log(origin: Origin) -> Opened:
+def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
     """Open one file, standard input, or a stream.
+
+    Args:
+        origin: what is read.
+        unpacking: to how much it may unpack; None: to as much as any log.
 
     Raises:
         InputError: missing, a folder, a device, a pipe to which nobody writes, or not readable.
@@ -198,10 +206,11 @@ def open_log(origin: Origin) -> Opened:
         return _opened(
             origin.name,
             _lent(io.BytesIO(content) if isinstance(content, bytes) else content, origin.name),
+            unpacking=unpacking,
         )
     if origin == STDIN:
         _refuse_device(_status_of_stdin(), origin)
-        return _opened(origin, _lent(sys.stdin.buffer, origin))
+        return _opened(origin, _lent(sys.stdin.buffer, origin), unpacking=unpacking)
     try:
         file, status = _open_file(origin)
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
@@ -214,7 +223,7 @@ def open_log(origin: Origin) -> Opened:
             origin,
             "check the path and its permissions",
         ) from error
-    return _opened(origin, file, status if stat.S_ISREG(status.st_mode) else None)
+    return _opened(origin, file, status if stat.S_ISREG(status.st_mode) else None, unpacking)
 
 
 def _lent(stream: Readable, name: str) -> io.BufferedReader:
@@ -235,7 +244,12 @@ def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:
     return file, os.fstat(file.fileno())
 
 
-def _opened(path: str, file: io.BufferedReader, status: os.stat_result | None = None) -> Opened:
+def _opened(
+    path: str,
+    file: io.BufferedReader,
+    status: os.stat_result | None = None,
+    unpacking: Unpacking | None = None,
+) -> Opened:
     try:
         head = file.peek(8)
     except OSError as error:
@@ -244,7 +258,7 @@ def _opened(path: str, file: io.BufferedReader, status: os.stat_result | None = 
             path,
             "check the file",
         ) from error
-    return Opened(path, file, archive_kind(head), status)
+    return Opened(path, file, archive_kind(head), status, unpacking)
 
 
 def no_file(mode: int) -> Said | None:

@@ -36,6 +36,7 @@ _NEW: Final = re.compile(
     r"\s*(?:File \"|Traceback \(|[\^~]+\s*$)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[rank\d|\s{4}\S"
     r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[IWE]\d{4} "
 )
+_BOX_END: Final = re.compile(r"╰─{40,400}╯")
 _DIGITS: Final = re.compile(r"\d+")
 _COMPARED: Final = 12
 
@@ -45,7 +46,7 @@ def printed(data: bytes) -> bytes | None:
     if data.lstrip().startswith((_RECORD, b'{"log": "')):
         return _of_records(data)
     text = data.decode("utf-8", "replace")
-    lines = _of_list(text) if _LIST_HEAD.match(text) else _unwrapped(text)
+    lines = _of_list(text) if _LIST_HEAD.match(text) else _unwrapped(text) or _below_boxes(text)
     return None if lines is None else "\n".join(lines).encode("utf-8", "replace")
 
 
@@ -90,7 +91,33 @@ def _unwrapped(text: str) -> list[str] | None:
     within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
     if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
         return None
+    if len({(_kind(lines[number]), _kind(lines[number + 1])) for number in within}) == 1:
+        return None  # two messages that always come one behind the other
     return _joined(lines, cut)
+
+
+def _below_boxes(text: str) -> list[str] | None:
+    """Join the lines of the exception below a traceback that Rich has drawn a box around.
+
+    Rich breaks it between words, at the width of the box.
+    """
+    lines = text.split("\n")
+    widths = {
+        number: len(end[0]) for number, line in enumerate(lines) if (end := _BOX_END.match(line))
+    }
+    cut: set[int] = set()
+    for number, width in widths.items():
+        last = number + 1
+        while last + 1 < len(lines) and _is_full(lines[last], lines[last + 1], width):
+            cut.add(last)
+            last += 1
+    return _joined(lines, cut, " ") if cut else None
+
+
+def _is_full(line: str, following: str, width: int) -> bool:
+    """Say whether the first word of the next line had no room on this one."""
+    word = following.split(" ", 1)[0]
+    return bool(line.strip() and word) and len(line) <= width < len(line) + 1 + len(word)
 
 
 def _cut(lines: list[str], full: set[int]) -> set[int]:
@@ -107,12 +134,12 @@ def _cut(lines: list[str], full: set[int]) -> set[int]:
     }
 
 
-def _joined(lines: list[str], cut: set[int]) -> list[str]:
+def _joined(lines: list[str], cut: set[int], between: str = "") -> list[str]:
     found: list[str] = []
     owed = 0
     for number, line in enumerate(lines):
         if number - 1 in cut:
-            found[-1] += line
+            found[-1] += between + line
             owed += 1
         else:
             found += [""] * owed + [line]

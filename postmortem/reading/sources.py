@@ -30,6 +30,34 @@ class Renewable(Readable, Protocol):
         """Give another that reads from the beginning."""
 
 
+@dataclass(eq=False, slots=True)
+class Unpacking:
+    """To how much packed sources may unpack: all of a job together, and each for its size."""
+
+    most: int = 64 << 30
+    """Bytes."""
+    times: int = 1000
+    """Times its size: the lines of a log differ by counters and times."""
+    free: int = 64 << 20
+    """Bytes up to which a source may be as dense as it likes."""
+    spent: int = 0
+    is_exceeded: bool = False
+    """Less was read than there is."""
+
+    def takes(self, size: int, of_one: int, packed: int) -> bool:
+        """Count bytes that were unpacked, and say whether more may be.
+
+        Args:
+            size: how many.
+            of_one: how many of the same source, with these.
+            packed: how many it is made of.
+        """
+        self.spent += size
+        is_too_dense = of_one > max(self.free, self.times * packed)
+        self.is_exceeded = self.is_exceeded or is_too_dense or self.spent > self.most
+        return not self.is_exceeded
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """A log that is no file.

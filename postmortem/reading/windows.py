@@ -211,7 +211,7 @@ class Sight:
 
     def __init__(self, *, srun: bool) -> None:
         """Know nothing yet."""
-        self._srun = srun
+        self.srun = srun
         self._known: dict[bytes, Cleaned] = {}
         self._passed: dict[int, Passed] = {}
         self._data = b""
@@ -228,7 +228,7 @@ class Sight:
             data,
             position,
             number,
-            srun=self._srun,
+            srun=self.srun,
             known=self._known,
             rows=self._rows,
             passed=self._passed,

@@ -26,7 +26,7 @@ import zstandard
 
 from postmortem.errors import InputError
 from postmortem.reading.opener import Opened, open_log
-from postmortem.reading.sources import Origin, Stream
+from postmortem.reading.sources import Origin, Stream, Unpacking
 
 Pack = Callable[[bytes], bytes]
 Give = Callable[..., Origin]
@@ -258,14 +258,13 @@ def test_standard_input_is_a_log(
 
 @pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "gz"])
 def test_an_archive_too_dense_for_a_log_is_read_no_further(
-    give: Give, monkeypatch: pytest.MonkeyPatch, pack: Pack, kind: str
+    give: Give, pack: Pack, kind: str
 ) -> None:
     """Many megabytes of nothing in a few bytes.
 
     What was read up to the limit counts, and the rest is told.
     """
-    monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
-    opened = open_log(give(pack(b"\0" * (20 << 20))))
+    opened = open_log(give(pack(b"\0" * (20 << 20))), Unpacking(free=4 << 20))
     got = read_all(opened)
     assert 4 << 20 < len(got) < 20 << 20
     assert (
@@ -278,16 +277,24 @@ def test_an_archive_too_dense_for_a_log_is_read_no_further(
     opened.close()
 
 
-def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(
-    give: Give, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_unpacks_to_more_than_can_be_read_is_cut(give: Give) -> None:
     """However it is packed."""
-    monkeypatch.setattr("postmortem.reading.opener._FREE", 10_000)
-    monkeypatch.setattr("postmortem.reading.opener._MOST_UNPACKED", 400_000)
-    opened = open_log(give(gzip.compress(LOG)))
+    opened = open_log(give(gzip.compress(LOG)), Unpacking(400_000, free=10_000))
     assert 400_000 < len(read_all(opened, 1000)) < len(LOG)
     assert str(opened.fault) == "gz unpacks to more than 400,000 bytes; the rest was not read"
     opened.close()
+
+
+@pytest.mark.parametrize(("pack", "kind"), [one for one in PACKED if one.id != "gz"])
+def test_packed_streams_share_what_they_may_unpack_to(pack: Pack, kind: str) -> None:
+    """What the first has used is not there for the second, and whoever shared it out sees it."""
+    shared = Unpacking(most=3 * len(LOG) // 2, free=len(LOG))
+    first, second = (open_log(Stream(name, pack(LOG)), shared) for name in ("a", "b"))
+    assert read_all(first) == LOG
+    assert not shared.is_exceeded
+    read_all(second, 1000)
+    assert shared.is_exceeded
+    assert str(second.fault).startswith(f"{kind} unpacks to more than")
 
 
 def test_a_log_that_repeats_itself_is_no_bomb(give: Give) -> None:
@@ -455,12 +462,9 @@ def test_one_byte_makes_another_digest(give: Give) -> None:
     assert len(digests) == 4
 
 
-def test_an_archive_that_is_not_read_to_its_end_has_no_digest(
-    give: Give, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_is_not_read_to_its_end_has_no_digest(give: Give) -> None:
     """Of a bomb only the beginning is read."""
-    monkeypatch.setattr("postmortem.reading.opener._FREE", 4 << 20)
-    opened = open_log(give(bz2.compress(b"\0" * (20 << 20)) * 3))
+    opened = open_log(give(bz2.compress(b"\0" * (20 << 20)) * 3), Unpacking(free=4 << 20))
     read_all(opened)
     assert opened.fault
     assert opened.digest is None

@@ -49,6 +49,10 @@ def test_packed_lines(packed: str) -> None:
         pytest.param('{"log": "x"}\nno record\n', id="records among other lines"),
         pytest.param("\n".join(f"step {n:05d} loss {'0' * 60}" for n in range(40)), id="one form"),
         pytest.param("\n".join(["=" * 80, "head", "=" * 80, "tail"]), id="lines that part others"),
+        pytest.param(
+            "".join(f"Layer 82 Avg: 0.{n}{'0' * 60}\n{n}: 1.5 avg, 2.5 s\n" for n in range(2, 8)),
+            id="two messages by turns, the longer one always as long",
+        ),
         pytest.param("[" + '"a" ' * 4000 + "x", id="no list in the end"),
     ],
 )
@@ -93,3 +97,17 @@ def test_messages_of_one_length_are_no_width() -> None:
                 f"[data] cannot decode shard-00{number}.tar/0{number}.jpg: broken stream -"
             )
     assert repacked.printed(("\n".join(lines) + "\n").encode()) is None
+
+
+def test_the_message_below_a_box_of_rich_is_whole_again() -> None:
+    """It is broken between words; what has room enough on the line above is another line."""
+    box = f"╭{'─' * 60}╮\n│{' ' * 60}│\n╰{'─' * 60}╯\n"
+    words = "AssertionError: parameters of the batch are wrong, that is not\nequal to what it says: 64 != 4 *\n8"
+    found = repacked.printed(f"{box}{words}\nnext\n".encode())
+    assert found is not None
+    lines = found.decode().split("\n")
+    assert (
+        lines[3]
+        == "AssertionError: parameters of the batch are wrong, that is not equal to what it says: 64 != 4 *"
+    )
+    assert lines[4:] == ["", "8", "next", ""]
