@@ -19,6 +19,8 @@ from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
 """Shapes of a run that is through though no line of known wording says so."""
+_OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
+"""Shapes of a run that has ended in a way that nothing tells."""
 _PEERS: Final = "distributed."
 """Beginning of the ids of what a process says of the others; it says so too once they are through,
 while a launcher's status is of the run itself."""
@@ -93,7 +95,7 @@ def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, S
     if any(gathered.records.values()) or ("lines-count" in known and not _troubles(seen)):
         if _ENDS.intersection(known):
             return "completed"
-        return "unknown" if "trouble-at-end" in known else "running"
+        return "unknown" if known.keys() & _OPEN else "running"
     if _troubles(seen):
         return "unknown"
     is_begun = seen or gathered.facts.facts or "waits-at-start" in known

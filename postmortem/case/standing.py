@@ -58,6 +58,9 @@ class _Situation(NamedTuple):
     """It stands within a traceback that ended nothing."""
 
 
+_FROM_OUTSIDE: Final = "scheduler."
+
+
 class _Standing(NamedTuple):
     """How much a finding's evidence counts, and why less than in full."""
 
@@ -147,7 +150,12 @@ def _was_outlived(it: _Situation) -> bool:
 
 
 def _was_caught(it: _Situation, first: Failure) -> bool:
-    """Say whether it was logged below ERROR before something else failed."""
+    """Say whether it was logged below ERROR before something else failed.
+
+    A signal from outside is no more than a warning to a launcher, and ends the run all the same.
+    """
+    if it.finding.signature.startswith(_FROM_OUTSIDE):
+        return False
     is_another = _place(it.finding) != _place(first)
     return it.finding.level in QUOTED and it.is_fatal and not it.is_behind and is_another
 

@@ -45,6 +45,10 @@ Of logs made blind for their cause, four of five that it names are right.
 """
 _SILENT: Final = 0.4
 """The highest probability of what it does not name."""
+_OF_FIGURES: Final = "performance."
+"""Beginning of causes that figures alone show."""
+_STANDSTILL: Final = "hang."
+"""Beginning of causes that what is no log of a training cannot have."""
 _SURE: Final = 0.9
 """The share of another cause from which on a verdict is disputed."""
 
@@ -77,6 +81,8 @@ def heard(
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
     if ranking.verdict.cause is None and _is_put_forward(again):
+        if _is_echo(again.causes[0], case, opinion):
+            return ranking
         return _put_forward(again, ranking, opinion, case, knowledge)
     is_moved = again.verdict.cause != ranking.verdict.cause
     if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
@@ -171,7 +177,7 @@ def _of_its_own(
     best: str, ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
 ) -> Iterator[tuple[str, Evidence[Said]]]:
     """Put the text's own cause forward, at its odds: before all others only if it is named."""
-    if best not in knowledge.causes or is_absence(best):
+    if best not in knowledge.causes or _is_told_otherwise(best):
         return
     known = next((cause for cause in ranking.causes if cause.id == best), None)
     if known is not None and _is_opposed(known):
@@ -188,6 +194,11 @@ def _of_its_own(
         yield best, _evidence(best, weight, opinion)
 
 
+def _is_told_otherwise(cause: str) -> bool:
+    """Say whether no wording tells of a cause: figures do, or that there is no other one."""
+    return is_absence(cause) or cause.startswith(_OF_FIGURES)
+
+
 def _odds_of_its_own(best: str, ranking: Ranking, opinion: Opinion) -> float:
     if best in opinion.model.own:
         return alone(opinion, best)
@@ -200,6 +211,22 @@ def _is_put_forward(ranking: Ranking) -> bool:
     return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
 
 
+def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
+    """Say whether nothing but a line that tells of another failure speaks for a cause."""
+    carried = opinion.carried_by(best.id)
+    is_shown = any(item.weight > 0 and item.kind != "classifier" for item in best.evidence)
+    return (
+        carried is not None
+        and not is_shown
+        and any(
+            event.finding.role == "consequence"
+            and event.finding.source == carried.source
+            and event.finding.line <= (carried.line or 0) <= event.finding.end_line
+            for event in case.events
+        )
+    )
+
+
 def _put_forward(
     again: Ranking,
     ranking: Ranking,
@@ -208,8 +235,10 @@ def _put_forward(
     knowledge: KnowledgeBase,
 ) -> Ranking:
     """Name the text's own cause where the rules abstain, if that is right often enough."""
-    probability = min(UNPROVED, probable(_odds_of_its_own(again.causes[0].id, ranking, opinion)))
-    if probability < _SPEAKS:
+    best = again.causes[0].id
+    probability = min(UNPROVED, probable(_odds_of_its_own(best, ranking, opinion)))
+    is_of_no_run = case.outcome == "not-a-training-log" and best.startswith(_STANDSTILL)
+    if probability < _SPEAKS or is_of_no_run:
         probability = min(_SILENT, probability)
     causes = _rated(again, probability).causes
     return Ranking(causes, answer(causes, case, knowledge, is_disputed=True))

@@ -172,6 +172,19 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
     ),
     Kind(
+        "told-not-finite",
+        say("a line says that the loss is not finite", "有一行指出 loss 为 NaN/inf"),
+        is_bad=True,
+    ),
+    Kind(
+        "shell-prompt",
+        say(
+            "behind the last record a shell waits for a command: the process has ended",
+            "最后一条记录之后出现 shell 提示符：进程已经结束",
+        ),
+        is_bad=True,
+    ),
+    Kind(
         "traceback-cut",
         say("the log ends in the head of a traceback", "日志在 traceback 的开头处结束"),
         is_bad=True,

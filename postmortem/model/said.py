@@ -8,10 +8,9 @@ where the language of the report is known, and nowhere before.
 """
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_NO_VALUES: Final[Mapping[str, object]] = MappingProxyType({})
+_NO_VALUES: Final[Mapping[str, object]] = {}  # a plain one: an error that says this is pickled
 
 
 class Said(NamedTuple):

@@ -1,11 +1,13 @@
 """What the first loss says: a model that knows nothing gives the logarithm of its vocabulary.
 
 In: the curves of one process and the size of the vocabulary. Out: the shapes `first-loss-high`,
-`first-loss-low`. Not here: the course of the loss (`shapes.course`).
+`first-loss-low`, and `at-chance` of a loss that is still such a logarithm late in the run. Not
+here: the course of the loss (`shapes.course`).
 """
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
@@ -25,6 +27,16 @@ _EARLY: Final = 10
 _EARLY_SHARE: Final = 0.05
 """The same as a share of the first pass over the data."""
 _SMALLEST: Final = 32
+_IMAGENET: Final = 1000
+"""Classes that need not be printed: nothing else makes a loss of 6.908 that does not move."""
+_COUNTED: Final = ("setting.num_classes", "setting.num_labels", "setting.vocab_size")
+_NEAR: Final = 0.003
+"""Share by which a loss that says nothing differs from the logarithm at most."""
+_FEWEST: Final = 3
+_MANY: Final = 1000
+_OBJECTIVE: Final = re.compile(
+    r"(?:^|[_/])(?:loss|err(?:or)?|ce|nll|(?:cross_?)?entropy)$", re.IGNORECASE
+)
 
 
 def first_loss(observed: Observed) -> Iterable[Shape]:
@@ -48,6 +60,36 @@ def first_loss(observed: Observed) -> Iterable[Shape]:
         guess=guess,
     )
     return [observed.curves.shape(name, said, first.line)]
+
+
+def guess(observed: Observed) -> Iterable[Shape]:
+    """Find a loss that is the logarithm of the classes in all records, far into the run."""
+    curves = observed.curves
+    printed = (number(observed.facts.get(name) or "") for name in _COUNTED)
+    counts = {_IMAGENET, *(int(count) for count in printed if count and count >= _SMALLEST)}
+    for name in curves.by_name:
+        points = curves.finite(name) if _OBJECTIVE.search(name) else []
+        if len(points) < _FEWEST or not _is_far(curves, points):
+            continue
+        for classes in sorted(counts):
+            level = math.log(classes)
+            if all(abs(point.value - level) <= _NEAR * level for point in points):
+                said = say(
+                    "{name} is ln({classes}) = {level:.4g} in all {count} records",
+                    "全部 {count} 条记录的 {name} 都等于 ln({classes}) = {level:.4g}",
+                    name=name,
+                    classes=classes,
+                    level=level,
+                    count=len(points),
+                )
+                return [curves.shape("at-chance", said, points[0].line)]
+    return []
+
+
+def _is_far(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether all records are from behind the first epoch or the first thousand steps."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    return points[0].step >= _MANY or bool(epochs and epochs[0] >= 1)
 
 
 def _is_early(curves: Curves, first: Point) -> bool:

@@ -13,7 +13,7 @@ from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
-from postmortem.shapes.ending import SUCCESS
+from postmortem.shapes.ending import PART, SUCCESS
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -27,12 +27,21 @@ _OF_NOTHING: Final = re.compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
 _HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
 _ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
+_PROMPT: Final = re.compile(
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}"
+    r"(?:\[?[\w.-]{1,40}@[\w.-]{1,80}[: ~][^\n]{0,120}[#$%>\]]|PS [A-Z]:\\[^\n>]{0,120}>"
+    r"|[A-Z]:\\[^\n>]{0,120}>|[$#%])\s*$"
+)
 _NOT_FINITE: Final = re.compile(
     r"(?<![\w/.@-])(?P<name>[A-Za-z][\w/.@-]{0,60})"
     r"[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
     r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
     re.IGNORECASE,
 )
+_GRADIENT_AVERAGE: Final = re.compile(
+    r"(?<![A-Za-z])g(?:rad)?_?norm\W{1,6}\d[\d.e+-]{0,20} \((?:nan|inf)\)", re.IGNORECASE
+)
+"""A finite norm with its mean since the start, which one skipped step has spoilt."""
 _FIGURES: Final = re.compile(
     r"loss|acc|err|reward|return|ppl|perplexity|score|grad|entropy|kl|logp|nll|elbo|mse|mae|rmse"
     r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
@@ -125,6 +134,7 @@ def behind_records(observed: Observed) -> Iterator[Shape]:
     for source in observed.last_records:
         lines = [one for one in _lines(observed, source) if (source, one.number) not in known]
         yield from _cut_traceback(observed, source)
+        yield from _prompt(observed, lines)
         yield from _bad(lines)
         yield from _end(lines)
 
@@ -168,6 +178,19 @@ def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
         )
 
 
+def _prompt(observed: Observed, lines: list[_Line]) -> Iterator[Shape]:
+    """Tell of the prompt of a shell at the end, behind a record that is not the last one due."""
+    if not (lines and _PROMPT.match(lines[-1].raw)):
+        return
+    source = lines[-1].source
+    first, text = observed.tails[source]
+    place = observed.last_records[source] - first
+    record = last_draw(text.split("\n")[place]) if place >= 0 else ""
+    parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(record)]
+    if any(now < of for now, of in parts):
+        yield _shape("shell-prompt", lines[-1])
+
+
 def _bad(lines: list[_Line]) -> Iterator[Shape]:
     """Tell of values that are not finite, and of an error that nothing follows."""
     for line in lines:
@@ -179,6 +202,7 @@ def _bad(lines: list[_Line]) -> Iterator[Shape]:
 
 def _is_not_finite(text: str) -> bool:
     """Say whether a line gives such a figure, or tells of such values."""
+    text = _GRADIENT_AVERAGE.sub("", text)
     if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
         return True
     return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)

@@ -29,15 +29,23 @@ _LOW: Final = 0.65
 """A share above which one and the same score may be all that can be had."""
 _STANDS: Final = 0.88
 """Share of its first half to which a loss that learns nothing comes in the second."""
+_MOSTLY: Final = 0.6
+"""Share of the records that show what a figure does."""
 _DIGITS: Final = 4
 """Digits of a printed figure with which its coming again is no matter of rounding."""
 _GONE: Final = 0.15
 """Share of its first value to which what a policy had has come down."""
 _NOTHING: Final = 1e-3
+_CLAMPED: Final = 87.33655
+_HALF_A_DIGIT: Final = 1e-4
+_OF_A_CLASSIFIER: Final = 0.1
+"""Cross entropy below which nine of ten answers are right."""
+_GUESSES: Final = 6.0
+"""Cross entropy of a guess among some hundred classes."""
 _MANY_STEPS: Final = 2000
 _MANY_EPOCHS: Final = 10
 _FALLEN: Final = 0.98
-_LOWEST: Final = 0.005
+_LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
 _ERROR_RATE: Final = re.compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
@@ -57,13 +65,13 @@ _NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCAL
 def stuck(observed: Observed) -> Iterable[Shape]:
     """Find a low score that is one and the same value while the loss does not fall."""
     curves = observed.curves
-    if is_policy(curves) or not _learns_nothing(curves):
+    if is_policy(curves) or not _learns_nothing(curves) or _is_no_classifier(curves):
         return []
     for name in curves.by_name:
         points = curves.points(name) if is_score(name) else []
         values = [point.value for point in points]
         count = _same(values)
-        if count < max(_FEWEST, 0.6 * len(values)) or is_young(curves, points):
+        if count < max(_FEWEST, _MOSTLY * len(values)) or is_young(curves, points):
             continue
         if values[-1] == 0.0 or (0 < values[-1] < _LOW and _digits(values[-1]) >= 1):
             kind = "nothing-moves" if values[-1] == 0.0 else "stuck-score"
@@ -78,21 +86,41 @@ def stuck(observed: Observed) -> Iterable[Shape]:
     return []
 
 
+def _is_no_classifier(curves: Curves) -> bool:
+    """Say whether a loss so small contradicts any low accuracy: it measures something else."""
+    values = [abs(point.value) for point in curves.finite(names.LOSS)]
+    return bool(values) and max(values) < _OF_A_CLASSIFIER
+
+
+def saturated(observed: Observed) -> Iterable[Shape]:
+    """Find a cross entropy of exactly the logarithm of the smallest float: the answer is certain.
+
+    And wrong: that is where Caffe and others clamp a probability of 0.
+    """
+    curves = observed.curves
+    points = curves.finite(names.LOSS)
+    for point in points[1:]:
+        if abs(point.value - _CLAMPED) < _HALF_A_DIGIT:
+            said = say(
+                "loss {value:.6g} = -ln of the smallest float32: a probability of 0",
+                "loss {value:.6g} = 最小 float32 的负对数：概率为 0",
+                value=point.value,
+            )
+            return [curves.shape("collapse", said, point.line)]
+    return []
+
+
 def hopeless(observed: Observed) -> Iterable[Shape]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    if names.LOSS in curves.by_name and _falls(curves):
+    if _is_no_classifier(curves) or (names.LOSS in curves.by_name and _falls(curves)):
         return []
     for name in curves.by_name:
         points = curves.finite(name)
-        if len(points) < _SEVERAL or not _is_late(curves, points):
-            continue
         values = [point.value for point in points]
-        is_wrong = _ERROR_RATE.search(name) and (
-            min(values) >= 90 or 0.9 <= min(values) <= max(values) <= _MOST_RATE
-        )
-        is_low = _ACCURACY.search(name) and 0 <= min(values) <= max(values) < _LOWEST
-        if is_wrong or is_low:
+        if len(points) < _SEVERAL or not (_is_late(curves, points) or _sinks(curves, values)):
+            continue
+        if _is_hopeless(name, values):
             said = say(
                 "{name} {value:.4g} at last, no better in {count} records",
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
@@ -104,41 +132,66 @@ def hopeless(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether records are from far behind the beginning of the run."""
+def _is_hopeless(name: str, values: Sequence[float]) -> bool:
+    """Say whether a figure of this name tells of nothing but wrong answers."""
+    least, most = min(values), max(values)
+    if _ERROR_RATE.search(name):
+        return least >= 90 or 0.9 <= least <= most <= _MOST_RATE
+    return _ACCURACY.search(name) is not None and 0 <= least <= most < _LOWEST
+
+
+def _sinks(curves: Curves, values: Sequence[float]) -> bool:
+    """Say whether many figures get no better behind the first pass over the data."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    return points[0].step >= _MANY_STEPS or bool(epochs and epochs[0] >= _MANY_EPOCHS)
+    return len(values) >= _MANY and values[-1] <= values[0] and bool(epochs and epochs[0] >= 1)
+
+
+def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether records are from far behind the beginning of the run.
+
+    Or end there, beside a training loss that has not fallen meanwhile.
+    """
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    begins = points[0].step >= _MANY_STEPS or bool(epochs and epochs[0] >= _MANY_EPOCHS)
+    has_loss = len(curves.finite(names.LOSS)) >= _SEVERAL
+    return begins or (has_loss and points[-1].step >= _MANY_STEPS / 2)
 
 
 def _falls(curves: Curves) -> bool:
+    """Say whether the loss falls, and is below that of a guess among many at last."""
     values = [point.value for point in curves.finite(names.LOSS)]
-    return len(values) > 1 and values[-1] < _FALLEN * values[0]
+    return len(values) > 1 and values[-1] < min(_FALLEN * values[0], _GUESSES)
 
 
 def equal(observed: Observed) -> Iterable[Shape]:
-    """Find records of which every figure is the same to the last of several digits."""
+    """Find a loss that has not fallen and comes again to the last of several digits.
+
+    In most of the records with other figures, or by itself in all of many.
+    """
     curves = observed.curves
     points = curves.points(names.LOSS)
     values = [point.value for point in points]
-    if len(points) < _SEVERAL or _same(values) < len(points) or _digits(values[0]) < _DIGITS:
+    count = _same(values)
+    if count < max(_SEVERAL, _MOSTLY * len(points)) or _digits(values[-1]) < _DIGITS:
         return []
     beside = [
         one.value
         for name in curves.by_name
         if name not in _NO_METRIC and name != names.LOSS
         for one in curves.finite(name)[:1]
-        if _same([point.value for point in curves.points(name)]) == len(points)
+        if _same([point.value for point in curves.points(name)]) >= count
     ]
-    if not beside or values[0] <= _NOTHING:
+    is_all = count == len(points) >= _FEWEST
+    if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
     said = say(
-        "loss {value:g} and {count} more figures are the same in all {records} records",
-        "全部 {records} 条记录的 loss 都是 {value:g}，另有 {count} 项指标也完全相同",
-        value=values[0],
+        "loss {value:g} and {count} more figures are the same in the last {records} records",
+        "最后 {records} 条记录的 loss 都是 {value:g}，另有 {count} 项指标也完全相同",
+        value=values[-1],
         count=len(beside),
-        records=len(points),
+        records=count,
     )
-    return [curves.shape("nothing-moves", said, points[0].line)]
+    return [curves.shape("nothing-moves", said, points[-count].line)]
 
 
 def of_one_answer(observed: Observed) -> Iterator[Shape]:

@@ -28,7 +28,7 @@ _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
-_PART: Final = re.compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
+PART: Final = re.compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
 _EPOCH_PART: Final = re.compile(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ def last_epoch(observed: Observed) -> Iterator[Shape]:
         epochs = _epochs(observed, source)
         if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
-        others = [one for one in _PART.finditer(line) if one.start("now") != part.start("now")]
+        others = [one for one in PART.finditer(line) if one.start("now") != part.start("now")]
         is_through = all(one["now"] == one["of"] for one in others)
         is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
         if is_through and is_once and _is_last(part, epochs[0]):
@@ -109,7 +109,7 @@ def _are_through(heads: Sequence[re.Match[str]]) -> bool:
 
 def _is_whole(row: str) -> bool:
     """Say whether whatever a record counts is through."""
-    return all(one["now"] == one["of"] for one in _PART.finditer(row))
+    return all(one["now"] == one["of"] for one in PART.finditer(row))
 
 
 def _epochs(observed: Observed, source: int) -> list[float]:

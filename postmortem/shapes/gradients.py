@@ -19,6 +19,7 @@ from postmortem.shapes.shape import Shape
 
 _HUGE: Final = 1e5
 _ABSURD: Final = 1e6
+_NEVER: Final = 1e10
 _FEWEST: Final = 4
 """Finite norms that show what is usual."""
 _AGAIN: Final = 6
@@ -68,11 +69,24 @@ def explosion(observed: Observed) -> Iterable[Shape]:
                 top=blown.value,
             )
             return [curves.shape("grad-explosion", said, blown.line)]
+    elif finite and _is_lost_from_afar(curves, finite):
+        said = say(
+            "grad_norm {top:.3g} before the loss stops being finite",
+            "loss 变为 NaN/inf 之前 grad_norm 达到 {top:.3g}",
+            top=max(point.value for point in finite),
+        )
+        return [curves.shape("grad-explosion", said, finite[0].line)]
     infinite = _infinite_before_loss(curves)
     if infinite is None:
         return []
     said = say("grad_norm {norm}", "grad_norm 为 {norm}", norm=show(infinite))
     return [curves.shape("grad-explosion", said, infinite.line)]
+
+
+def _is_lost_from_afar(curves: Curves, finite: Sequence[Point]) -> bool:
+    """Say whether a loss stops being finite in the first records, behind a norm that was huge."""
+    bad = first_nonfinite(curves.points(names.LOSS))
+    return bad is not None and any(point.value > _HUGE for point in finite if point.line < bad.line)
 
 
 def _lasting(finite: Sequence[Point], usual: float) -> Point | None:
@@ -92,7 +106,8 @@ def _lasting(finite: Sequence[Point], usual: float) -> Point | None:
 def _absurd(finite: Sequence[Point]) -> Point | None:
     """Give the first of several norms that no sound run has."""
     beyond = [point for point in finite if point.value > _ABSURD]
-    return beyond[0] if len(beyond) >= 3 else None
+    is_never = sum(point.value > _NEVER for point in beyond) >= 2
+    return beyond[0] if is_never or len(beyond) >= 3 else None
 
 
 def _grown(finite: Sequence[Point]) -> Point | None:

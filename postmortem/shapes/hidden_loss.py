@@ -18,6 +18,7 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _OF_POLICY: Final = re.compile(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
+_ROUNDING: Final = 1e-15
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
 _IN_A_ROW: Final = 3
@@ -31,7 +32,7 @@ def zeros(observed: Observed) -> list[Shape]:
     """Find a loss printed as 0: a NaN that the Trainer filters out, or labels all masked."""
     curves = observed.curves
     points, norms = curves.points(names.LOSS), curves.by_line(names.GRAD_NORM)
-    found = [point for point in points if point.value == 0.0]
+    found = [point for point in points if _is_zero(point)]
     beside_nan = [
         point for point in found if point.line in norms and not math.isfinite(norms[point.line])
     ]
@@ -42,6 +43,11 @@ def zeros(observed: Observed) -> list[Shape]:
     if not norms and _stays_at_zero(points, found[0]) and _had_more(curves, points, found[0]):
         return [_dropped(curves, points, found[0])]
     return _masked(curves, points, found)
+
+
+def _is_zero(point: Point) -> bool:
+    """Say whether a loss is 0 but for what rounding leaves."""
+    return abs(point.value) < _ROUNDING
 
 
 def _beside_nan(curves: Curves, points: Sequence[Point], bad: Sequence[Point]) -> Shape:
@@ -73,12 +79,12 @@ def _has_gradient(norms: Mapping[int, float]) -> bool:
 
 
 def _stays_at_zero(points: Sequence[Point], zero: Point) -> bool:
-    return all(point.value == 0.0 for point in points[points.index(zero) :])
+    return all(_is_zero(point) for point in points[points.index(zero) :])
 
 
 def _started(points: Sequence[Point]) -> Point | None:
     """Give the first record that is not 0."""
-    return next((point for point in points if point.value != 0.0), None)
+    return next((point for point in points if not _is_zero(point)), None)
 
 
 def _had_more(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
@@ -106,9 +112,7 @@ def _masked(curves: Curves, points: Sequence[Point], found: Sequence[Point]) -> 
     matter.
     """
     longest = max(
-        len(list(run))
-        for is_zero, run in itertools.groupby(points, key=lambda point: point.value == 0.0)
-        if is_zero
+        len(list(run)) for is_zero, run in itertools.groupby(points, key=_is_zero) if is_zero
     )
     is_often = longest >= _IN_A_ROW or len(found) >= _OFTEN * len(points)
     is_short = len(found) < 2 < len(points)

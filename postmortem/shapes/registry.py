@@ -52,6 +52,7 @@ from postmortem.shapes import (
     stacks,
     standstill,
     straggler,
+    told_losses,
     told_reasons,
     torch_build,
     version_pairs,
@@ -94,6 +95,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     scores.guessing,
     degenerate.stuck,
     degenerate.equal,
+    degenerate.saturated,
     degenerate.hopeless,
     degenerate.of_one_answer,
     rank_columns.alone,
@@ -108,6 +110,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     precision.figures,
     device_memory.usage,
     baseline.first_loss,
+    baseline.guess,
 )
 """They look at the curves of one process at a time."""
 OF_THE_JOB: Final[tuple[Detector, ...]] = (
@@ -127,6 +130,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.absent,
     odd_line.before_it,
     told_reasons.reasons,
+    told_losses.told,
     contrasts.deciding,
     odd_one_out.named,
     odd_one_out.silent,

@@ -18,7 +18,7 @@ from postmortem.facts.moments import Moment, between, newest, telling_time
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
 from postmortem.shapes.ending import SUCCESS, last_step
-from postmortem.shapes.heartbeats import beats
+from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.signs_of_life import (
@@ -58,6 +58,10 @@ _LIVES: Final = re.compile(
     r"|(?m:^\s{0,9}(?:[\w-]{1,32}\s+)?\d{1,9}\s[^\n]{0,60}\d\d:\d\d\s+[RSDT][sl<N+]{0,4}\s)"
 )
 """What shows in a dump that the processes were there when it was taken."""
+
+
+_HEADED: Final = 3
+"""Raw line of a watcher's first line that has no more than its own command above it."""
 
 
 class _Still(NamedTuple):
@@ -122,13 +126,18 @@ def _watched(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
     """Find a watcher in the file of a worker that goes on where the worker does not."""
     for worker in workers:
         watch = worker.beats
-        if watch is None or not _is_alone(worker, workers):
+        if watch is None or not _is_alone(worker, workers) or _is_all(observed, worker, watch):
             continue
         since = worker.last.time if worker.last is not None else ""
         passed = max(watch.span, (between(since, watch.last) or 0.0) if since else 0.0)
         if _is_long(observed, worker, passed, watch.times):
             return _Still(passed, worker, worker.source, watch.line)
     return None
+
+
+def _is_all(observed: Observed, worker: Speaker, watch: Beats) -> bool:
+    """Say whether a watcher is all that there is: what it watches is not in the log."""
+    return worker.last is None and watch.line <= _HEADED and len(observed.processes) == 1
 
 
 def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:

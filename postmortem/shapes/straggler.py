@@ -37,7 +37,7 @@ _LIST: Final = re.compile(
     rf"\[(?P<all>{_NUMBER}(?:,? {_NUMBER}){{3,64}})\]"
 )
 _FIELD: Final = re.compile(
-    rf"(?P<name>[A-Za-z][A-Za-z_]{{1,30}})\s?[:=]?\s{{0,3}}(?P<value>{_NUMBER})\s?(?:s|ms|sec)\b"
+    rf"(?<![A-Za-z_])(?P<name>[A-Za-z][A-Za-z_]{{1,30}})\s?[:=]?\s{{0,3}}(?P<value>{_NUMBER})\s?(?:s|ms|sec)\b"
 )
 _OWN_WORK: Final = re.compile(
     r"time|sec|\bms\b|comput|step|iter|fwd|bwd|forward|backward|fw\b|bw\b|gpu|kernel|opt",

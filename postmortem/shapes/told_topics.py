@@ -9,6 +9,7 @@ few. Figures of the training are taken out first, so that what is left is told o
 
 import functools
 import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
@@ -36,7 +37,7 @@ _FIGURE: Final = re.compile(
 _PAIR: Final = re.compile(
     r"(?<![\w.])(?P<name>[A-Za-z_][\w/.@-]{0,40})[\"']?"
     r"(?: (?:is|was|are|became|turned|went|got))?"
-    r"[ \t]{0,6}[:=]?[ \t]{0,6}[\"'(]{0,2}[-+]?(?:nan|inf(?:inity)?)(?![\w-])"
+    r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![\w-])"
     r"|(?:nan|inf|non-?finite|not finite)(?: \w{1,6}){0,2} (?:loss|grad)\w{0,12}"
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
     re.IGNORECASE,
@@ -149,7 +150,7 @@ _TOPICS: Final = (
         r"|\w\.(?:npy|npz|exr|jpe?g|png|wav|flac|parquet|csv|tfrecord|tar|nii|h5|jsonl?)\b"
         r"|数据|样本|输入|特征|图像",
         r"corrupt\w{0,8}|malformed|broken|garbage|zero[- ]length|degenerate|missing values?"
-        rf"|损坏|异常|{_NO_LENGTH}",
+        rf"|\bempty\b|损坏|异常|{_NO_LENGTH}",
         takes_values=True,
     ),
 )
@@ -174,7 +175,17 @@ def topic_of(text: str, behind: int) -> str | None:
 
 def names_bad_figure(text: str) -> bool:
     """Say whether a line gives a figure of the training that is not finite."""
-    return any(_FIGURE.search(match["name"] or "") for match in _PAIR.finditer(text))
+    return any(_FIGURE.search(name) for name in figures_not_finite(text))
+
+
+def figures_not_finite(text: str) -> Iterator[str]:
+    """Yield the names of what a line says is not finite."""
+    return (match["name"] for match in _PAIR.finditer(text) if match["name"])
+
+
+def denies(text: str) -> bool:
+    """Say whether a line denies such values, or only asks, warns and supposes."""
+    return _NO_TELLING.search(text) is not None
 
 
 def _kept(match: re.Match[str]) -> str:

@@ -30,6 +30,10 @@ _MAY_LACK: Final = re.compile(
 _BOUNDED: Final = re.compile(
     r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
 )
+_OVER_EPISODES: Final = re.compile(
+    r"(?:^|[_/])(?:ep(?:isode)?s?_?(?:rew(?:ard)?|len(?:gth)?|return)s?|eplen|eprew)_?mean$",
+    re.IGNORECASE,
+)
 _SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 _MAY_LEAP: Final = re.compile(
     r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
@@ -65,9 +69,11 @@ def others(observed: Observed) -> Iterable[Shape]:
 def _behind_a_figure(curves: Curves, series: Series) -> Point | None:
     """Give the first point that is not finite; none where only the first ones are.
 
-    The mean over episodes is not finite before one has ended.
+    The mean over episodes is not finite before one has ended, or where nobody counts them.
     """
     points = curves.points(series.name)
+    if _OVER_EPISODES.search(series.name) and not curves.finite(series.name):
+        return None
     start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
     return first_nonfinite(points if start is None else points[start:])
 

@@ -48,6 +48,9 @@ EXIT, OTHER = fatal("scheduler.")[0], fatal("environment.")[0]
         pytest.param(
             finding(OTHER, 20, level="WARNING"), FIRST, (0.4, "survived"), id="caught before it"
         ),
+        pytest.param(
+            finding(EXIT, 20, level="WARNING"), FIRST, (1.0, ""), id="a signal is but a warning"
+        ),
         pytest.param(finding(OOM, 50), FIRST, (1.0, ""), id="the failure itself"),
         pytest.param(finding(OTHER, 53), FIRST, (1.0, ""), id="right behind it"),
         pytest.param(

@@ -35,6 +35,24 @@ def test_where_the_rules_abstain_the_model_speaks(tmp_path: Path) -> None:
     assert found.verdict.status in {"hypothesis", "unknown"}
 
 
+def test_a_line_that_tells_of_another_failure_carries_no_opinion(tmp_path: Path) -> None:
+    """What a launcher says of a worker is the same whatever the worker died of."""
+    model = written(tmp_path, {"ChildFailedError": "io.storage", "elastic": "io.storage"})
+    text = (
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "============\ntrain.py FAILED\n------------\nFailures:\n  <NO_OTHER_FAILURES>\n"
+        "------------\nRoot Cause (first observed failure):\n[0]:\n  rank      : 1 (local_rank: 1)\n"
+        "  exitcode  : 1 (pid: 7)\n  error_file: <N/A>\n============\n"
+    )
+    assert judged(tmp_path, text, model).verdict == judged(tmp_path, text, None).verdict
+
+
+def test_figures_alone_show_that_a_run_is_slow(tmp_path: Path) -> None:
+    """No wording puts it forward."""
+    model = written(tmp_path, {"walrus": "performance.slow"})
+    assert judged(tmp_path, UNKNOWN, model).verdict.cause is None
+
+
 def test_what_the_log_proves_is_left_as_it_is(tmp_path: Path) -> None:
     """The model is not even asked."""
     model = written(tmp_path, {"scale": "io.storage", "loss": "io.storage"})

@@ -1,7 +1,10 @@
 """A sentence is worded in both languages; what fills it follows its language."""
 
+import pickle
+
 import pytest
 
+from postmortem.errors import InputError
 from postmortem.model.lines import Where
 from postmortem.model.said import Said, labelled, listed, quote, say
 
@@ -43,3 +46,13 @@ from postmortem.model.said import Said, labelled, listed, quote, say
 def test_a_sentence_in_both_languages(said: Said, en: str, zh: str) -> None:
     """A language that is not known gets English, as text made without asking does."""
     assert (said.text("en"), said.text("zh"), said.text("fr"), str(said)) == (en, zh, en, en)
+
+
+@pytest.mark.parametrize(
+    "said", [say("a pipe", "管道"), say("{count} files", "{count} 个文件", count=2)]
+)
+def test_an_error_that_says_it_passes_between_processes(said: Said) -> None:
+    """With its sentence, in both languages."""
+    again = pickle.loads(pickle.dumps(InputError(said, "run.log")))  # noqa: S301 -- our own
+    assert again.what == said
+    assert str(again) == str(InputError(said, "run.log"))

@@ -62,3 +62,24 @@ def test_a_share_of_the_first_epoch_stands_for_the_step(epoch: float, *, is_earl
     facts.add("setting_vocab_size", "32000", 1, 0, 1)
     found = list(baseline.first_loss(Observed(facts=facts, curves=Curves(series))))
     assert bool(found) == is_early
+
+
+@pytest.mark.parametrize(
+    ("classes", "start", "values", "is_guess"),
+    [
+        pytest.param(None, 78000.0, [6.9063, 6.9073, 6.9073], True, id="a thousand classes"),
+        pytest.param(None, 10.0, [6.9063, 6.9073, 6.9073], False, id="at the start"),
+        pytest.param(None, 5000.0, [6.95, 6.91, 6.88], False, id="it passes by"),
+        pytest.param("100", 5000.0, [4.605, 4.604, 4.606], True, id="as many as are printed"),
+        pytest.param(None, 5000.0, [4.605, 4.604, 4.606], False, id="nobody knows how many"),
+    ],
+)
+def test_a_loss_that_is_a_guess_far_into_the_run(
+    classes: str | None, start: float, values: list[float], *, is_guess: bool
+) -> None:
+    """The logarithm of the classes, in all records."""
+    facts = FactStore()
+    if classes is not None:
+        facts.add("setting_num_classes", classes, 1, 0, 1)
+    found = baseline.guess(Observed(facts=facts, curves=loss(*values, start=start)))
+    assert [shape.id for shape in found] == (["at-chance"] if is_guess else [])

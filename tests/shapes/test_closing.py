@@ -95,3 +95,32 @@ def test_a_word_alone_says_nothing(line: str) -> None:
 def test_an_error_that_something_follows_was_survived() -> None:
     """Only the last line counts."""
     assert told("[E1122 10:11:12.123456 engine.cpp:77] one request failed", "going on") == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "(base) anna@node7:~/run$ ",
+        "[root@node7 run]# ",
+        "PS C:\\run>",
+        "C:\\Users\\anna>",
+        "$",
+    ],
+)
+def test_a_prompt_behind_a_step_that_was_not_the_last(prompt: str) -> None:
+    """The process has ended, and nothing says why; behind the last step it is the end."""
+
+    def ends(record: str) -> list[str]:
+        text = f"{record}\n\n{prompt}\n"
+        observed = Observed(tails={0: (1, text)}, last_records={0: 1})
+        return [shape.id for shape in closing.behind_records(observed)]
+
+    assert ends("step 90/400 loss 0.81") == ["shell-prompt"]
+    assert ends("step 400/400 loss 0.81") == []
+    assert ends("step 90 loss 0.81") == []
+
+
+def test_the_mean_norm_that_one_skipped_step_has_spoilt() -> None:
+    """The norm itself is finite, and so is the loss; a loss whose mean is not has been bad."""
+    assert told("Summary: loss: 6.5 (6.6)  grad_norm: 0.41 (nan)") == []
+    assert told("Summary: loss: 6.5 (nan)  grad_norm: 0.41 (0.40)") == ["nan-in-closing"]

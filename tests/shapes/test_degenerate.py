@@ -27,6 +27,31 @@ FALLS = [2.1, 1.7, 1.4, 1.1, 0.9, 0.7, 0.6, 0.5, 0.45, 0.4]
             id="all records are the same",
         ),
         pytest.param(
+            {"loss": [5.7178, 5.7257, 5.7257, 5.7257], "acc": [0.6446, 0.6448, 0.6448, 0.6448]},
+            "nothing-moves",
+            id="all records but the first are the same",
+        ),
+        pytest.param(
+            {"loss": [27.8, 33.7, 16.5, 9.6, 8.2, 6.98], "acc": [0.0, 0.0, 0.0, 0.0, 0.005, 0.005]},
+            "nothing-moves",
+            id="no answer is right, and the loss comes down to that of a guess",
+        ),
+        pytest.param(
+            {"loss": [21.4058, 87.3365], "acc": [0.75, 0.0]},
+            "collapse",
+            id="a probability of 0 for what is right",
+        ),
+        pytest.param(
+            {"loss": [10.3735] * 7},
+            "nothing-moves",
+            id="a loss of many digits that is one and the same",
+        ),
+        pytest.param(
+            {"epoch": [2.0] * 10, "accuracy": [0.0012, 0.0011, 0.0012, *[0.0011] * 7]},
+            "nothing-moves",
+            id="one in a thousand answers is right, in the third epoch as well",
+        ),
+        pytest.param(
             {"loss": FALLS, "accuracy": [0.97] * 10, "precision": [0.1, *[0.0] * 9],
              "recall": [0.2, *[0.0] * 9]},
             "collapse",
@@ -63,6 +88,20 @@ def test_what_does_not_learn_is_found(series: Mapping[str, Sequence[float]], has
         pytest.param({"loss": FALLS, "val_acc": [0.5] * 10}, id="the loss falls: it comes later"),
         pytest.param({"loss": FLAT, "val_acc": [0.97] * 10}, id="as good as it gets"),
         pytest.param({"loss": FALLS, "acc": [0.0] * 10}, id="a regression with an accuracy"),
+        pytest.param(
+            {"loss": [0.0201, 0.0192, 0.0198, 0.0174, 0.0185, 0.0179, 0.0213], "acc": [0.0056] * 7},
+            id="a regression with an accuracy, near its floor",
+        ),
+        pytest.param(
+            {"loss": [2.3012, 0.9121, 0.4513, 0.4513, 0.4513, 0.4513],
+             "acc": [0.3, 0.7, 0.9123, 0.9123, 0.9123, 0.9123]},
+            id="it has learnt before it stands still",
+        ),
+        pytest.param({"loss": [2.31] * 9}, id="a mean of few digits"),
+        pytest.param(
+            {"epoch": [2.0] * 10, "accuracy": [0.001 + 0.0001 * n for n in range(10)]},
+            id="few answers are right, and more and more",
+        ),
         pytest.param({"loss": [0.0265] * 2, "acc": [0.99] * 2}, id="two records only"),
         pytest.param(
             {"loss": FALLS, "precision": [0.0, 0.0, *[0.4] * 8], "recall": [0.0, *[0.3] * 9],
@@ -99,3 +138,18 @@ def test_what_may_be_sound_is_left(series: Mapping[str, Sequence[float]]) -> Non
 def test_the_end_of_float16(losses: Sequence[float], *, is_there: bool) -> None:
     """A loss that is infinite from just below 65504 on, and was never small."""
     assert ("inf-at-half-range" in found({"loss": losses})) == is_there
+
+
+@pytest.mark.parametrize(
+    ("first", "losses", "is_there"),
+    [
+        pytest.param(400.0, [5.06, 5.1, 5.12], True, id="by step 1200, and the loss stays"),
+        pytest.param(20.0, [5.06, 5.1, 5.12], False, id="too early to expect anything"),
+        pytest.param(400.0, [5.06, 4.1, 3.12], False, id="the loss falls: words come later"),
+    ],
+)
+def test_every_word_is_wrong(first: float, losses: list[float], *, is_there: bool) -> None:
+    """A thousand steps are enough beside a loss that has not fallen."""
+    steps = [first, 2 * first, 3 * first]
+    shapes = found({"loss": losses, "Wer": [1.0] * 3}, steps=steps)
+    assert ("nothing-moves" in shapes) == is_there

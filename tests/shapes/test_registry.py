@@ -380,6 +380,18 @@ BAD = {
             id="an infinite norm",
         ),
         pytest.param(
+            {"loss": falling(5), "grad_norm": [3.8e12, 4.1e10, 0.9, 250.0, 0.1]},
+            {"grad-explosion"},
+            set(),
+            id="norms that no sound run has, whatever came of it",
+        ),
+        pytest.param(
+            {"loss": [2049.9, 626.2, 738.4, NAN, NAN], "grad_norm": [2e5, 638.0, 635.0, NAN, NAN]},
+            {"grad-explosion"},
+            set(),
+            id="a huge norm, and soon no loss any more",
+        ),
+        pytest.param(
             {"loss": falling(40), "grad_norm": [1.0] * 20 + [150.0] + [1.0] * 19},
             set(),
             {"grad-explosion"},

@@ -158,3 +158,12 @@ def test_the_process_elsewhere_is_named(tmp_path: Path) -> None:
     first = of(tmp_path, {"train.log": STEPS, **dumps}).first_failure
     assert first is not None
     assert first.where.rank == 2
+
+
+def test_a_watcher_alone_tells_of_no_run(tmp_path: Path) -> None:
+    """What it watches is not in the log."""
+    rows = [
+        f"| N/A   4{n}C    P0    72W / 300W |   5484MiB / 16130MiB |      {n}% |" for n in range(9)
+    ]
+    alone = of(tmp_path, {"run.log": "\n".join(["nvidia-smi -l 1 | grep MiB", *rows])})
+    assert alone.outcome != "stalled"

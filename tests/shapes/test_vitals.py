@@ -187,6 +187,10 @@ def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], 
             },
             id="the rate has decayed to 0",
         ),
+        pytest.param(
+            {"value_loss": [60.0, 63.7, 58.1], "ep_rewmean": [NAN] * 3, "eplenmean": [NAN] * 3},
+            id="nobody counts the episodes",
+        ),
     ],
 )
 def test_a_sound_run_may_print_this(series: Mapping[str, Sequence[float | None]]) -> None:

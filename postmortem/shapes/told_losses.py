@@ -1,0 +1,51 @@
+"""A loss that a line calls not finite, in whatever words, where no reader took it for a record.
+
+In: both ends of each source. Out: the shape `told-not-finite`. Not here: records
+(`shapes.nonfinite`), what stands behind the last record (`shapes.closing`), why values are not
+finite (`shapes.told_reasons`).
+
+Any such line ends health. Gradients do not count: under a loss scale they are not finite now and
+then, and the step is skipped.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, quote
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.told_lines import lines_told
+from postmortem.shapes.told_topics import denies, figures_not_finite
+
+_MOST_TEXT: Final = 200
+_LOSS: Final = re.compile(r"loss|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
+_PACE: Final = re.compile(r"\d ?(?:it/s|s/it)[,\]]")
+"""The pace of a bar: whatever is named behind it is a figure of the training."""
+_NOT_OF_TRAINING: Final = re.compile(
+    r"scal|best|lowest|min(?!i)|initial|previous|early|patience|improv|thresh", re.IGNORECASE
+)
+"""A loss scale; a bound, which is infinite before anything is measured."""
+
+
+def told(observed: Observed) -> Iterator[Shape]:
+    """Find the first line that calls a loss not finite, if no curve and no rule tells of one."""
+    if any("loss" in one.name and one.first_nonfinite for one in observed.series):
+        return
+    known = {
+        (finding.source, number)
+        for finding, _ in observed.findings
+        for number in range(finding.line, finding.end_line + 1)
+    }
+    for source, number, text in lines_told(observed):
+        if (source, number) not in known and _calls_loss_not_finite(text):
+            yield Shape("told-not-finite", quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+            return
+
+
+def _calls_loss_not_finite(text: str) -> bool:
+    if _NOT_OF_TRAINING.search(text) or denies(text):
+        return False
+    is_of_bar = _PACE.search(text) is not None
+    return any(is_of_bar or _LOSS.search(name) for name in figures_not_finite(text))
