@@ -58,7 +58,7 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
 
 
 def schema_text(name: str = "report") -> str:
-    """Give the JSON Schema of the report, of an evaluation or of a triage."""
+    """Give the JSON Schema of the report, of an evaluation, of a triage or of a notice."""
     return (Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8")
 
 

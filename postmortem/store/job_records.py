@@ -3,7 +3,7 @@
 In: rows, digests, keys. Out: rows. Not here: finding jobs, reading them, what an analysis says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from itertools import islice
 from typing import Any, Final
@@ -80,8 +80,8 @@ class JobRecords:
     def of_triage(self, triage: int) -> Iterator[JobRow]:
         """Yield the jobs of a triage by identity, in the order of code points, page by page."""
         wanted = (
-            select(*_COLUMNS)
-            .select_from(_JOINED)
+            select(*JOB_COLUMNS)
+            .select_from(JOINED)
             .where(JUDGINGS.c.triage == triage, JOBS.c.identity > bindparam("last"))
             .order_by(JOBS.c.identity)
             .limit(CHUNK)
@@ -90,9 +90,7 @@ class JobRecords:
         while True:
             with self._database.reading() as connection:
                 page = connection.execute(wanted, {"last": last}).all()
-            for row in page:
-                identity, title, files, *rest = row
-                yield JobRow(identity, title, tuple(FileRow(*file) for file in files), *rest)
+            yield from map(job_row, page)
             if len(page) < CHUNK:
                 return
             last = page[-1].identity
@@ -133,10 +131,10 @@ class JobRecords:
                 connection.execute(statement, some)
 
 
-_JOINED: Final = JUDGINGS.join(JOBS, JUDGINGS.c.job == JOBS.c.number).outerjoin(
+JOINED: Final = JUDGINGS.join(JOBS, JUDGINGS.c.job == JOBS.c.number).outerjoin(
     ANALYSES, (ANALYSES.c.key == JUDGINGS.c.key) & (JUDGINGS.c.state == WAITING)
 )
-_COLUMNS: Final = (
+JOB_COLUMNS: Final = (
     JOBS.c.identity,
     JOBS.c.title,
     JOBS.c.files,
@@ -150,6 +148,13 @@ _COLUMNS: Final = (
     JOBS.c.first_triage,
     JOBS.c.last_triage,
 )
+"""What a `JobRow` is made of."""
+
+
+def job_row(row: Sequence[Any]) -> JobRow:
+    """Make a job of a row of `JOB_COLUMNS`."""
+    identity, title, files, *rest = row
+    return JobRow(identity, title, tuple(FileRow(*file) for file in files), *rest)
 
 
 def _judging(triage: int) -> Any:

@@ -8,8 +8,11 @@ from types import TracebackType
 
 from postmortem.store.allocation_records import AllocationRecords
 from postmortem.store.analysis_records import AnalysisRecords
+from postmortem.store.answer_records import AnswerRecords
 from postmortem.store.databases import Database
+from postmortem.store.delivery_records import DeliveryRecords
 from postmortem.store.group_records import GroupRecords
+from postmortem.store.job_listing import JobListing
 from postmortem.store.job_records import JobRecords
 from postmortem.store.migrating import migrate
 from postmortem.store.store_address import url_of
@@ -27,9 +30,12 @@ class Store:
         self._database = database
         self.triages = TriageRecords(database)
         self.jobs = JobRecords(database)
+        self.listing = JobListing(database)
         self.analyses = AnalysisRecords(database)
         self.groups = GroupRecords(database)
         self.allocations = AllocationRecords(database)
+        self.deliveries = DeliveryRecords(database)
+        self.answers = AnswerRecords(database)
 
     @property
     def name(self) -> str:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Table,
+    UniqueConstraint,
 )
 
 from postmortem.store.column_types import AnyText, PlainJson
@@ -137,3 +138,46 @@ ALLOCATIONS: Final = Table(
     Column("attempt", Integer, primary_key=True, autoincrement=False),
     Column("facts", PlainJson, nullable=False),
 )
+
+DELIVERIES: Final = Table(
+    f"{PREFIX}deliveries",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    _text("tracker"),
+    _text("delivery"),
+    _text("project"),
+    _text("kind"),
+    _text("name"),
+    _text("ask"),
+    _text("about"),
+    _text("comment"),
+    _text("asker"),
+    _text("asker_name"),
+    _text("run"),
+    _text("state", WAITING),
+    _text("reason"),
+    Column("received", Float, nullable=False),
+    UniqueConstraint("tracker", "delivery"),
+)
+"""One row a delivery of a tracker's webhook that asks for something; never its text."""
+Index(None, DELIVERIES.c.state, DELIVERIES.c.number)
+Index(None, DELIVERIES.c.tracker, DELIVERIES.c.project, DELIVERIES.c.kind, DELIVERIES.c.name)
+
+ANSWERS: Final = Table(
+    f"{PREFIX}answers",
+    METADATA,
+    Column("tracker", AnyText, primary_key=True),
+    Column("project", AnyText, primary_key=True),
+    Column("kind", AnyText, primary_key=True),
+    Column("name", AnyText, primary_key=True),
+    _text("comment"),
+    _text("run"),
+    Column("labels", PlainJson, nullable=False, server_default="[]"),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("not_before", Float, nullable=False, server_default="0"),
+    _text("owner"),
+    _text("claim"),
+    Column("lease_until", Float, nullable=False, server_default="0"),
+)
+"""One row a place that was asked about: what stands there by now, and who is at it."""
+Index(None, ANSWERS.c.owner)

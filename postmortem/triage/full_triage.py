@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,14 +23,14 @@ from postmortem.triage.outputs import json_lines, table
 from postmortem.triage.overview import JudgedTriage, brought_together, overview_of, result_rows
 from postmortem.triage.report_pages import written_pages
 from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.earlier_allocations import remember
 from postmortem.triage.scheduler.scheduler_file import allocations_in
 from postmortem.triage.search.finding import JobsFound, found_jobs_in
 from postmortem.triage.shards import part_of
+from postmortem.triage.stored_triage import ALIKE
 from postmortem.triage.workers.tasks import Engine, JobSettings
 
 PAGE: Final = "index.html"
-_SAME: Final = ("places",)
-"""Options in which two triages must be alike, or nothing has come or gone."""
 _CELLS: Final = (
     "job",
     "title",
@@ -72,6 +73,8 @@ class Wish:
     """(which, of how many), counted from 1."""
     scheduler: Path | None = None
     """The scheduler's file."""
+    zone: tzinfo | None = None
+    """Of its times without one; None: this machine's."""
     reports: str = "groups"
     """groups | all | none"""
     seconds: float = 300.0
@@ -102,27 +105,20 @@ def triage(wish: Wish, tell: Told) -> TriageDone:
         InputError: no job is there, or the store or the scheduler's file cannot be used.
         MissingExtra: an optional package is needed.
     """
-    allocations, notes = _allocations(wish.scheduler)
+    allocations, notes = _allocations(wish.scheduler, wish.zone)
     tell("finding", 0, 0, 0, 0)
     found = found_jobs_in(wish.places)
     jobs = part_of(found.jobs, wish.shard)
     if not found.jobs:
         raise _no_job(wish, found)
-    settings = JobSettings(wish.patterns, wish.model, wish.memory)
-    machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
-    judging = Judging(
-        machine.knowledge,
-        model_for(wish.model),
-        wish.seconds,
-        int(wish.largest * 2**30),
-        wish.is_retried,
-    )
-    with open_store(wish.store) as store, closing(_engine(wish, settings)) as engine:
-        number = store.triages.begin(_options(wish), time.time())
+    judging = _judging(wish)
+    with open_store(wish.store) as store, closing(_engine(wish)) as engine:
+        number = store.triages.begin(_options(wish, found, judging), time.time())
+        remember(store.allocations, allocations)
         judge_all(number, jobs, store, engine, judging, tell)
         if wish.shard is not None:
             return TriageDone(None, (*notes, _part_told(wish.shard, len(jobs))))
-        together = brought_together(store, number, allocations, _SAME)
+        together = brought_together(store, number, allocations, ALIKE)
         links = written_pages(together, jobs, store, engine, wish, tell)
         store.triages.finish(number, time.time())
     tool = {
@@ -137,17 +133,36 @@ def triage(wish: Wish, tell: Told) -> TriageDone:
     )
 
 
-def _options(wish: Wish) -> dict[str, str]:
+def _judging(wish: Wish) -> Judging:
+    machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
+    return Judging(
+        machine.knowledge,
+        model_for(wish.model),
+        wish.seconds,
+        int(wish.largest * 2**30),
+        wish.is_retried,
+    )
+
+
+def _options(wish: Wish, found: JobsFound, judging: Judging) -> dict[str, str]:
+    """Give what is kept of a triage beside its jobs, by the names of `stored_triage`."""
     part = "" if wish.shard is None else "/".join(map(str, wish.shard))
-    return {"places": "\n".join(sorted(wish.places)), "shard": part}
+    return {
+        "places": "\n".join(sorted(wish.places)),
+        "shard": part,
+        "left_out": str(len(found.left_out)),
+        "knowledge_base": judging.knowledge.version,
+        "classifier": judging.model.digest if judging.model is not None else "",
+    }
 
 
-def _engine(wish: Wish, settings: JobSettings) -> Engine:
+def _engine(wish: Wish) -> Engine:
     """Start whoever does the work.
 
     Raises:
         MissingExtra: what it stands on is not installed.
     """
+    settings = JobSettings(wish.patterns, wish.model, wish.memory)
     if wish.engine == "local":
         from postmortem.triage.workers.pool import ProcessEngine  # noqa: PLC0415 -- one of two
 
@@ -161,10 +176,12 @@ def _engine(wish: Wish, settings: JobSettings) -> Engine:
     return RayEngine(wish.workers, settings, wish.address)
 
 
-def _allocations(path: Path | None) -> tuple[tuple[Allocation, ...], tuple[Said, ...]]:
+def _allocations(
+    path: Path | None, zone: tzinfo | None
+) -> tuple[tuple[Allocation, ...], tuple[Said, ...]]:
     if path is None:
         return (), ()
-    records = allocations_in(path)
+    records = allocations_in(path, zone=zone)
     if not records.bad:
         return records.allocations, ()
     first = records.bad[0]

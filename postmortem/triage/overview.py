@@ -8,7 +8,7 @@ Everything is made from sorted rows, so the order in which jobs were judged does
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from postmortem.errors import UsageError
@@ -21,6 +21,7 @@ from postmortem.triage.alike.job_groups import VERSION, JobGroup, groups_of
 from postmortem.triage.found_jobs import JUDGED
 from postmortem.triage.plain_figures import rounded, texts
 from postmortem.triage.scheduler.allocations import Allocation
+from postmortem.triage.scheduler.earlier_allocations import remembered
 from postmortem.triage.scheduler.joining import Joined, joined
 from postmortem.triage.scheduler.judged_jobs import HEALTHY, JudgedJob
 from postmortem.triage.scheduler.lost_hours import iso, summed
@@ -91,14 +92,24 @@ def brought_together(
     Args:
         store: open.
         triage: its number, all its jobs done.
-        allocations: what the scheduler says.
+        allocations: what the scheduler says now; what it said earlier is remembered.
         same: options in which an earlier triage must be alike to be compared with.
     """
+    found = as_stored(store, triage, allocations, same)
+    keys = [row.key for row in found.jobs.values()]
+    counted = Counter(found.of_key[key] for key in keys if key in found.of_key)
+    groups = [_kept(group, counted[group.id]) for group in found.groups.values()]
+    store.groups.note(triage, groups)
+    return found
+
+
+def as_stored(
+    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
+) -> JudgedTriage:
+    """Read a triage from the store, and change nothing there."""
     jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
     summaries = {one.key: one for one in store.analyses.of_triage(triage)}
     of_key, groups = groups_of(summaries.values(), store.groups.known())
-    counted = Counter(of_key[row.key] for row in jobs.values() if row.key in of_key)
-    store.groups.note(triage, [_kept(group, counted[group.id]) for group in groups.values()])
     before = store.triages.earlier(triage, same)
     row = store.triages.row(before) if before is not None else None
     earlier = (
@@ -107,12 +118,25 @@ def brought_together(
     return JudgedTriage(
         jobs,
         summaries,
-        joined([_judged(row, summaries.get(row.key)) for row in jobs.values()], allocations),
+        _scheduled(
+            store, [_judged(row, summaries.get(row.key)) for row in jobs.values()], allocations
+        ),
         of_key,
         groups,
         earlier,
         row.finished if row is not None else None,
     )
+
+
+def _scheduled(
+    store: Store, jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
+) -> Joined:
+    """Join jobs with what the scheduler says now, and has said."""
+    earlier = list(remembered(store.allocations, allocations, jobs))
+    found = joined(jobs, [*allocations, *earlier])
+    known = {id(one) for one in earlier}
+    others = tuple(one for one in found.without_job if id(one) not in known)
+    return replace(found, without_job=others)
 
 
 def overview_of(
@@ -297,7 +321,7 @@ def _group(
         "title": title,
         "template": redactor.text(group.template),
         "jobs": len(jobs),
-        "gpu_hours": rounded(summed(job.gpu_hours for job in jobs).hours),
+        "gpu_hours": rounded(summed(job.gpu_hours for job in jobs if job.has_failed).hours),
         "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
         "nodes": len({node for job in jobs for node in job.nodes}),
         "users": len({job.user for job in jobs if job.user}),

@@ -187,6 +187,35 @@ def test_a_second_triage_judges_what_is_new(jobs: Path, triaged: Triaged, tmp_pa
     assert new_groups == {fresh["group"]} - groups
 
 
+def test_what_the_scheduler_said_is_remembered(
+    jobs: Path, triaged: Triaged, tmp_path: Path
+) -> None:
+    """Its file reaches back to some jobs only; of the others it has told before."""
+    store = f"sqlite:///{tmp_path / 'kept.sqlite'}"
+    header = "job,user,gpus,start,end,state"
+    first, second = tmp_path / "monday.csv", tmp_path / "tuesday.csv"
+    times = "2026-01-05T10:00:00,2026-01-05T12:00:00"
+    first.write_text(
+        f"{header}\n1000,anna,4,{times},FAILED\n1001,ben,2,{times},FAILED\n77,eve,9,{times},FAILED\n",
+        encoding="utf-8",
+    )
+    second.write_text(f"{header}\n1001,ben,8,{times},FAILED\n", encoding="utf-8")
+    hours = []
+    for place, options in enumerate(
+        (["--jobs", str(first), "--zone", "Asia/Shanghai"], ["--jobs", str(second)], [])
+    ):
+        out = tmp_path / str(place)
+        rows = triaged(jobs, out, "--store", store, "--reports", "none", *options)
+        told = {row["job"]: row for row in rows}
+        hours.append([told[job]["gpu_hours"] for job in ("1000.1", "1001.1", "1002.1")])
+        value = json.loads((out / "overview.json").read_text(encoding="utf-8"))
+        assert value["totals"]["lost_gpu_hours"] == sum(filter(None, hours[-1]))
+        lost = [one["gpu_hours"] for one in value["groups"] if one["gpu_hours"]]
+        assert sum(lost) == sum(filter(None, hours[-1]))
+    assert hours == [[8.0, 4.0, None], [8.0, 16.0, None], [8.0, 16.0, None]]
+    assert told["1000.1"]["end"] == "2026-01-05T04:00:00Z"
+
+
 def test_what_cannot_be_asked_is_said(triaged: Triaged, tmp_path: Path) -> None:
     """No job, a part that is none, a store that is none: one line, exit status 2."""
     (tmp_path / "empty").mkdir()
@@ -194,6 +223,7 @@ def test_what_cannot_be_asked_is_said(triaged: Triaged, tmp_path: Path) -> None:
     triaged(tmp_path / "absent", tmp_path / "out", status=2)
     triaged(tmp_path, tmp_path / "out", "--shard", "3/2", status=2)
     triaged(tmp_path, tmp_path / "out", "--store", "mysql://x/y", status=2)
+    triaged(tmp_path, tmp_path / "out", "--zone", "Mars/Olympus", status=2)
 
 
 def _bytes(out: Path) -> tuple[bytes, bytes]:

@@ -20,6 +20,8 @@ from postmortem.report.words import Words
 from postmortem.report.words.job_table_words import JOB_TABLE
 from postmortem.report.words.triage_words import TRIAGE
 
+ADDED: Final = Addition(("triage.css",), ("triage.js",))
+"""What these pages have beside what all pages have."""
 _AT_ONCE: Final = 15
 """Rows of a section that are there unfolded."""
 
@@ -32,9 +34,7 @@ def render_triage(value: Mapping[str, Any], *, language: str = "en") -> str:
     """
     languages = [language, *(other for other in LANGUAGES if other != language)]
     rows = job_rows(value)
-    added = Addition(
-        ("triage.css",), ("triage.js",), {"triage-data": table_data(value, rows)} if rows else {}
-    )
+    added = ADDED._replace(values={"triage-data": table_data(value, rows)} if rows else {})
     return page_of([_article(value, rows, one) for one in languages], [], added)
 
 

@@ -6,10 +6,8 @@ In: settings and one job, or a stored analysis. Out: `TaskOutcome`. Not here: wh
 
 import functools
 import gc
-import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import zstandard
 
 from postmortem.errors import PostmortemError
 from postmortem.host.files import replace
-from postmortem.host.worker_process import limit_memory
+from postmortem.host.worker_process import limit_memory, working_in
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import as_said
 from postmortem.pipeline import analyze, prepare
@@ -58,7 +56,7 @@ def unpacked(packed: bytes) -> Analysis:
 
 
 def _row(settings: JobSettings, job: FoundJob, key: str) -> Any:
-    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, _within(folder):
+    with tempfile.TemporaryDirectory(prefix="postmortem-") as folder, working_in(folder):
         sources = laid_out(job, Path(folder))
         analysis = analyze(sources, patterns=settings.patterns, model=settings.model)
     if not any(source.lines for source in analysis.sources):
@@ -97,14 +95,3 @@ def _get_ready(settings: JobSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     prepare(settings.patterns, settings.model)
     limit_memory(settings.memory)
-
-
-@contextmanager
-def _within(folder: str) -> Iterator[None]:
-    """Work in a folder, so that neutral names lead to the files of the job."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from postmortem.host.lease_owners import is_gone, own_name
 from postmortem.store.analysis_records import AnalysisRecords
-from postmortem.triage.workers.lease_owners import is_gone, own_name
 
 _LEASE: Final = 180.0
 """Seconds: of a process that died on another machine nothing is expected after that."""

@@ -7,16 +7,16 @@ of the standard library breaks as a whole, and cannot end a task.
 """
 
 import concurrent.futures
-import multiprocessing
 from collections.abc import Iterator
 from typing import Any
 
 from postmortem.errors import MissingExtra
-from postmortem.host.worker_process import end_with_parent
 from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome, Work, crashed, timed_out
 
 try:
-    from pebble import ProcessExpired, ProcessPool
+    from pebble import ProcessExpired
+
+    from postmortem.host.work_pool import new_processes
 except ImportError as error:
     raise MissingExtra(
         "triage needs pebble", "", "pip install 'train-postmortem[triage]'"
@@ -33,12 +33,7 @@ class ProcessEngine:
         """Start the pool; its processes load the rules when their first task comes."""
         self.workers = workers
         self._settings = settings
-        # Started anew, not forked: a fork of a process with threads may stand still.
-        self._pool = ProcessPool(
-            max_workers=workers,
-            initializer=end_with_parent,
-            context=multiprocessing.get_context("spawn"),
-        )
+        self._pool = new_processes(workers)
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks, a few more in flight than there are workers."""
