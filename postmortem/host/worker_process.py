@@ -1,13 +1,15 @@
 """What a process does that works for another: end with it, and hold no more memory than it may.
 
-In: nothing, or a limit. Out: nothing. Not here: the work, who starts the process.
+In: nothing, a limit, a folder. Out: nothing. Not here: the work, who starts the process.
 """
 
 import multiprocessing
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Final
 
 _MIB: Final = 2**20
@@ -34,3 +36,14 @@ def limit_memory(mebibytes: int) -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * _MIB, most))
+
+
+@contextmanager
+def working_in(folder: str | Path) -> Iterator[None]:
+    """Work in a folder, so that short names lead to the files in it."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -383,7 +383,8 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from postmortem import cli
     from postmortem.errors import MissingExtra
 
-    for name in [one for one in sys.modules if one.startswith("postmortem.assistant")]:
+    needing = ("postmortem.assistant", "postmortem.host.work_pool")
+    for name in [one for one in sys.modules if one.startswith(needing)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pebble", None)
     with pytest.raises(MissingExtra, match=re.escape("train-postmortem[mcp]")):
