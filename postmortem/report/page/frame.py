@@ -43,8 +43,7 @@ def page_of(
     added: Addition = Addition(),  # noqa: B008 -- a frozen value
 ) -> str:
     """Put articles into a page that opens in the language of the first."""
-    style = _own(*_STYLES, *added.styles)
-    script = _own("page.js", *(_CHART_SCRIPTS if charts else ()), *added.scripts)
+    style, script = _style(added), _script(added, has_charts=bool(charts))
     return (
         templates()
         .get_template("report.html.j2")
@@ -52,14 +51,30 @@ def page_of(
             articles=articles,
             values=({"chart-data": chart_data.data(charts)} if charts else {}) | dict(added.values),
             style=Markup(style),  # noqa: S704 -- our own files
-            style_hash=_hash("\n" + style),
+            style_hash=hash_of("\n" + style),
             script=Markup(script),  # noqa: S704 -- our own files
-            script_hash=_hash(script),
+            script_hash=hash_of(script),
         )
     )
 
 
-def _own(*names: str) -> str:
+def own_hashes(
+    added: Addition = Addition(),  # noqa: B008 -- a frozen value
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name the styles and the scripts that pages with this addition may have."""
+    scripts = (_script(added, has_charts=has_charts) for has_charts in (False, True))
+    return (hash_of("\n" + _style(added)),), tuple(map(hash_of, scripts))
+
+
+def _style(added: Addition) -> str:
+    return own_text(*_STYLES, *added.styles)
+
+
+def _script(added: Addition, *, has_charts: bool) -> str:
+    return own_text("page.js", *(_CHART_SCRIPTS if has_charts else ()), *added.scripts)
+
+
+def own_text(*names: str) -> str:
     """Join files of ours; a licence becomes a comment."""
     texts = [
         (folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names
@@ -70,7 +85,7 @@ def _own(*names: str) -> str:
     )
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
     """Name a script or style as a content-security policy does."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 

@@ -1,0 +1,109 @@
+"""The pages of the service beside its reports: for pasting a log, a list of triages, signing in.
+
+In: what is shown. Out: HTML in both languages, and the hashes of its style and script. Not here:
+answering requests (`service`), the reports themselves.
+"""
+
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from postmortem.model.said import Said
+from postmortem.model.visible import safe
+from postmortem.names import LANGUAGES
+from postmortem.report.page.frame import TAGS, hash_of, own_text, templates
+from postmortem.report.plain import one_line
+from postmortem.report.words import Words
+from postmortem.report.words.service_words import SERVICE
+
+_STYLES: Final = ("style.css", "service.css")
+_SCRIPT: Final = "service.js"
+_LONGEST: Final = 1000
+
+
+def render_paste(*, language: str, most: float, needs_token: bool, has_store: bool) -> str:
+    """Write the page that a log is pasted into.
+
+    Args:
+        language: in which it opens.
+        most: MiB that the service takes.
+        needs_token: whether it is asked for from the beginning.
+        has_store: whether there are triages to go to.
+    """
+    return _page(
+        language, "paste", "head", most=f"{most:g}", needs_token=needs_token, has_store=has_store
+    )
+
+
+def render_list(
+    rows: Sequence[Mapping[str, Any]], *, language: str, older: int | None, is_signed_in: bool
+) -> str:
+    """Write the list of triages, and where it goes on."""
+    return _page(language, "list", "triages", rows=rows, older=older, is_signed_in=is_signed_in)
+
+
+def render_sign_in(*, language: str, to: str, is_wrong: bool) -> str:
+    """Write the page that asks for a token, and where it leads."""
+    return _page(language, "sign-in", "sign-in", to=to, is_wrong=is_wrong)
+
+
+def render_refusal(status: int, what: Said, mend: Said, *, language: str) -> str:
+    """Write why a page is not there."""
+    key = f"error.{status}"
+    texts = {
+        one: {
+            "what": one_line(what.text(one), _LONGEST),
+            "mend": one_line(mend.text(one), _LONGEST),
+        }
+        for one in LANGUAGES
+    }
+    return _page(language, "refusal", key if key in SERVICE["en"] else "title", texts=texts)
+
+
+@functools.cache
+def service_hashes() -> tuple[str, str]:
+    """Name the style and the script of these pages, as a content-security policy does."""
+    return hash_of("\n" + own_text(*_STYLES)), hash_of(own_text(_SCRIPT))
+
+
+def _page(language: str, part: str, heading: str, **values: Any) -> str:
+    texts: Mapping[str, Mapping[str, str]] = values.pop("texts", {})
+    ordered = [language, *(other for other in LANGUAGES if other != language)]
+    return (
+        templates()
+        .get_template("service.html.j2")
+        .render(
+            languages=[
+                {
+                    "language": one,
+                    "lang": TAGS[one],
+                    "told": {**SERVICE[one], "title": _title(one, heading)},
+                    "say": Words(one),
+                    **texts.get(one, {}),
+                }
+                for one in ordered
+            ],
+            part=part,
+            heading=heading,
+            words=_for_script(heading),
+            style=Markup(own_text(*_STYLES)),  # noqa: S704 -- our own files
+            script=Markup(own_text(_SCRIPT)),  # noqa: S704 -- our own file
+            **values,
+        )
+    )
+
+
+def _title(language: str, heading: str) -> str:
+    return f"{SERVICE[language][heading]} · postmortem"
+
+
+def _for_script(heading: str) -> Markup:
+    """Write what the script says as JSON that cannot close its element."""
+    whole = {
+        one: {**SERVICE[one], "tag": TAGS[one], "title": _title(one, heading)} for one in LANGUAGES
+    }
+    text = json.dumps(whole, ensure_ascii=True, separators=(",", ":"))
+    return Markup(safe(text).replace("<", "\\u003c"))  # noqa: S704 -- escaped

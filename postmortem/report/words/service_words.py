@@ -1,0 +1,133 @@
+"""Phrases of the pages of the service, in English and Chinese.
+
+In: nothing. Out: phrases by language and key. Not here: filling them in
+(`report.page.service_page`, `templates/service.js`).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+SERVICE: Final[Mapping[str, Mapping[str, str]]] = {
+    "en": {
+        "title": "Post-mortem of a training run",
+        "head": "Why did the training run fail?",
+        "lead": (
+            "Paste the end of its log, or add its files. All of them together are taken for one"
+            " job; packed files (gz, bz2, xz, zst, zip, tar) are fine."
+        ),
+        "text": "Text of the log",
+        "files": "Log files",
+        "drop": "Files can be dropped anywhere on this page.",
+        "env": "Environment dump (optional)",
+        "env.note": "As the command postmortem env writes it.",
+        "remove": "Leave out",
+        "token": "Token of this service",
+        "token.note": "It is kept in this tab and nowhere else.",
+        "send": "Analyse",
+        "cancel": "Cancel",
+        "private": (
+            "The log is judged by this service and not kept. In the report secrets, host and user"
+            " names are replaced."
+        ),
+        "working": "The log is being analysed …",
+        "done": "The report is below.",
+        "cancelled": "Cancelled. What you gave is still here.",
+        "report": "Report",
+        "save": "Save as a page",
+        "triages": "Triages of many jobs",
+        "again": "Back to the log",
+        "kept": "What you gave is still here.",
+        "noscript": (
+            "Without JavaScript the report opens as a page of its own; a service that needs a token"
+            " cannot be asked."
+        ),
+        "error.empty": "There is no log yet: paste text or add files.",
+        "error.large": "Together this is larger than the {most} MiB that the service takes.",
+        "error.0": "The service cannot be reached, or the connection was cut.",
+        "error.400": "The request could not be understood.",
+        "error.401": "The service needs a token, and this one is not known.",
+        "error.403": "The service refuses this request.",
+        "error.404": "There is no such page.",
+        "error.405": "This cannot be asked for here.",
+        "error.408": "Sending took too long.",
+        "error.413": "This is more than the service takes.",
+        "error.421": "The service does not answer under this name.",
+        "error.422": "Nothing could be judged.",
+        "error.429": "The service is busy. Try again in {seconds} s.",
+        "error.500": "The service failed on this log.",
+        "error.503": "The service is ending. Try again in a while.",
+        "error.504": "The analysis took longer than it may.",
+        "error.other": "The service answered with status {status}.",
+        "home": "Analyse a log",
+        "number": "Triage",
+        "places": "Places",
+        "jobs": "Jobs",
+        "began": "Began (UTC)",
+        "finished": "Finished (UTC)",
+        "unfinished": "not finished",
+        "none": "The store holds no triage yet.",
+        "older": "Older triages",
+        "sign-in": "Sign in",
+        "sign-in.note": "These pages need a token of this service.",
+        "sign-in.wrong": "This token is not known.",
+        "sign-out": "Sign out",
+    },
+    "zh": {
+        "title": "训练任务事后分析",
+        "head": "训练任务为什么失败？",
+        "lead": (
+            "粘贴日志末尾，或添加日志文件。所有内容视为同一个作业；支持压缩文件（gz、bz2、xz、zst、"
+            "zip、tar）。"
+        ),
+        "text": "日志文本",
+        "files": "日志文件",
+        "drop": "文件可以拖放到页面任意位置。",
+        "env": "环境信息（可选）",
+        "env.note": "由命令 postmortem env 生成。",
+        "remove": "移除",
+        "token": "本服务的令牌",
+        "token.note": "只保存在当前标签页中。",
+        "send": "分析",
+        "cancel": "取消",
+        "private": "日志由本服务分析，不会保存。报告中的密钥、主机名和用户名会被替换。",
+        "working": "正在分析日志……",
+        "done": "报告见下方。",
+        "cancelled": "已取消。输入的内容仍在。",
+        "report": "报告",
+        "save": "另存为网页",
+        "triages": "多作业分诊",
+        "again": "回到日志",
+        "kept": "输入的内容仍在。",
+        "noscript": "未启用 JavaScript 时，报告会作为单独的页面打开；需要令牌的服务无法使用。",
+        "error.empty": "还没有日志：请粘贴文本或添加文件。",
+        "error.large": "总大小超过服务允许的 {most} MiB。",
+        "error.0": "无法连接服务，或连接被中断。",
+        "error.400": "无法理解该请求。",
+        "error.401": "服务需要令牌，而此令牌无效。",
+        "error.403": "服务拒绝了该请求。",
+        "error.404": "没有这个页面。",
+        "error.405": "此处不支持该请求。",
+        "error.408": "发送超时。",
+        "error.413": "超过服务允许的大小。",
+        "error.421": "服务不使用该主机名。",
+        "error.422": "没有可判断的内容。",
+        "error.429": "服务繁忙，请在 {seconds} 秒后重试。",
+        "error.500": "服务处理这份日志时出错。",
+        "error.503": "服务正在停止，请稍后重试。",
+        "error.504": "分析超时。",
+        "error.other": "服务返回状态码 {status}。",
+        "home": "分析日志",
+        "number": "分诊",
+        "places": "位置",
+        "jobs": "作业",
+        "began": "开始时间（UTC）",
+        "finished": "完成时间（UTC）",
+        "unfinished": "未完成",
+        "none": "存储中还没有分诊。",
+        "older": "更早的分诊",
+        "sign-in": "登录",
+        "sign-in.note": "查看这些页面需要本服务的令牌。",
+        "sign-in.wrong": "此令牌无效。",
+        "sign-out": "退出登录",
+    },
+}

@@ -1,0 +1,102 @@
+"""The triages of a store as pages for people, under `/triages` and `/jobs`.
+
+In: numbers. Out: pages, made when they are asked for. Not here: the work (`service.at_store`), the
+list of triages (`service.form_routes`).
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request, Response
+
+from postmortem.service.analyze_routes import report_answer
+from postmortem.service.at_request import AskedReport
+from postmortem.service.at_store import group, job_report, overview
+from postmortem.service.page_policies import policy_of_triage
+from postmortem.service.refusals import described
+from postmortem.service.request_guard import spoken_in
+from postmortem.service.store_work import worked
+from postmortem.service.triage_answers import GroupName, Number, Spoken
+from postmortem.service.who_asks import Reader, Service
+
+router = APIRouter(tags=["pages"])
+_PAGE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
+    **described(401, 404, 422, 429, 504),
+}
+
+
+@router.get(
+    "/triages/{number}", summary="The overview as a page", response_class=Response, responses=_PAGE
+)
+async def triage_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    _asked: Annotated[Spoken, Query()],
+) -> Response:
+    """Show what the jobs of a triage died of."""
+    answer = await _shown(request, service, reader, overview, number)
+    answer.headers["content-security-policy"] = policy_of_triage()
+    return answer
+
+
+@router.get(
+    "/triages/{number}/groups/{name}",
+    summary="The report that stands for a group",
+    response_class=Response,
+    responses=_PAGE,
+)
+async def group_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    name: GroupName,
+    _asked: Annotated[Spoken, Query()],
+) -> Response:
+    """Show the report of the first job of a group."""
+    return await _shown(request, service, reader, group, number, name)
+
+
+@router.get(
+    "/triages/{number}/jobs/{job}",
+    summary="The report of a job as a page",
+    response_class=Response,
+    responses=_PAGE,
+)
+async def job_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    job: Number,
+    _asked: Annotated[Spoken, Query()],
+) -> Response:
+    """Show the report of a job, as it was judged in a triage."""
+    return await _shown(request, service, reader, job_report, job, number)
+
+
+@router.get(
+    "/jobs/{job}",
+    summary="The report of a job, as last judged",
+    response_class=Response,
+    responses=_PAGE,
+)
+async def last_job_page(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    job: Number,
+    _asked: Annotated[Spoken, Query()],
+) -> Response:
+    """Show the report of a job, as it was judged in its last triage."""
+    return await _shown(request, service, reader, job_report, job, None)
+
+
+async def _shown(
+    request: Request, service: Service, reader: Reader, work: Callable[..., str], *given: Any
+) -> Response:
+    wish = AskedReport("html", spoken_in(request.scope))
+    return report_answer(await worked(request, service, reader, work, *given, wish), "html")

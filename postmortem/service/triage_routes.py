@@ -1,0 +1,105 @@
+"""The triages of a store as JSON, under `/api/triages`.
+
+In: numbers, filters. Out: JSON, made when it is asked for. Not here: the work (`service.at_store`),
+pages for people (`service.triage_page_routes`).
+"""
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request, Response
+
+from postmortem.service.analyze_routes import REPORT, report_answer
+from postmortem.service.at_request import AskedReport
+from postmortem.service.at_store import group, job_report, overview
+from postmortem.service.refusals import described
+from postmortem.service.request_guard import spoken_in
+from postmortem.service.store_work import worked
+from postmortem.service.triage_answers import (
+    GroupName,
+    JobsAsked,
+    JobsPage,
+    Number,
+    ReportAsked,
+    TriagesAsked,
+    TriagesPage,
+    jobs_page,
+    triages_page,
+)
+from postmortem.service.who_asks import Reader, Service
+
+router = APIRouter(tags=["triages"])
+_REFUSED: Final = described(401, 404, 422, 429, 504)
+_OBJECT: Final[dict[str, Any]] = {
+    "description": "A JSON object.",
+    "content": {"application/json": {"schema": {"type": "object"}}},
+}
+
+
+@router.get("/api/triages", summary="List triages", responses=_REFUSED)
+async def list_triages(
+    service: Service, _reader: Reader, asked: Annotated[TriagesAsked, Query()]
+) -> TriagesPage:
+    """List the triages of the store, the newest first."""
+    return await triages_page(service, asked)
+
+
+@router.get(
+    "/api/triages/{number}",
+    summary="The overview of a triage",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "`postmortem.triage/1`",
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Triage"}}},
+        },
+        **_REFUSED,
+    },
+)
+async def triage_values(
+    request: Request, service: Service, reader: Reader, number: Number
+) -> Response:
+    """Give what the jobs of a triage say together."""
+    text = await worked(request, service, reader, overview, number, AskedReport("json"))
+    return report_answer(text, "json")
+
+
+@router.get("/api/triages/{number}/jobs", summary="List the jobs of a triage", responses=_REFUSED)
+async def list_jobs(
+    service: Service, _reader: Reader, number: Number, asked: Annotated[JobsAsked, Query()]
+) -> JobsPage:
+    """List jobs by identity; what is given as a filter is looked up in the store."""
+    return await jobs_page(service, number, asked)
+
+
+@router.get(
+    "/api/triages/{number}/groups/{name}",
+    summary="A group of failures that are alike",
+    response_class=Response,
+    responses={200: _OBJECT, **_REFUSED},
+)
+async def group_values(
+    request: Request, service: Service, reader: Reader, number: Number, name: GroupName
+) -> Response:
+    """Give a group of failures that are alike, and its jobs."""
+    text = await worked(request, service, reader, group, number, name, AskedReport("json"))
+    return report_answer(text, "json")
+
+
+@router.get(
+    "/api/triages/{number}/jobs/{job}",
+    summary="The report of a job",
+    response_class=Response,
+    responses={200: REPORT, **_REFUSED},
+)
+async def job_values(
+    request: Request,
+    service: Service,
+    reader: Reader,
+    number: Number,
+    job: Number,
+    asked: Annotated[ReportAsked, Query()],
+) -> Response:
+    """Render the report of a job from its stored analysis."""
+    wish = AskedReport(asked.format, asked.lang or spoken_in(request.scope))
+    text = await worked(request, service, reader, job_report, job, number, wish)
+    return report_answer(text, asked.format)

@@ -1,0 +1,81 @@
+"""Who asks, and whether they may: by a token, by the session of a browser, else by their address.
+
+In: a request. Out: a name for the client, by which its requests are counted. Not here: the tokens
+(`service.access_tokens`), Host and Origin (`service.request_guard`).
+"""
+
+import ipaddress
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+from fastapi.security.http import HTTPAuthorizationCredentials
+
+from postmortem.service.refusals import no_token, too_often
+from postmortem.service.service_state import ServiceState
+
+COOKIE: Final = "postmortem_reader"
+_BEARER: Final = HTTPBearer(
+    auto_error=False, description="Needed unless the service runs without tokens."
+)
+_NETWORK: Final = 64
+"""Bits of an IPv6 address that one client has to itself."""
+
+
+def state_of(request: Request) -> ServiceState:
+    """Give what the service holds."""
+    state: ServiceState = request.app.state.service
+    return state
+
+
+Service = Annotated[ServiceState, Depends(state_of)]
+Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+
+
+def address_of(scope: Any) -> str:
+    """Give the address of a client, of an IPv6 one its network."""
+    host = (scope.get("client") or ("",))[0]
+    try:
+        found = ipaddress.ip_address(host)
+    except ValueError:
+        return host or "unknown"
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, _NETWORK), strict=False).network_address)
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def asking(request: Request, service: Service, bearer: Bearer) -> str:
+    """Name the client that holds a token; without tokens, any.
+
+    Raises:
+        Refusal: it holds none.
+    """
+    if not service.tokens.are_needed:
+        return address_of(request.scope)
+    found = service.tokens.holder(bearer.credentials) if bearer is not None else None
+    return found or _refused(request, service)
+
+
+def reading(request: Request, service: Service, bearer: Bearer) -> str:
+    """Name the client that holds a token, or whose browser has given one.
+
+    Raises:
+        Refusal: neither.
+    """
+    number = request.cookies.get(COOKIE, "")
+    if service.tokens.are_needed and number and (found := service.sessions.holder(number)):
+        return found
+    return asking(request, service, bearer)
+
+
+def _refused(request: Request, service: ServiceState) -> str:
+    """Refuse; who guesses on is soon refused for that."""
+    if seconds := service.buckets.taken(f"guessing {address_of(request.scope)}"):
+        raise too_often(seconds)
+    raise no_token()
+
+
+Client = Annotated[str, Depends(asking)]
+"""As an argument of a route of the API."""
+Reader = Annotated[str, Depends(reading)]
+"""As an argument of a route that shows a page and changes nothing."""
