@@ -1,0 +1,1 @@
+"""Issue trackers behind one interface: one module a tracker."""

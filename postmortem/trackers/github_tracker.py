@@ -1,0 +1,192 @@
+"""GitHub, and GitHub Enterprise Server.
+
+In: settings. Out: `Tracker`. Not here: sending requests (`trackers.github_calls`), reading JSON
+(`trackers.github_payloads`), what is answered (`bots`).
+"""
+
+import hashlib
+import hmac
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Any, Final
+from urllib.parse import quote
+
+from postmortem.trackers.github_calls import GithubCalls, NotThisIdentity, value_of
+from postmortem.trackers.github_links import FILE_HOSTS, JOB_HOSTS, PUBLIC_WEB, attached
+from postmortem.trackers.github_payloads import (
+    FAILURES,
+    comment_of,
+    commit_of,
+    event_of,
+    open_pull,
+    thread_of,
+    user_of,
+)
+from postmortem.trackers.github_settings import GithubSettings
+from postmortem.trackers.guarded_fetch import GuardedFetch
+from postmortem.trackers.secret_values import webhook_secret
+from postmortem.trackers.tracker_answers import id_in_path
+from postmortem.trackers.tracker_errors import NotThere
+from postmortem.trackers.tracker_protocol import Tracker
+from postmortem.trackers.tracker_values import (
+    ISSUE,
+    IssueComment,
+    IssuePlace,
+    IssueThread,
+    LinkedFile,
+    NamedLog,
+    TrackerEvent,
+    TrackerUser,
+)
+
+_WRITERS: Final = frozenset({"admin", "maintain", "write", "triage"})
+_MOST_JOBS: Final = 10
+
+
+class GithubTracker:
+    """GitHub under one identity."""
+
+    longest = 65_536
+
+    def __init__(self, name: str, settings: GithubSettings) -> None:
+        self.name = name
+        self._settings = settings
+        self._secret = webhook_secret(settings.secret)
+        self._calls = GithubCalls(settings)
+        own = "" if settings.web_url == PUBLIC_WEB else settings.web_url
+        self._files = GuardedFetch((*FILE_HOSTS, *settings.file_hosts), own)
+        self._jobs = GuardedFetch((*JOB_HOSTS, *settings.file_hosts), own)
+        self._lock = Lock()
+        self._myself: TrackerUser | None = None
+
+    def is_authentic(self, headers: Mapping[str, str], body: bytes) -> bool:
+        """Compare the signature."""
+        given = headers.get("x-hub-signature-256", "")
+        if self._secret is None or not given:
+            return False
+        wanted = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
+        return hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace"))
+
+    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+        """Read a delivery."""
+        return event_of(headers, body)
+
+    def linked_files(self, _place: IssuePlace, text: str) -> Sequence[LinkedFile]:
+        """Give what is attached, and gists."""
+        return list(dict.fromkeys(attached(text, self._settings.web_url)))
+
+    def myself(self) -> TrackerUser:
+        """Ask once who this is."""
+        with self._lock:
+            if self._myself is None:
+                self._myself = self._asked_who()
+            return self._myself
+
+    def is_member(self, project: str, account: TrackerUser) -> bool:
+        """Say whether somebody has more than the right to read."""
+        path = f"/repos/{project}/collaborators/{quote(account.name, safe='')}/permission"
+        try:
+            said = self._calls.get(path, project)
+        except NotThere:
+            return False
+        held = {said.get("permission"), said.get("role_name")}
+        is_same = user_of(said.get("user")).identity == account.identity
+        return is_same and not held.isdisjoint(_WRITERS)
+
+    def thread(self, place: IssuePlace) -> IssueThread:
+        """Read an issue or a pull request."""
+        return thread_of(place, self._calls.get(self._issue(place), place.project))
+
+    def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
+        """Read all comments."""
+        for said in self._calls.pages(f"{self._issue(place)}/comments", place.project):
+            yield comment_of(said)
+
+    def comment(self, place: IssuePlace, identity: str) -> IssueComment:
+        """Read one comment."""
+        return comment_of(self._calls.get(_comment(place, identity), place.project))
+
+    def place_of_run(self, project: str, run: str) -> IssuePlace | None:
+        """Ask for the pull request of a run; of one from a fork, by its commit."""
+        said = self._calls.get(f"/repos/{project}/actions/runs/{_id(run)}", project)
+        number = open_pull(said)
+        if number is None:
+            path = f"/repos/{project}/commits/{commit_of(said)}/pulls"
+            number = open_pull(said, self._calls.pages(path, project))
+        return None if number is None else IssuePlace(project, ISSUE, number)
+
+    def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
+        """Read the logs of the jobs that failed in the last attempt."""
+        path = f"/repos/{project}/actions/runs/{_id(run)}/jobs"
+        jobs = self._calls.pages(path, project, "jobs", filter="latest")
+        failed = [job for job in jobs if job.get("conclusion") in FAILURES]
+        for job in failed[:_MOST_JOBS]:
+            with suppress(NotThere):  # logs are kept for a while only
+                where = self._calls.send(
+                    "GET", f"/repos/{project}/actions/jobs/{int(job['id'])}/logs", project
+                ).headers.get("location", "")
+                content = self._jobs.fetch(where, most, is_end_wanted=True)
+                yield NamedLog(str(job.get("name", "")), content)
+
+    def fetched(self, file: LinkedFile, most: int) -> bytes:
+        """Fetch what is attached."""
+        return self._files.fetch(file.url, most)
+
+    def post(self, place: IssuePlace, text: str) -> IssueComment:
+        """Write a comment."""
+        path = f"{self._issue(place)}/comments"
+        return comment_of(self._written("POST", path, place, {"body": text}))
+
+    def edit(self, place: IssuePlace, identity: str, text: str) -> None:
+        """Change a comment."""
+        self._written("PATCH", _comment(place, identity), place, {"body": text})
+
+    def remove(self, place: IssuePlace, identity: str) -> None:
+        """Delete a comment."""
+        self._calls.send("DELETE", _comment(place, identity), place.project)
+
+    def relabel(self, place: IssuePlace, add: Collection[str], drop: Collection[str]) -> None:
+        """Add labels and take others off."""
+        path = f"{self._issue(place)}/labels"
+        if add:
+            self._calls.send("POST", path, place.project, json={"labels": sorted(add)})
+        for label in sorted(drop):
+            with suppress(NotThere):
+                self._calls.send("DELETE", f"{path}/{quote(label, safe='')}", place.project)
+
+    def close(self) -> None:
+        """Nothing is held: each request has a connection of its own."""
+
+    def _written(self, method: str, path: str, place: IssuePlace, body: dict[str, str]) -> Any:
+        return value_of(self._calls.send(method, path, place.project, json=body))
+
+    def _asked_who(self) -> TrackerUser:
+        if self._calls.is_app:
+            name = f"{self._calls.get('/app')['slug']}[bot]"
+        else:
+            try:
+                return user_of(self._calls.get("/user"))
+            except NotThisIdentity:
+                name = self._settings.account
+        return user_of(self._calls.get(f"/users/{quote(name, safe='')}"))
+
+    def _issue(self, place: IssuePlace) -> str:
+        return f"/repos/{place.project}/issues/{place.number}"
+
+
+def _comment(place: IssuePlace, identity: str) -> str:
+    return f"/repos/{place.project}/issues/comments/{_id(identity)}"
+
+
+def _id(text: str) -> int:
+    return id_in_path(text, "GitHub")
+
+
+def open_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:
+    """Open GitHub as the settings say.
+
+    Raises:
+        UsageError: a secret is missing.
+    """
+    return GithubTracker(name, GithubSettings.model_validate(settings))
