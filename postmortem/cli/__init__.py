@@ -29,14 +29,17 @@ COMMANDS: Final = {
     "replay": "Run the suspect steps of a capsule again, and test the causes.",
     "render": "Render an analysis that was written before; the log is not needed.",
     "share": "Write the smallest redacted part of a log that still tells the same.",
+    "notify": "Send a short message of a verdict to a chat or a webhook.",
+    "comment": "Put the report under an issue or pull request, in one comment that is kept.",
     "explain": "Tell what the rules know of a cause, a message, a condition or a fix.",
+    "serve": "Serve reports over HTTP: a page to paste logs into, an API, triages.",
     "mcp": "Serve coding assistants over the Model Context Protocol.",
     "env": "Write an environment dump to go with a log.",
     "patterns": "Check or list the rules.",
     "train": "Train the text classifier on labelled logs.",
     "evaluate": "Say how good rules and classifier are on labelled logs.",
     "label": "Record what a run really died of, to train the classifier with.",
-    "schema": "Print the JSON Schema of the report, an evaluation or a triage.",
+    "schema": "Print the JSON Schema of the report, an evaluation, a triage or a notice.",
 }
 
 

@@ -51,6 +51,7 @@ def check_sources(*paths: str) -> None:
         )
 
 
+_LONGEST_LINK: Final = 500
 LANGUAGE: Final = click.option(
     "--lang",
     "language",
@@ -114,6 +115,24 @@ PATTERNS: Final = click.option(
     envvar="POSTMORTEM_PATTERNS",
     callback=_with_rules,
     help="A further folder of rules.",
+)
+
+
+def _link(_context: click.Context, _option: click.Parameter, text: str | None) -> str:
+    """Take the address of a report: one that a chat shows as it is."""
+    if text is None:
+        return ""
+    is_plain = text.isascii() and text.isprintable() and not {*text} & {*' <>|"`'}
+    if len(text) > _LONGEST_LINK or not is_plain or not text.startswith(("https://", "http://")):
+        raise click.BadParameter("no web address of a report; for example https://…/report.html")
+    return text
+
+
+LINK: Final = click.option(
+    "--link",
+    callback=_link,
+    metavar="URL",
+    help="Address of the whole report, shown below the rest.",
 )
 
 

@@ -7,7 +7,9 @@ from postmortem.report.wire import schema_text
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(["report", "evaluation", "triage"]), default="report")
+@click.argument(
+    "name", type=click.Choice(["report", "evaluation", "triage", "notice"]), default="report"
+)
 def command(name: str) -> None:
-    """Print the JSON Schema of the report, of what `evaluate` writes, or of a triage."""
+    """Print the JSON Schema of the report, or of what `evaluate`, `triage` or `notify` write."""
     show(schema_text(name))

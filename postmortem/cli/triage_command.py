@@ -4,6 +4,7 @@ import os
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
@@ -31,6 +32,18 @@ def _shard(
     return int(one), int(of)
 
 
+def _zone(_context: click.Context, _option: click.Parameter, name: str | None) -> ZoneInfo | None:
+    """Look a time zone up."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise click.BadParameter(
+            f"no time zone {name!r} is known here; write it as Europe/Berlin, or UTC"
+        ) from error
+
+
 @click.command("triage")
 @click.argument("places", nargs=-1, required=True, metavar="PATH...")
 @click.option(
@@ -55,6 +68,12 @@ def _shard(
     help="Judge one of N parts only, into a store that all parts share; no page is written.",
 )
 @click.option("--jobs", "scheduler", type=FOLDER, help="sacct --json, sacct -P, CSV or JSONL.")
+@click.option(
+    "--zone",
+    callback=_zone,
+    metavar="NAME",
+    help="Zone of the times in --jobs that name none, as Europe/Berlin; default: this machine's.",
+)
 @click.option(
     "--reports",
     type=click.Choice(["groups", "all", "none"]),

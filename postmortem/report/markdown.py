@@ -15,7 +15,7 @@ from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
-from postmortem.report.markdown_text import QUOTED, code, fence, fitted, folded, prose
+from postmortem.report.markdown_text import LONGEST, QUOTED, code, fence, fitted, folded, prose
 from postmortem.report.plain import number, percent, place, process, weight
 from postmortem.report.plotted import chosen
 from postmortem.report.redacted import redact as hide
@@ -36,7 +36,7 @@ _SPARKS: Final = 40
 _EXPLAINED: Final = 700
 
 
-def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
+def render_markdown(diagnosis: Diagnosis, *, redact: bool = True, longest: int = LONGEST) -> str:
     """Write the report as a comment: the verdict, what to do, the strongest evidence.
 
     The rest is folded, and left out where it would be too long for one.
@@ -65,6 +65,7 @@ def render_markdown(diagnosis: Diagnosis, *, redact: bool = True) -> str:
         + " · ".join(part for part in (made, parts.hidden(redactor, words)) if part)
         + "</sub>",
         words("comment.cut"),
+        longest=longest,
     )
 
 

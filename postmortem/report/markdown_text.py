@@ -1,8 +1,8 @@
 """Texts made fit for a comment: escaped, in code, in fences, folded, and no longer than one may be.
 
-In: plain text. Out: GitHub-flavoured Markdown. Not here: what a comment says (`report.markdown`).
-Log text stands in fences longer than any run of backticks in it, or is escaped; mentions, issue
-numbers, addresses and commits are defused.
+In: plain text. Out: GitHub-flavoured Markdown, which GitLab reads too. Not here: what a comment
+says (`report.markdown`). Log text stands in fences longer than any run of backticks in it, or is
+escaped; mentions, references, addresses, commits and commands (`/close`) are defused for both.
 """
 
 import re
@@ -18,11 +18,17 @@ LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of
 its own."""
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
-# What GitHub turns into a mention, a reference, a link, a commit or an emoji is parted behind what
-# is matched here.
+# What GitHub and GitLab turn into a mention, a reference, a link or an emoji is parted behind what
+# is matched here. The last row: GitLab's includes, and its references besides `#1` and `@name`.
 _ACTIVE: Final = re.compile(
-    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)",
+    r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)"
+    r"|(?-i:\b[A-Z][A-Z0-9_]{1,40}-(?=\d))"
+    r"|^:(?=:)|[!$&](?=\d)|[%~](?=[\"\w])|\^(?=alert)|\*(?=iteration:)|\[(?=\[|toc\]|[a-z_]{1,20}:)",
     re.IGNORECASE,
+)
+# At the start of any line GitLab and bots that read comments take this for a command.
+_ORDER: Final = re.compile(
+    r"^[ \t]{0,99}/(?=[a-z_-]{1,60}(?:[ \t]|$))", re.IGNORECASE | re.MULTILINE
 )
 _COMMIT: Final = re.compile(
     r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE
@@ -33,13 +39,13 @@ _LONGEST_LINE: Final = 2_000
 _LONGEST_FENCE: Final = 8_000
 
 
-def fitted(blocks: Iterable[str], last: str, note: str) -> str:
+def fitted(blocks: Iterable[str], last: str, note: str, *, longest: int = LONGEST) -> str:
     """Join blocks, each whole in itself, up to the length of a comment.
 
     A note says that some were left out.
     """
     kept: list[str] = []
-    room = LONGEST - units(f"{last}\n\n_{note}_\n\n\n")
+    room = min(longest, LONGEST) - units(f"{last}\n\n_{note}_\n\n\n")
     is_cut = False
     for block in blocks:
         size = units(block) + 2
@@ -57,14 +63,17 @@ def units(text: str) -> int:
 
 def prose(text: str) -> str:
     """Escape a text on one line: it is shown as it is, notifies nobody and links nowhere."""
-    flat = _COMMIT.sub(
-        lambda match: _SIX.sub(_parted, match[0]),
-        _ACTIVE.sub(_parted, one_line(text, _LONGEST_LINE)),
-    )
+    flat = unlinked(one_line(text, _LONGEST_LINE))
     marked = _SPECIAL.sub(
         lambda match: f"{match[0]}\u200b" if match[0].isdigit() else f"\\{match[0]}", flat
     )
     return escape(marked, quote=False)
+
+
+def unlinked(text: str) -> str:
+    """Part what a platform takes for a mention, a reference, a link, a command or an emoji."""
+    parted = _ORDER.sub(_parted, _ACTIVE.sub(_parted, text))
+    return _COMMIT.sub(lambda match: _SIX.sub(_parted, match[0]), parted)
 
 
 def _parted(match: "re.Match[str]") -> str:
@@ -80,16 +89,25 @@ def code(text: str) -> str:
 
 
 def fence(text: str, language: str = "", indent: str = "", *, longest: int = _LONGEST_FENCE) -> str:
-    """Put a text into a fenced block that it cannot break out of; what is far too long is cut."""
+    """Put a text into a fenced block that it cannot break out of; what is far too long is cut.
+
+    No line of it is a command, whoever reads it without regard to the fence.
+    """
     body = cut(
         "\n".join(cut(line, _LONGEST_LINE) for line in safe(text).strip("\n").split("\n")),
         longest,
     )
+    body = _ORDER.sub(_parted, body)
     ticks = "`" * max(3, _longest_run(body) + 1)
     info = language if re.fullmatch(r"[A-Za-z0-9+-]{1,20}", language) else ""
     return "\n".join(
         f"{indent}{line}" if line else "" for line in (f"{ticks}{info}", *body.split("\n"), ticks)
     )
+
+
+def linked(label: str, address: str) -> str:
+    """Link to an address that holds neither angle brackets nor blanks."""
+    return f"[{prose(label)}](<{address}>)"
 
 
 def folded(title: str, *blocks: str) -> str:

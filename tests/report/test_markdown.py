@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import cmarkgfm
 import pytest
@@ -12,6 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from postmortem.model.answer import Need
+from postmortem.pipeline import analyze
+from postmortem.report import render
 from postmortem.report.markdown import render_markdown
 from postmortem.report.markdown_text import LONGEST, code, fence, prose, units
 from tests.report.samples import abstaining, hostile, rich
@@ -197,6 +200,20 @@ def test_no_address_is_a_link(text: str) -> None:
         "a@0c1f9ab4d2e7",
         ":boom:",
         ":100:",
+        "group/project!7",
+        "$123",
+        "%1.2",
+        '%"two words"',
+        "&12",
+        "~bug",
+        '~"two words"',
+        "^alert#3",
+        "*iteration:4",
+        "[vulnerability:5]",
+        "[[_TOC_]]",
+        "[TOC]",
+        "::include{file=secret.md}",
+        "PROJ-12",
     ],
 )
 def test_nothing_is_a_reference(text: str) -> None:
@@ -204,12 +221,38 @@ def test_nothing_is_a_reference(text: str) -> None:
 
     A zero-width space parts it; times and versions are left as they are.
     """
-    assert text not in prose(text)
-    assert prose(text).replace("\u200b", "") == text.replace("_", "\\_")
+    shown = "".join(
+        one.content for one in tokens(prose(text)) if one.type in {"text", "text_special"}
+    )
+    assert text not in shown
+    assert shown.replace("\u200b", "") == text
     assert (
         prose("22:04:11 torch 2.5.1+cu124 65504 1234567")
         == "22:04:11 torch 2.5.1+cu124 65504 1234567"
     )
+
+
+@pytest.mark.parametrize("order", ["/close", "/label ~bug", "/merge", "  /lgtm cancel", "/CLOSE"])
+def test_no_line_is_a_command(order: str) -> None:
+    """Whoever reads a comment line by line, as GitLab does, finds none: in fences neither."""
+    command = re.compile(r"^[ \t]*/[a-z]", re.IGNORECASE | re.MULTILINE)
+    for text in (prose(order.strip()), fence(f"a\n{order}\nb"), fence(order, indent="   ")):
+        assert not command.search(text)
+    assert fence("/usr/bin/python x.py").count("\u200b") == 0
+
+
+def test_a_report_on_hostile_lines_commands_nothing(tmp_path: Path) -> None:
+    """Not even where a traceback's own lines are commands."""
+    log = tmp_path / "run.log"
+    log.write_text(
+        "step 1 loss nan\nTraceback (most recent call last):\n/close\n/assign @all\n"
+        '  File "/close", line 1, in main\n    /label ~bug\nRuntimeError: /close\n/merge\n'
+        "---\ntitle: x\n---\n::include{file=a}\n```mermaid\n/close\n```\n>>>\n/close\n>>>\n",
+        encoding="utf-8",
+    )
+    text = render(analyze([str(log)], model=None), "markdown")
+    assert not re.search(r"^[ \t]*/[a-z_]+(?:[ \t]|$)", text, re.MULTILINE)
+    assert not re.search(r"^(?:---|:::?include|```mermaid|>>>)", text, re.MULTILINE)
 
 
 def test_a_long_list_keeps_its_code_under_its_numbers() -> None:

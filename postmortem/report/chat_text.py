@@ -1,0 +1,58 @@
+"""A short message as the text of a chat: nothing in it mentions, links or formats.
+
+In: a `Notice`, the most bytes that a place takes. Out: text. Not here: what the message says
+(`report.notice`), the body of the request that carries it (`notices`).
+
+Slack parses `<…>` and reads `&` as an escape; Mattermost and Rocket.Chat read Markdown and plain
+`@all` in the same request, so both are defused. Feishu, DingTalk and WeCom are sent plain text, in
+which Feishu alone still reads a tag: `<at …>`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from postmortem.report.markdown_text import unlinked
+from postmortem.report.notice import Notice
+
+_GAP: Final = "\u200b"
+"""A space of no width parts what must not be read together."""
+_ACTIVE: Final = re.compile(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
+_ENTITIES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+
+
+def slack_text(notice: Notice, most: int) -> str:
+    """Write a message for Slack, Mattermost and Rocket.Chat."""
+    address = notice.link.replace("&", "&amp;")
+    return _fitted(notice, _defused_for_slack, f"<{address}>", most)
+
+
+def bare_text(notice: Notice, most: int) -> str:
+    """Write a message of plain text."""
+    return _fitted(notice, _defused, notice.link, most)
+
+
+def _defused_for_slack(text: str) -> str:
+    return _defused(text).translate(_ENTITIES)
+
+
+def _defused(text: str) -> str:
+    return _ACTIVE.sub(lambda match: match[0] + _GAP, unlinked(text))
+
+
+def _fitted(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
+    """Join as many lines as there is room for; headline and link are never left out."""
+    first = defused(notice.first_line)
+    last = f"{defused(notice.link_label())}{address}" if notice.link else ""
+    room = most - _size(first) - _size(last)
+    kept = []
+    for line in map(defused, notice.lines):
+        room -= _size(line)
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join(part for part in (first, *kept, last) if part)
+
+
+def _size(line: str) -> int:
+    return len(line.encode()) + 1

@@ -1,0 +1,196 @@
+"""The short message of a verdict, or of a triage: what a chat is told.
+
+In: a `Diagnosis`, or the plain values of `postmortem.triage/1`; what the run is called, the address
+of its report. Out: a `Notice`, redacted, in one language. Not here: making its text harmless for a
+place (`report.chat_text`), sending it (`notices`).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from postmortem.model.diagnosis import Diagnosis
+from postmortem.redaction.redactor import Redactor
+from postmortem.report import parts
+from postmortem.report.for_people import presentable
+from postmortem.report.plain import one_line, percent
+from postmortem.report.redacted import redact as hide
+from postmortem.report.wire import tool_version
+from postmortem.report.words import Words
+from postmortem.report.words.notice_words import NOTICE
+
+SCHEMA: Final = "postmortem.notice/1"
+_SIGNS: Final = {"bad": "\U0001f534", "good": "\U0001f7e2", "open": "\U0001f7e1"}
+_LONGEST_NAME: Final = 120
+_LONGEST_HEADLINE: Final = 240
+_LONGEST_LINE: Final = 400
+_FIXES: Final = 2
+_NEEDS: Final = 2
+_GROUPS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A short message, as plain text that no place has been asked about yet."""
+
+    kind: str
+    """verdict | triage"""
+    mood: str
+    """bad | good | open"""
+    language: str
+    headline: str
+    lines: tuple[str, ...]
+    """What else is to be said; the first are those that matter most."""
+    link: str
+    """Of the report; empty if there is none."""
+    told: Mapping[str, Any]
+    """The same as values, for programs."""
+
+    @property
+    def first_line(self) -> str:
+        """Give the headline behind a sign for its mood and the program's name."""
+        return f"{_SIGNS[self.mood]} postmortem: {self.headline}"
+
+    def link_label(self) -> str:
+        """Give the word before the link."""
+        return NOTICE[self.language]["link"] + Words(self.language)("colon")
+
+    def wire(self) -> dict[str, Any]:
+        """Give it as `postmortem.notice/1`."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "postmortem", "version": tool_version()},
+            "kind": self.kind,
+            "mood": self.mood,
+            "language": self.language,
+            "headline": self.headline,
+            "lines": list(self.lines),
+            "link": self.link or None,
+            "verdict": dict(self.told) if self.kind == "verdict" else None,
+            "triage": dict(self.told) if self.kind == "triage" else None,
+        }
+
+
+def verdict_notice(
+    diagnosis: Diagnosis, *, name: str, link: str = "", redact: bool = True
+) -> Notice:
+    """Say in a few lines what a run died of and what to do."""
+    redactor = Redactor()
+    shown = presentable(diagnosis)
+    shown = hide(shown, redactor) if redact else shown
+    words = Words(shown.language)
+    outcome = parts.outcome(shown, shown.outcome, words)
+    called = one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
+    said = words("joint").join(part for part in (called, outcome) if part)
+    headline = said + words("colon") + parts.title(shown, words)
+    return Notice(
+        "verdict",
+        parts.mood(shown),
+        words.language,
+        one_line(headline, _LONGEST_HEADLINE),
+        tuple(one_line(line, _LONGEST_LINE) for line in _verdict_lines(shown, words) if line),
+        link,
+        _verdict_told(shown, called, words),
+    )
+
+
+def _verdict_lines(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Yield how sure it is, whose it is, where it began, and what to do or what would decide."""
+    verdict, cause = diagnosis.verdict, parts.main_cause(diagnosis)
+    phrases = NOTICE[words.language]
+    named = () if verdict.cause is None else (verdict.cause,)
+    yield " · ".join(part for part in (*named, parts.standing(diagnosis, words)) if part)
+    yield parts.whose_and_retry(diagnosis, words)
+    first = parts.first_failure(diagnosis, words)
+    yield words("first") + words("colon") + first if first else ""
+    fixes = cause.fixes[:_FIXES] if cause is not None else ()
+    for fix in fixes:
+        yield phrases["do"] + words("colon") + fix.title
+    for need in verdict.need[:_NEEDS] if cause is None else ():
+        yield phrases["need"] + words("colon") + need.what
+
+
+def _verdict_told(diagnosis: Diagnosis, name: str, words: Words) -> dict[str, Any]:
+    verdict, cause = diagnosis.verdict, parts.main_cause(diagnosis)
+    fixes = cause.fixes[:_FIXES] if cause is not None else ()
+    return {
+        "name": name,
+        "outcome": diagnosis.outcome,
+        "cause": verdict.cause,
+        "title": parts.title(diagnosis, words),
+        "probability": verdict.probability,
+        "percent": percent(verdict.probability),
+        "status": verdict.status,
+        "whose": verdict.whose,
+        "retry": verdict.retry,
+        "first_failure": parts.first_failure(diagnosis, words) or None,
+        "fixes": [one_line(fix.title, _LONGEST_LINE) for fix in fixes],
+    }
+
+
+def triage_notice(
+    value: Mapping[str, Any], language: str, *, link: str = "", redact: bool = True
+) -> Notice:
+    """Say in a few lines what many jobs died of: the largest groups first."""
+    redactor = Redactor()
+    phrases, words = NOTICE[language if language in NOTICE else "en"], Words(language)
+    hiding = redactor if redact else None
+    groups = [_group(one, words.language, hiding) for one in value["groups"] if _is_bad(one)]
+    new = sum(one["is_new"] for one in groups) if value["since"] is not None else None
+    counted = "groups" if new is None else "groups.new"
+    headline = (
+        phrases["triage"].format(**value["totals"])
+        + words("colon")
+        + phrases[counted].format(groups=len(groups), new=new)
+    )
+    lines = [_totals_told(value["totals"], phrases)]
+    lines += [_group_told(one, phrases, words) for one in groups[:_GROUPS]]
+    if groups[_GROUPS:]:
+        lines.append(phrases["more"].format(count=len(groups) - _GROUPS))
+    return Notice(
+        "triage",
+        "bad" if groups else "good",
+        words.language,
+        one_line(headline, _LONGEST_HEADLINE),
+        tuple(one_line(line, _LONGEST_LINE) for line in lines if line),
+        link,
+        {
+            **value["totals"],
+            "groups_in_all": len(groups),
+            "new_groups": new,
+            "groups": groups[:_GROUPS],
+        },
+    )
+
+
+def _is_bad(group: Mapping[str, Any]) -> bool:
+    return not (group["cause"] or "").startswith("healthy.")
+
+
+def _totals_told(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:
+    said = [
+        phrases[key].format(count=totals[key])
+        for key in ("healthy", "unclassified", "not_judged")
+        if totals[key]
+    ]
+    if totals["lost_gpu_hours"]:
+        said.append(phrases["lost"].format(hours=totals["lost_gpu_hours"]))
+    return phrases["between"].join(said)
+
+
+def _group(one: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> dict[str, Any]:
+    title = str(one["title"][chosen])
+    return {
+        "id": str(one["id"]),
+        "cause": one["cause"],
+        "title": title if redactor is None else redactor.text(title),
+        "jobs": int(one["jobs"]),
+        "is_new": bool(one["is_new"]),
+    }
+
+
+def _group_told(one: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
+    title = one["title"] or phrases["unnamed"]
+    said = phrases["group"].format(jobs=one["jobs"], title=title)
+    marks = [mark for mark in (one["cause"], phrases["new"] if one["is_new"] else "") if mark]
+    return said + (words("bracketed", text=words("joint").join(marks)) if marks else "")
