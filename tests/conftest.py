@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 from harness import venvs
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from tests.postgresql_server import PostgresqlServer
 
 ROOT = Path(__file__).resolve().parents[1]
+# How fast texts are made up says more of what else the machine does than of a test.
+hypothesis.settings.register_profile(
+    "shared-machine", suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared-machine")
 os.environ.setdefault("POSTMORTEM_MODEL", "none")  # tests of rules ask the rules alone
 
 

@@ -24,9 +24,9 @@ FLOORS = (
     ("pipeline",),
     ("api",),
     ("__init__",),
-    ("compare", "learn", "share", "store", "watch"),
-    ("triage",),
-    ("assistant",),
+    ("compare", "learn", "notices", "share", "store", "trackers", "watch"),
+    ("bots", "triage"),
+    ("assistant", "service"),
     ("cli",),
     ("__main__",),
 )
