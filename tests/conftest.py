@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 # How fast texts are made up says more of what else the machine does than of a test.
+# A change is judged by what it changes: only who runs the tests by hand looks for new examples.
 hypothesis.settings.register_profile(
-    "shared-machine", suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "shared-machine",
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("shared-machine")
 os.environ.setdefault("POSTMORTEM_MODEL", "none")  # tests of rules ask the rules alone

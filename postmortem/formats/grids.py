@@ -34,7 +34,9 @@ _FIGURE: Final = re.compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
-_BEFORE: Final = re.compile(r"[\s|]*")
+_LABEL: Final = re.compile(r"\s*(?:INFO|DEBUG): ")
+"""A level that the logger puts before headings and rows alike."""
+_BEFORE: Final = re.compile(rf"(?:{_LABEL.pattern})?[\s|]*")
 _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
@@ -146,7 +148,7 @@ def columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above.
     """
-    text = _of_two(above, line).translate(_BARS).strip().strip("|").strip()
+    text = _LABEL.sub("", _of_two(above, line), count=1).translate(_BARS).strip().strip("|").strip()
     if len(text) > _LONGEST or not _LOSS.search(text):
         return []
     ways = [
@@ -155,6 +157,11 @@ def columns(line: str, above: str = "") -> list[list[str]]:
         if sign in text
     ]
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def is_labelled(line: str) -> bool:
+    """Say whether a level stands before what a line holds of a table."""
+    return _LABEL.match(line) is not None
 
 
 def _of_two(above: str, line: str) -> str:

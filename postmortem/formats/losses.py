@@ -107,19 +107,20 @@ def losses_on(text: str, *, has_place: bool = False) -> Losses:
 def objectives_on(text: str) -> Losses:
     """Read the figures of a line that names no loss.
 
-    One objective alone is it, or the total of several.
+    One objective of the training alone is it, or the total of several.
     """
     found = [
         (match, value)
         for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
         if (value := value_of(match["value"])) is not None
         and not (match["name"] == "rec" and _RETRIEVED.search(text))
+        and not _is_evaluation(text, match.start())
     ]
-    if not found or _is_evaluation(text, found[0][0].start()):
+    if not found:
         return Losses({}, "", -1, 0)
     whole, is_beside = _whole([match["name"] for match, _ in found])
     values = {
-        "loss" if match["name"] == whole else match["name"]: value
+        "loss" if match["name"] == whole else match["name"].replace(" ", "_"): value
         for match, value in reversed(found)
     }
     if is_beside or _OF_VALUES.search(whole):

@@ -47,9 +47,8 @@ class TableRows:
         columns = grids.columns(text, _above(view) if "|" in text else "")
         if not columns:
             return ()
-        found = grids.grid(
-            columns, view.following(_AHEAD)[1:], has_prefix=len(text) < view.end - view.start
-        )
+        has_prefix = len(text) < view.end - view.start or grids.is_labelled(text)
+        found = grids.grid(columns, view.following(_AHEAD)[1:], has_prefix=has_prefix)
         if found is None:
             return columns[0]
         self._read(view.data, base, view.start)

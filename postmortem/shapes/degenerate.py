@@ -33,6 +33,10 @@ _MOSTLY: Final = 0.6
 """Share of the records that show what a figure does."""
 _DIGITS: Final = 4
 """Digits of a printed figure with which its coming again is no matter of rounding."""
+_VERY_MANY: Final = 20
+_NEARLY_ALL: Final = 0.8
+_BEGINNING: Final = 0.2
+"""Share of the last step up to which a record is of the beginning."""
 _GONE: Final = 0.15
 """Share of its first value to which what a policy had has come down."""
 _NOTHING: Final = 1e-3
@@ -45,6 +49,8 @@ _GUESSES: Final = 6.0
 _MANY_STEPS: Final = 2000
 _MANY_EPOCHS: Final = 10
 _FALLEN: Final = 0.98
+_LEVEL: Final = 0.01
+"""Share of itself within which a loss stands still."""
 _LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
@@ -86,6 +92,45 @@ def stuck(observed: Observed) -> Iterable[Shape]:
     return []
 
 
+def unmoved(observed: Observed) -> Iterable[Shape]:
+    """Find a score that has been one and the same from the first of many records on, or is lost.
+
+    A task is not solved before anything is learnt, and what it has lost it does not know any more.
+    """
+    curves = observed.curves
+    if _falls(curves) and not is_policy(curves):
+        return []
+    for name in curves.by_name:
+        points = curves.finite(name) if is_score(name) else []
+        values = [point.value for point in points]
+        count = _same(values)
+        if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
+            continue
+        is_lost = count < len(values) and values[-1] == min(values)
+        if is_lost or (count >= 2 * _VERY_MANY and _is_begun(points)):
+            said = say(
+                "{name} {value:.4g} in the last {count} of {records} records",
+                "{records} 条记录中最后 {count} 条的 {name} 都是 {value:.4g}",
+                name=name,
+                value=values[-1],
+                count=count,
+                records=len(values),
+            )
+            kind = "nothing-moves" if count == len(values) else "collapse"
+            return [curves.shape(kind, said, points[-count].line)]
+    return []
+
+
+def _is_whole(score: float) -> bool:
+    """Say whether a score is all that can be had."""
+    return score in {1.0, 100.0}
+
+
+def _is_begun(points: Sequence[Point]) -> bool:
+    """Say whether the first record is of the beginning of the run, as far as steps tell."""
+    return not points[0].step > _BEGINNING * points[-1].step
+
+
 def _is_no_classifier(curves: Curves) -> bool:
     """Say whether a loss so small contradicts any low accuracy: it measures something else."""
     values = [abs(point.value) for point in curves.finite(names.LOSS)]
@@ -113,14 +158,16 @@ def saturated(observed: Observed) -> Iterable[Shape]:
 def hopeless(observed: Observed) -> Iterable[Shape]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    if _is_no_classifier(curves) or (names.LOSS in curves.by_name and _falls(curves)):
+    is_level = _is_level_at_last(curves)
+    falls = names.LOSS in curves.by_name and _falls(curves) and not is_level
+    if _is_no_classifier(curves) or falls:
         return []
     for name in curves.by_name:
         points = curves.finite(name)
         values = [point.value for point in points]
-        if len(points) < _SEVERAL or not (_is_late(curves, points) or _sinks(curves, values)):
+        if len(points) < _SEVERAL or not _is_hopeless(name, values):
             continue
-        if _is_hopeless(name, values):
+        if is_level or _is_late(curves, points) or _sinks(curves, values):
             said = say(
                 "{name} {value:.4g} at last, no better in {count} records",
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
@@ -130,6 +177,17 @@ def hopeless(observed: Observed) -> Iterable[Shape]:
             )
             return [curves.shape("nothing-moves", said, points[0].line)]
     return []
+
+
+def _is_level_at_last(curves: Curves) -> bool:
+    """Say whether the later half of the loss stands still, whatever it came down from."""
+    values = [point.value for point in curves.finite(names.LOSS)]
+    late = values[len(values) // 2 :]
+    if len(late) < _MANY or min(late) <= 0:
+        return False
+    level = statistics.fmean(late)
+    moved = statistics.fmean(late[len(late) // 2 :]) - statistics.fmean(late[: len(late) // 2])
+    return statistics.pstdev(late) < _LEVEL * level and abs(moved) < _LEVEL / 2 * level
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:

@@ -94,6 +94,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     scores.lost,
     scores.guessing,
     degenerate.stuck,
+    degenerate.unmoved,
     degenerate.equal,
     degenerate.saturated,
     degenerate.hopeless,

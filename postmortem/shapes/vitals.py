@@ -16,6 +16,7 @@ from postmortem import names
 from postmortem.facts.series import Point, Series
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.loss_of_training import WORTH
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -145,11 +146,12 @@ def without_gradient(observed: Observed) -> Iterable[Shape]:
     curves, loss = observed.curves, observed.loss
     points = curves.points(names.GRAD_NORM)
     half = points[len(points) // 2 :]
-    if len(points) < _fewest(curves) or any(point.value != 0.0 for point in half):
+    if not points or any(point.value != 0.0 for point in half):
         return []
     zeros = sum(point.value == 0.0 for point in points)
     falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
-    if zeros < _MOSTLY * len(points) or falls:
+    is_told = len(points) >= _fewest(curves) or _has_to_learn(curves)
+    if zeros < _MOSTLY * len(points) or falls or not is_told:
         return []
     said = say(
         "grad_norm is exactly 0 at {zeros} of {count} records",
@@ -159,6 +161,13 @@ def without_gradient(observed: Observed) -> Iterable[Shape]:
     )
     line = next(point.line for point in points if point.value == 0.0)
     return [curves.shape("zero-gradient", said, line)]
+
+
+def _has_to_learn(curves: Curves) -> bool:
+    """Say whether each loss beside the gradients is one that has a gradient."""
+    lines = {point.line for point in curves.points(names.GRAD_NORM)}
+    beside = [point.value for point in curves.points(names.LOSS) if point.line in lines]
+    return bool(beside) and min(beside) > WORTH
 
 
 def _fewest(curves: Curves) -> int:
