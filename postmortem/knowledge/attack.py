@@ -37,16 +37,14 @@ class Outcome(NamedTuple):
 
     attack: Attack
     seconds: float
-    """CPU time on the longest text."""
+    """CPU time on the longest text, by the pace of the machine at that moment."""
     growth: float
     """Times that it took on twice the text; 0 where it was too fast to tell."""
 
     @property
     def is_slow(self) -> bool:
-        """Whether it takes too long, by the pace of this machine now, or grows too fast."""
-        if self.growth >= GROWTH:
-            return True
-        return self.seconds > LIMIT and self.seconds > LIMIT * _pace()
+        """Whether it takes too long, or grows too fast."""
+        return self.growth >= GROWTH or self.seconds > LIMIT
 
     def __str__(self) -> str:
         """Say what is slow on what."""
@@ -72,7 +70,7 @@ def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome
 def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
     """Time an attack: once, and where that took long again and again, on texts of several sizes."""
     seconds = _seconds(search, attack.text(SIZES[0]))
-    if seconds <= LIMIT:
+    if seconds <= _HOPELESS:
         seconds = _seconds(search, attack.text(SIZES[-1]))
     if seconds < _MEASURABLE:
         return Outcome(attack, seconds, 0.0)
@@ -82,7 +80,7 @@ def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
         # Little time, by which a busy moment looks like growth: longer texts must show it too.
         for size in _LONGER:
             text = attack.text(size)
-            times.append(min(_seconds(search, text) for _ in range(5)))
+            times.append(min(_paced(search, text) for _ in range(5)))
         outcome = outcome._replace(growth=_growth(times))
     return outcome
 
@@ -94,8 +92,7 @@ def _least(search: Callable[[str], object], attack: Attack) -> list[float]:
     for repetitions in (2, 4, 8, 16, 32):
         for _ in range(repetitions):
             least = [
-                min(before, _seconds(search, text))
-                for before, text in zip(least, texts, strict=True)
+                min(before, _paced(search, text)) for before, text in zip(least, texts, strict=True)
             ]
         if not Outcome(attack, least[-1], _growth(least)).is_slow or least[-1] > _HOPELESS:
             break
@@ -118,12 +115,14 @@ def _growth(times: Sequence[float]) -> float:
     return min(together, *steps[1:])
 
 
-def _pace() -> float:
-    """Give how many times as long a fixed search takes here and now as on the machine of `LIMIT`.
+def _paced(search: Callable[[str], object], text: str) -> float:
+    """Give the CPU time of a search, less what the machine is slower now than that of `LIMIT`.
 
-    At least 1: a faster machine makes no pattern slow. A busy or slower one makes none slow either.
+    A search that does not change is timed right before it: a faster machine makes no pattern slow,
+    and a busy one, whose CPU time holds what others take from it, makes none slow either.
     """
-    return max(1.0, min(_seconds(_YARDSTICK.search, _YARD) for _ in range(9)) / _YARD_SECONDS)
+    pace = _seconds(_YARDSTICK.search, _YARD) / _YARD_SECONDS
+    return _seconds(search, text) / max(1.0, pace)
 
 
 def _seconds(search: Callable[[str], object], text: str) -> float:
