@@ -34,7 +34,7 @@ _FIGURE: Final = re.compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
 _POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
-_LABEL: Final = re.compile(r"\s*(?:INFO|DEBUG): ")
+_LABEL: Final = re.compile(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
 _BEFORE: Final = re.compile(rf"(?:{_LABEL.pattern})?[\s|]*")
 _RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")

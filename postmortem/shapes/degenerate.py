@@ -55,6 +55,8 @@ _LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
 _ERROR_RATE: Final = re.compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
+_PRECISION: Final = re.compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
+_EVALUATIONS: Final = 12
 _OF_ONE_CLASS: Final = re.compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
 _ACCURACY: Final = re.compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
 _ENTROPY: Final = re.compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
@@ -173,6 +175,26 @@ def hopeless(observed: Observed) -> Iterable[Shape]:
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
                 name=name,
                 value=values[-1],
+                count=len(values),
+            )
+            return [curves.shape("nothing-moves", said, points[0].line)]
+    return []
+
+
+def found_nothing(observed: Observed) -> Iterable[Shape]:
+    """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
+    curves = observed.curves
+    for name in curves.by_name:
+        points = curves.finite(name) if _PRECISION.search(name) else []
+        values = [abs(point.value) for point in points]
+        is_enough = len(values) >= _EVALUATIONS or (values and names.LOSS not in curves.by_name)
+        if is_enough and max(values) < _LOWEST:
+            said = say(
+                "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
+                "{name} 最后为 {value:.4g}，{count} 次评估从未高于 {most:.4g}",
+                name=name,
+                value=points[-1].value,
+                most=max(values),
                 count=len(values),
             )
             return [curves.shape("nothing-moves", said, points[0].line)]

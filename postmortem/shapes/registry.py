@@ -98,6 +98,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     degenerate.equal,
     degenerate.saturated,
     degenerate.hopeless,
+    degenerate.found_nothing,
     degenerate.of_one_answer,
     rank_columns.alone,
     vitals.others,

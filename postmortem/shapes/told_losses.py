@@ -20,7 +20,7 @@ from postmortem.shapes.told_lines import lines_told
 from postmortem.shapes.told_topics import denies, figures_not_finite
 
 _MOST_TEXT: Final = 200
-_LOSS: Final = re.compile(r"loss|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
+_LOSS: Final = re.compile(r"loss|损失|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
 _PACE: Final = re.compile(r"\d ?(?:it/s|s/it)[,\]]")
 """The pace of a bar: whatever is named behind it is a figure of the training."""
 _NOT_OF_TRAINING: Final = re.compile(

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
 NOT_FINITE: Final = re.compile(
-    r"(?<![\w-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
-    r"|无穷|非数)(?![\w-])",
+    r"(?<![A-Za-z\d_-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
+    r"|无穷|非数)(?![A-Za-z\d_-])",
     re.IGNORECASE,
 )
 _NO_TELLING: Final = re.compile(
@@ -35,9 +35,9 @@ _FIGURE: Final = re.compile(
     re.IGNORECASE,
 )
 _PAIR: Final = re.compile(
-    r"(?<![\w.])(?P<name>[A-Za-z_][\w/.@-]{0,40})[\"']?"
-    r"(?: (?:is|was|are|became|turned|went|got))?"
-    r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![\w-])"
+    r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|损失)[\"']?"
+    r"(?: (?:is|was|are|became|turned|went|got)|[一-鿿，、]{1,12})?"
+    r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![A-Za-z\d_-])"
     r"|(?:nan|inf|non-?finite|not finite)(?: \w{1,6}){0,2} (?:loss|grad)\w{0,12}"
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
     re.IGNORECASE,

@@ -84,13 +84,14 @@ def absurd(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     for name in curves.by_name:
         points = curves.finite(name)
-        if not points or name in _TOLD_ELSEWHERE or not _BOUNDED.search(name):
+        is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
+        if not points or is_told or not _BOUNDED.search(name):
             continue
-        if len(points) >= _SOME:
-            found = _grown(curves, name, points)
-        else:
-            is_never = min(point.value for point in points) > _NEVER
-            found = _never_so_large(curves, name, points) if is_never else None
+        found = (
+            _grown(curves, name, points)
+            if len(points) >= _SOME
+            else _never_so_large(curves, name, points)
+        )
         if found is not None:
             return [found]
     return []
@@ -115,11 +116,14 @@ def _grown(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
     return curves.shape("metric-absurd", said, line)
 
 
-def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape:
-    """Word a figure that no sound run has in any record, however few there are."""
+def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
+    """Find a figure that no sound run has in any of its last records, however few there are."""
+    last = next((point for point in points if point.value > _NEVER), None)
+    if last is None or points[-1].value <= _NEVER:
+        return None
     value = points[-1].value
     said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
-    return curves.shape("metric-absurd", said, points[0].line)
+    return curves.shape("metric-absurd", said, last.line)
 
 
 def astronomic(observed: Observed) -> Iterable[Shape]:

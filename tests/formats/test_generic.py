@@ -201,6 +201,12 @@ def same(values: dict[str, float]) -> dict[str, str]:
             id="several objectives keep their names",
         ),
         pytest.param(
+            "Epoch 3/100, train nll: -3.2, val nll: -2.9",
+            NAN,
+            {"loss": -3.2, "nll": -3.2, "epoch": 3},
+            id="an objective of the validation is no second one",
+        ),
+        pytest.param(
             "[2/500] Loss_D: 1.3763 Loss_G: 0.6361",
             2,
             {"Loss_D": 1.3763, "Loss_G": 0.6361},

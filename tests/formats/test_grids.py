@@ -54,6 +54,7 @@ def made(*lines: str) -> Grid:
             id="a long name",
         ),
         pytest.param(("step\tloss", "10\t8.46"), ("step", "loss"), id="tabs"),
+        pytest.param(("INFO: step\tloss", "INFO: 10\t8.46"), ("step", "loss"), id="a level"),
         pytest.param(
             ("epoch,iter,train_loss,lr", "1,100,nan,0.001"),
             ("epoch", "step", "loss", "learning_rate"),

@@ -74,12 +74,35 @@ FALLS = [2.1, 1.7, 1.4, 1.1, 0.9, 0.7, 0.6, 0.5, 0.45, 0.4]
             "nothing-moves",
             id="every word is wrong in epoch 100",
         ),
+        pytest.param(
+            {"loss": [188.1, 21.1, 4.2, *[2.889 + 0.002 * (n % 2) for n in range(17)]],
+             "WER": [None, None, 1.0, *[None] * 8, 1.0, *[None] * 7, 1.0]},
+            "nothing-moves",
+            id="the loss came down and stands, and every word is wrong",
+        ),
+        pytest.param(
+            {"mean_reward": [-20.0, -31.0, -55.0, -120.0, *[-200.0] * 40]},
+            "collapse",
+            id="the reward is the worst there is, and stays",
+        ),
+        pytest.param(
+            {"loss": FALLS, "eval_mAP": [0.001, 0.0] * 6}, "nothing-moves", id="nothing is found"
+        ),
+        pytest.param({"eval_mAP": [0.0]}, "nothing-moves", id="nothing is found, and no loss told"),
     ],
 )  # fmt: skip
-def test_what_does_not_learn_is_found(series: Mapping[str, Sequence[float]], has: str) -> None:
+def test_what_does_not_learn_is_found(
+    series: Mapping[str, Sequence[float | None]], has: str
+) -> None:
     """Each stands there for several records, beside something that says the same."""
     assert has in found(series, first=3000)
     assert CATALOGUE[has].is_bad or has == "collapse"
+
+
+def test_a_task_is_not_solved_before_anything_is_learnt() -> None:
+    """Rewards that are the same from the beginning on are those of a policy that does not learn."""
+    assert "nothing-moves" in found({"total_rewards": [21.0] * 60})
+    assert "nothing-moves" not in found({"total_rewards": [21.0] * 60}, first=3000)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +142,11 @@ def test_what_does_not_learn_is_found(series: Mapping[str, Sequence[float]], has
             id="a policy that has made up its mind and is paid for it",
         ),
         pytest.param({"loss": FALLS, "wer": [1.0, *[0.98] * 9]}, id="speech learns late"),
+        pytest.param({"episode_reward": [500.0] * 30}, id="a game that is won each time, maybe"),
+        pytest.param(
+            {"mean_reward": [0.1, 0.4, 0.7, *[1.0] * 40]}, id="the reward is all that can be had"
+        ),
+        pytest.param({"loss": FALLS, "eval_mAP": [0.0] * 5}, id="detection learns late"),
     ],
 )  # fmt: skip
 def test_what_may_be_sound_is_left(series: Mapping[str, Sequence[float]]) -> None:

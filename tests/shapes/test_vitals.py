@@ -106,6 +106,12 @@ def wobble(count: int, level: float, by: float) -> list[float]:
             "nan-eval-only",
             id="the evaluation, beside a gradient that a scaler skips",
         ),
+        pytest.param(
+            {"loss": [2.24, 8.0e27, 5.1e30]}, "metric-absurd", id="the loss in its second record"
+        ),
+        pytest.param(
+            {"loss": [2.3], "grad_norm": [0.0]}, "zero-gradient", id="no gradient of a loss"
+        ),
     ],
 )
 def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], has: str) -> None:
@@ -191,6 +197,8 @@ def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], 
             {"value_loss": [60.0, 63.7, 58.1], "ep_rewmean": [NAN] * 3, "eplenmean": [NAN] * 3},
             id="nobody counts the episodes",
         ),
+        pytest.param({"loss": [0.01], "grad_norm": [0.0]}, id="next to nothing is left to learn"),
+        pytest.param({"loss": [9e12, 2.1, 1.8]}, id="a first record before anything is scaled"),
     ],
 )
 def test_a_sound_run_may_print_this(series: Mapping[str, Sequence[float | None]]) -> None:
