@@ -1,0 +1,145 @@
+"""What another tool says of logs, each asked in its own way.
+
+    <Python that has the tool> benchmarks/rival_adapters.py TOOL < cases.jsonl
+
+In: a line of JSON a case: `text` (the log; of a job all its files, one after the other), `files`,
+`folder` or `state` (a trainer_state.json) where there are such, `table` and `records` (the metrics
+that the log prints, as CSV and as JSON lines; absent if it prints none), `failed`. Out: a line of
+JSON a case: the list of what the tool says, or a text, why it could not. Before an answer stands
+`info:` if the tool itself calls it information, `lead:` if it calls it a lead and no verdict,
+`quote:` if it is a line of the log that the tool shows. Not here: what that means (`rivals.yaml`).
+The tool's Python runs this file, so that it needs nothing but Python itself.
+"""
+
+import contextlib
+import importlib
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Case: TypeAlias = dict[str, Any]
+_BATCH = 600
+_DENPEX_SURE = 75
+"""Below it the command of denpex prints no confidence and says that this is no verdict."""
+
+
+def printed(main: Callable[[list[str]], object], arguments: list[str]) -> str:
+    """What a command prints when it is called within this process."""
+    out = io.StringIO()
+    sys.argv = ["command", *arguments]
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        main(arguments)
+    return out.getvalue()
+
+
+def gpualert(case: Case) -> list[str]:
+    """At the end of a failed job it looks at the last fifty lines of each stream."""
+    if not case["failed"]:
+        return []
+    tail = importlib.import_module("gpualert.log_manager").get_tail
+    ends = "\n".join(tail(name, 50) for name in case["files"])
+    parse = importlib.import_module("gpualert.parse_errors").parse_errors
+    return [parse("", ends, 1).splitlines()[0]]
+
+
+def runmedic(case: Case) -> list[str]:
+    """Its checks, and after each the causes that it calls likely."""
+    main = importlib.import_module("runmedic.cli").main
+    answers: list[str] = []
+    for path in filter(None, (case.get("folder"), case.get("state") or case["text"])):
+        for run in json.loads(printed(main, ["diagnose", "--json", path]) or "[]"):
+            for one in run["findings"]:
+                mark = "info:" if one["severity"] == "info" else ""
+                answers += [f"{mark}{text}" for text in (one["check"], *one["likely_causes"])]
+                answers += [f"quote:{text}" for text in one["evidence"]]
+        if answers:
+            break
+    return answers
+
+
+def trainproof(case: Case) -> list[str]:
+    """Its rules on curves; it reads no text, so it gets the metrics that the log prints."""
+    path = case.get("state") or case.get("records")
+    if not path:
+        return []
+    main = importlib.import_module("trainproof.cli").main
+    form = "hf" if case.get("state") else "jsonl"
+    out = printed(lambda _: main(), ["epoch", path, "--format", form, "--json"])
+    return [
+        ("" if one["level"] in {"FAIL", "WARN"} else "info:") + one["id"]
+        for report in json.loads(out)["reports"]
+        for one in report["findings"]
+    ]
+
+
+def training_doctor(case: Case) -> list[str]:
+    """Its problems with curves; it reads tables, so it gets the metrics that the log prints."""
+    if not case.get("table"):
+        return []
+    doctor = importlib.import_module("training_doctor").Doctor()
+    doctor.set_auto_print(False)
+    found = doctor.load(case["table"]).analyze()
+    return [("info:" if one.severity.value == "info" else "") + one.problem for one in found]
+
+
+def nvrx(case: Case) -> list[str]:
+    """The class of the first failure, judged by its rules alone, without a language model."""
+    main = importlib.import_module("nvidia_resiliency_ext.attribution.restart_agent.cli").main
+    found = json.loads(printed(main, ["--disable-l1", case["text"]]))
+    failure = found["primary_failure"]
+    quotes = [f"quote:{one['quote']}" for one in found["evidence"]]
+    return [f"{failure['failure_class']} {failure['signature']}", *quotes] if failure else []
+
+
+def denpex(cases: Sequence[Case]) -> Iterator[list[str]]:
+    """The failure that its engine names on this machine, many logs at once; nothing is sent."""
+    os.environ["DENPEX_LOCAL"] = "1"
+    if hasattr(os, "sched_setaffinity"):  # it starts four processes at once
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    ask = importlib.import_module("denpex_local").local_diagnose_batch
+    for start in range(0, len(cases), _BATCH):
+        batch = cases[start : start + _BATCH]
+        texts = [Path(one["text"]).read_text(encoding="utf-8", errors="replace") for one in batch]
+        for found in ask(texts):
+            mark = "lead:" if found.get("confidence", 0) < _DENPEX_SURE else ""
+            quotes = [f"quote:{line}" for line in found.get("evidence") or ()]
+            yield [f"{mark}{found['failureType']} | {found.get('summary', '')}", *quotes]
+
+
+def one_by_one(
+    ask: Callable[[Case], list[str]],
+) -> Callable[[Sequence[Case]], Iterator[list[str] | str]]:
+    """Ask a tool for each case; whatever happens within it is told."""
+
+    def answers(cases: Sequence[Case]) -> Iterator[list[str] | str]:
+        for case in cases:
+            try:
+                yield ask(case)
+            except Exception as fault:  # noqa: BLE001 - another's tool may raise anything
+                yield f"{type(fault).__name__}: {fault}"
+
+    return answers
+
+
+TOOLS: dict[str, Callable[[Sequence[Case]], Iterator[list[str] | str]]] = {
+    "gpualert": one_by_one(gpualert),
+    "runmedic": one_by_one(runmedic),
+    "trainproof": one_by_one(trainproof),
+    "training-doctor": one_by_one(training_doctor),
+    "nvrx": one_by_one(nvrx),
+    "denpex": denpex,
+}
+
+
+def main() -> None:
+    """Ask for all cases on standard input."""
+    for said in TOOLS[sys.argv[1]]([json.loads(line) for line in sys.stdin]):
+        print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    main()
