@@ -21,6 +21,7 @@ from postmortem.reading.block_reader import Block
 PRODUCER: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
 _ENTRY: Final = re.compile(rb"\{[^{}]{1,20000}\}")
+_TOTAL: Final = re.compile(rb'"max_steps":\s{0,8}(\d{1,12})')
 _SKIPPED: Final = frozenset(
     {
         "step",
@@ -45,9 +46,11 @@ def claims(head: str) -> bool:
 def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
     """Yield every entry of the log history with its raw line.
 
-    An entry that is cut off is passed over.
+    An entry that is cut off is passed over. The last one is kept back until the steps of the run
+    are known, which stand behind the history.
     """
-    line, has_begun = 1, False
+    line, has_begun, total = 1, False, math.nan
+    last: tuple[Record, int] | None = None
     for block in blocks:
         begin = block.lo if has_begun else block.data.find(_HISTORY, block.lo)
         has_begun = has_begun or block.lo <= begin < block.hi
@@ -59,8 +62,14 @@ def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
             position = match.start()
             record = _record(match[0].decode("utf-8", "replace"))
             if record is not None:
-                yield record, line
+                if last is not None:
+                    yield last
+                last = record, line
+        named = _TOTAL.search(block.data, block.lo)
+        total = total if named is None else float(named[1])
         line += block.data.count(b"\n", position, block.hi)
+    if last is not None:
+        yield last[0]._replace(total=total), last[1]
 
 
 def _record(text: str) -> Record | None:

@@ -342,6 +342,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         spreads=True,
     ),
     Kind(
+        "rate-zero-throughout",
+        say(
+            "the learning rate is 0 in all of many records, and the loss does not fall",
+            "许多条记录的学习率全是 0，loss 没有下降",
+        ),
+        is_bad=True,
+    ),
+    Kind(
         "metric-absurd",
         say(
             "a figure leaves its level by orders of magnitude, at last or for once",

@@ -17,6 +17,7 @@ from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
+from postmortem.shapes.loss_of_training import TrainingLoss
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
@@ -160,7 +161,7 @@ def saturated(observed: Observed) -> Iterable[Shape]:
 def hopeless(observed: Observed) -> Iterable[Shape]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    is_level = _is_level_at_last(curves)
+    is_level = observed.loss is not None and _is_level_at_last(observed.loss)
     falls = names.LOSS in curves.by_name and _falls(curves) and not is_level
     if _is_no_classifier(curves) or falls:
         return []
@@ -201,10 +202,9 @@ def found_nothing(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _is_level_at_last(curves: Curves) -> bool:
+def _is_level_at_last(loss: TrainingLoss) -> bool:
     """Say whether the later half of the loss stands still, whatever it came down from."""
-    values = [point.value for point in curves.finite(names.LOSS)]
-    late = values[len(values) // 2 :]
+    late = loss.values[len(loss.values) // 2 :]
     if len(late) < _MANY or min(late) <= 0:
         return False
     level = statistics.fmean(late)

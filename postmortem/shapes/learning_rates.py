@@ -1,7 +1,7 @@
 """Learning rates: out of the usual, or not moving although a schedule is running.
 
-In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`. Not
-here: rates that a setting tells (`patterns/causes`).
+In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`,
+`rate-zero-throughout`. Not here: rates that a setting tells (`patterns/causes`).
 """
 
 import itertools
@@ -19,6 +19,9 @@ _TINY: Final = 1e-8
 """With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
 _HIGH: Final = 1e-3
 _FEWEST: Final = 5
+_MANY: Final = 20
+_SAME: Final = 0.95
+"""Share of its first level below which a loss has fallen."""
 
 
 def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
@@ -27,6 +30,13 @@ def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
     top = max(points, key=lambda point: point.value, default=None)
     if top is None:
         return []
+    if top.value == 0.0 and _learns_nothing(observed, len(points)):
+        said = say(
+            "learning rate 0 in all {count} records, and the loss does not fall",
+            "全部 {count} 条记录的学习率都是 0，loss 也没有下降",
+            count=len(points),
+        )
+        return [observed.curves.shape("rate-zero-throughout", said, points[0].line)]
     if 0 < top.value < _TINY and len(points) >= _FEWEST:
         said = say("learning rate at most {top:g}", "学习率最高只有 {top:g}", top=top.value)
         return [observed.curves.shape("tiny-rate", said, top.line)]
@@ -34,6 +44,15 @@ def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
         return []
     said = say("learning rate up to {top:g}", "学习率最高到 {top:g}", top=top.value)
     return [observed.curves.shape("high-rate", said, top.line)]
+
+
+def _learns_nothing(observed: Observed, count: int) -> bool:
+    """Say whether a loss stays where it is for as many records as a rate of 0 is printed.
+
+    What is printed as 0 may be another rate than the one that is applied, or one of few digits.
+    """
+    loss = observed.loss
+    return loss is not None and count >= _MANY and loss.tail >= _SAME * loss.head > 0
 
 
 def standstill(observed: Observed) -> Iterable[Shape]:

@@ -131,6 +131,14 @@ def test_the_closing_summary_is_no_point() -> None:
     assert not any("train_loss" in dict(record.values) for record, _ in records(TEXT))
 
 
+def test_the_last_record_knows_the_steps_of_the_run() -> None:
+    """They stand behind the history; a file that is cut off before them tells none."""
+    state = {"global_step": 8, "log_history": [{"loss": 2.0, "step": 4}, {"loss": 1.0, "step": 8}]}
+    whole = [record.total for record, _ in records(json.dumps({**state, "max_steps": 8}))]
+    assert (math.isnan(whole[0]), whole[1]) == (True, 8.0)
+    assert all(math.isnan(record.total) for record, _ in records(json.dumps(state)))
+
+
 def test_one_line_files_are_read() -> None:
     """Without indentation all entries stand on line 1."""
     assert [line for _, line in records(json.dumps(STATE))] == [1, 1, 1, 1]

@@ -224,6 +224,18 @@ BAD = {
             {"nan-recovers"},
             id="infinite counts as not finite",
         ),
+        pytest.param(
+            {"learning_rate": [0.0] * 30, "loss": [1.5, 1.3, 1.6, 1.4, 1.45] * 6},
+            {"rate-zero-throughout"},
+            {"tiny-rate"},
+            id="no rate is ever applied",
+        ),
+        pytest.param(
+            {"learning_rate": [0.0] * 30, "loss": [2.0 - 0.05 * n for n in range(30)]},
+            set(),
+            {"rate-zero-throughout"},
+            id="the rate that is printed is not the one that is applied",
+        ),
         # a rate that does not move: the scaler skips the optimiser and the scheduler with it
         pytest.param(
             {"learning_rate": [0.0, 0.0, 1e-6, 2e-6], "loss": [9.1, 9.0, 8.9, 8.8]},
