@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from postmortem.classify.failing_text import Saying
 from postmortem.classify.hashed_words import grams_by_word, words
 from postmortem.classify.text_model import TextModel
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import TellingWords
 from postmortem.model.said import cut
 
@@ -26,9 +27,9 @@ _LEAST: Final = 0.1
 _BETWEEN: Final = r"[^a-zA-Z_\u4e00-\u9fff]{0,24}?"
 _REST: Final = r"[a-zA-Z0-9_]{0,40}"
 """Of a name that has figures in it."""
-_NAMED: Final = re.compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
+_NAMED: Final = lazy_compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
 """A term says something: a letter alone does not."""
-_STOOD_FOR: Final = re.compile(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
+_STOOD_FOR: Final = lazy_compile(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
 """Words that stand for others: they are in no log."""
 _OURS: Final = ("own ", "python ")
 """What stands before a frame that is of no package."""

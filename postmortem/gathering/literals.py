@@ -15,12 +15,13 @@ from postmortem.formats.records import MetricReader
 from postmortem.gathering import traceback
 from postmortem.gathering.literal_filters import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
+from postmortem.lazy_regex import lazy_compile
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
-_LOOSE: Final = re.compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
+_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 

@@ -13,13 +13,13 @@ never touched, so that line numbers hold. Of every text one pass tells which rul
 something; what became of it is remembered until more names are known.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
 import re2
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 from postmortem.redaction import private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
@@ -36,7 +36,7 @@ __all__ = ["KINDS", "Redactor"]
 _RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 
 
 class _Hints:
