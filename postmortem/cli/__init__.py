@@ -6,6 +6,7 @@ In: arguments. Out: the report on standard output, everything else on standard e
 Not here: anything that could be wanted from Python.
 """
 
+import gc
 import importlib
 import os
 import shlex
@@ -41,6 +42,9 @@ COMMANDS: Final = {
     "label": "Record what a run really died of, to train the classifier with.",
     "schema": "Print the JSON Schema of the report, an evaluation, a triage or a notice.",
 }
+
+_SELDOM: Final = 100_000
+"""Objects between two rounds of the collector: modules and rules are many, and none is garbage."""
 
 
 class _Lazy(click.Group):
@@ -89,6 +93,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that the user can mend is one line, and exit status 2."""
+    if arguments is None:
+        gc.set_threshold(_SELDOM)
     hold_places()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -98,12 +104,11 @@ def main(arguments: list[str] | None = None) -> None:
     fault = settle()
     if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
         status = _refused(f"standard output cannot be written: {why(fault)}")
-    if (
-        arguments is not None
-        # called from Python; a program that ends holds on to its signals, since one that came now
-        # would
-        # change its status
-    ):
+    if arguments is None:
+        # A program that ends holds on to its signals, since one that came now would change its
+        # status, and looks for no garbage: all of it goes.
+        gc.freeze()
+    else:
         held.close()
     sys.exit(status)
 
