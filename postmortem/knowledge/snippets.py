@@ -8,8 +8,7 @@ by construction.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said
@@ -17,8 +16,7 @@ from postmortem.model.said import Said
 _PLACEHOLDER: Final = lazy_compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """Code to copy, with places for the user's numbers."""
 
     language: str
