@@ -38,7 +38,7 @@ class CompilePatterns(BuildHookInterface[Any]):
         target.write_text(json.dumps(value), encoding="ascii")  # read in half the time of UTF-8
         included[str(target)] = "postmortem/_data/knowledge.json"
         told = folder / "version.txt"  # to ask the installation for it takes 15 ms of a start
-        told.write_text(self.metadata.version, encoding="ascii")
+        told.write_text(self.metadata.version, encoding="utf-8")
         included[str(told)] = "postmortem/_data/version.txt"
 
 

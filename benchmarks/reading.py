@@ -1,21 +1,18 @@
-"""Reading speed, as a ratio to the least that any reader must do, in one run; peak memory.
+"""Reading speed, as a ratio to the least that any reader must do, in one run.
 
     python benchmarks/reading.py [--megabytes 8] [--rounds 5] [--kind NAME ...] [--keep FOLDER]
 
 Makes a log of each kind (`log_kinds.py`) and reads it in turn with the reference: whole blocks,
 all literals, line breaks counted, and the figures of the Trainer and of DeepSpeed. Both run in this
-process, and what counts is their CPU time: the median of the ratios of each round. Last come the
-start-up time of the command, and its peak memory.
+process, and what counts is their CPU time: the median of the ratios of each round. What a start
+costs: `start.py`.
 """
 
 import argparse
 import gc
-import os
 import random
 import re
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -42,17 +39,6 @@ def write(path: Path, lines: Iterator[str], megabytes: float) -> None:
             chunk = [next(lines) + "\n" for _ in range(50)]
             size += sum(map(len, chunk))
             stream.writelines(chunk)
-
-
-def timed(argv: list[str]) -> tuple[float, int]:
-    """Run a command; gives wall seconds and its peak memory in MB."""
-    start = time.perf_counter()
-    with Path(os.devnull).open("w") as sink:
-        child = subprocess.Popen(argv, stdout=sink, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"failed: {' '.join(argv)}")
-    return time.perf_counter() - start, usage.ru_maxrss // 1024
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -110,25 +96,6 @@ def main() -> None:
             write(log, KINDS[name](random.Random(7)), args.megabytes)
         ratio, speed = beside(log, machine, args.rounds)
         print(f"| {name} | {ratio:.1f} | {speed:.0f} |", flush=True)
-    print(f"\n100 lines: {started(folder):.2f} x the time of `python -c 'import numpy'`")
-
-
-def started(folder: Path) -> float:
-    """Give the time of a log of 100 lines, in times of a Python that imports NumPy."""
-    small = folder / "small.log"
-    small.write_text(
-        "".join(
-            f"{{'loss': {3 - i / 50:.4f}, 'learning_rate': 2e-05, 'epoch': {i / 100:.2f}}}\n"
-            for i in range(100)
-        )
-    )
-    numpy = [sys.executable, "-c", "import numpy"]
-    return statistics.median(timed(analysis(small))[0] / timed(numpy)[0] for _ in range(7))
-
-
-def analysis(log: Path) -> list[str]:
-    """Give the command that analyses a log."""
-    return [sys.executable, "-m", "postmortem", "analyze", str(log), "--format", "json"]
 
 
 if __name__ == "__main__":

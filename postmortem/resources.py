@@ -57,7 +57,7 @@ def compiled_stack(name: str) -> str:
 def version_in_wheel() -> str:
     """Give the version that the wheel was built as; nothing in a checkout."""
     path = _PACKAGE / "_data" / "version.txt"
-    return path.read_text(encoding="ascii").strip() if path.is_file() else ""
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def recall(kind: str, stamp: str) -> bytes | None:

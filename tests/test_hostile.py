@@ -24,6 +24,7 @@ from postmortem.formats.unknown import GenericReader
 from postmortem.gathering import traceback
 from postmortem.knowledge import attack, attack_texts, check
 from postmortem.knowledge.compile import compile_folders
+from postmortem.lazy_regex import LazyPattern
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.block_reader import blocks
 from postmortem.reading.prefixes import clean
@@ -113,7 +114,7 @@ def compiled() -> Iterator[tuple[str, "re.Pattern[Any]"]]:
     seen: set[int] = set()
 
     def patterns(name: str, value: object) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
-        if isinstance(value, re.Pattern):
+        if isinstance(value, re.Pattern | LazyPattern):
             yield name, value
         elif isinstance(value, tuple | list | dict | frozenset):
             for index, one in enumerate(value.items() if isinstance(value, dict) else value):

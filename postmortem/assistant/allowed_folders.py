@@ -8,19 +8,19 @@ told. Names that begin with a dot are not read below an allowed folder, as in an
 analysed: keys and credentials have such names.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError, UsageError
+from postmortem.lazy_regex import lazy_compile
 
 _MACHINE: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What a system shows of itself there is no log, and may hold secrets."""
 _READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
 _LONGEST: Final = 4096
-_PLAIN: Final = re.compile(r"[\w./\\:~@+=,-]{1,200}")
+_PLAIN: Final = lazy_compile(r"[\w./\\:~@+=,-]{1,200}")
 """A path that can be repeated in a refusal: no sentence hides in it."""
 
 

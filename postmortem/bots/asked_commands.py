@@ -8,6 +8,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.bots.issue_text import taken_apart
+from postmortem.lazy_regex import lazy_compile
 
 LOOK: Final = "look"
 """An issue was opened or changed; nobody commands."""
@@ -18,7 +19,7 @@ RUN: Final = "run"
 _MOST: Final = 1 << 16
 """Characters in which a command is looked for: whoever sends a delivery waits meanwhile."""
 _WORDS: Final = {"analyze": ANALYZE, "analyse": ANALYZE, "分析": ANALYZE}
-_ABOUT: Final = re.compile(
+_ABOUT: Final = lazy_compile(
     r"(?:explain|解释)[ \t]{1,5}`{0,3}([A-Za-z0-9][\w.-]{0,99})", re.IGNORECASE
 )
 

@@ -4,15 +4,16 @@ In: plain values. Out: `BotSettings`. Not here: the settings of a tracker, which
 checks (`trackers.tracker_kinds`).
 """
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_MENTION: Final = re.compile(r"[@/!][A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+from postmortem.lazy_regex import lazy_compile
+
+_NAME: Final = lazy_compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_MENTION: Final = lazy_compile(r"[@/!][A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 
 
 def _named(trackers: "dict[str, TrackerEntry]") -> "dict[str, TrackerEntry]":

@@ -13,13 +13,15 @@ from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 
+from postmortem.lazy_regex import lazy_compile
+
 _MOST: Final = 1 << 20
 """Characters that are looked at: no tracker keeps as many in one text."""
-_TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
-_SPAN: Final = re.compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,500}(?<!`)\1(?!`)")
-_SUMMARY: Final = re.compile(r"<summary>[^<>]{0,300}</summary>", re.IGNORECASE)
-_HAN: Final = re.compile("[\u3400-\u9fff]")
-_WORD: Final = re.compile(r"[A-Za-z]{2,}")
+_TAG: Final = lazy_compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
+_SPAN: Final = lazy_compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,500}(?<!`)\1(?!`)")
+_SUMMARY: Final = lazy_compile(r"<summary>[^<>]{0,300}</summary>", re.IGNORECASE)
+_HAN: Final = lazy_compile("[\u3400-\u9fff]")
+_WORD: Final = lazy_compile(r"[A-Za-z]{2,}")
 _HAN_OF_A_WORD: Final = 2
 """Characters that say about as much as a word of English."""
 _ENOUGH: Final = 0.3

@@ -7,7 +7,6 @@ The line of the first failure stays whose it is; the process that the report nam
 fault. A line of the odd process itself is the better witness and stands in its place.
 """
 
-import re
 from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
@@ -15,6 +14,7 @@ from postmortem.case.failures import Failure
 from postmortem.case.named_elsewhere import child_of, file_of
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.shape import Shape
@@ -30,16 +30,16 @@ _OF_PEERS: Final = (
 _OF_NOBODY: Final = ("distributed.", "unknown.", "scheduler.", "harmless.", "context.", "hang.")
 _ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
 """Shapes that stand for the process at fault, the surest first."""
-_PID: Final = re.compile(
+_PID: Final = lazy_compile(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:|\w\[)(?P<pid>[1-9]\d{1,9})\b"
 )
-_PLACED: Final = re.compile(
+_PLACED: Final = lazy_compile(
     r"\b[Rr]ank[ =:]{0,2}(?P<rank>\d{1,5})\b[ ,;(]{1,3}"
     r"(?:(?:on )?(?:node|host)[ =:]{1,2}(?P<node>[A-Za-z][\w.-]{0,62}\w)"
     r"|(?:device|gpu)[ =:]{1,2}\d)"
 )
 """A rank with its machine or its device beside it."""
-_OWN_PID: Final = re.compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
+_OWN_PID: Final = lazy_compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
 
 
 class Meant(NamedTuple):

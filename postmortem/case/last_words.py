@@ -13,6 +13,7 @@ import re
 from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Traceback
 from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import Cleaned, clean
@@ -21,21 +22,21 @@ _MOST_LINES: Final = 5
 _MOST_TEXT: Final = 2000
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
-_EXCEPTION: Final = re.compile(
+_EXCEPTION: Final = lazy_compile(
     r"(?:uncaught (?:exception:? )?)?"
     r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
     r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
     r"(?::\s?(?P<message>.*))?$",
 )
-_SAID: Final = re.compile(
+_SAID: Final = lazy_compile(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical)"
     r" error\b)(?P<message>.*)",
     re.IGNORECASE,
 )
-_FIGURE: Final = re.compile(
+_FIGURE: Final = lazy_compile(
     r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
 )
-_GOES_ON: Final = re.compile(
+_GOES_ON: Final = lazy_compile(
     r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?"
     r"|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)"
     r"|recovered|non-fatal|not fatal|harmless)\b"
@@ -44,7 +45,7 @@ _GOES_ON: Final = re.compile(
 )
 _END: Final = 1 << 62
 """Byte offset that stands for the end of a source, whose length its last lines do not tell."""
-_MOVES: Final = re.compile(r"\d%\|")
+_MOVES: Final = lazy_compile(r"\d%\|")
 
 
 class LastWords(NamedTuple):

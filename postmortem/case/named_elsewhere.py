@@ -11,12 +11,13 @@ from typing import Final
 
 from postmortem.case.tellers import ROOT_CAUSE
 from postmortem.case.values import Case
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
 
-_CHILD: Final = re.compile(r"\blocal_rank: (?P<local_rank>\d{1,4})\b")
-_SUFFIXES: Final = re.compile(
+_CHILD: Final = lazy_compile(r"\blocal_rank: (?P<local_rank>\d{1,4})\b")
+_SUFFIXES: Final = lazy_compile(
     r"(?:\.(?:log|txt|out|err|stdout|stderr|gz|xz|zst|bz2))+\Z", re.IGNORECASE
 )
 _FEWEST: Final = 5

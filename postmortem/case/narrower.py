@@ -10,21 +10,22 @@ from typing import Final
 
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
+from postmortem.lazy_regex import lazy_compile
 
 LAST_OF_ALL: Final = "code.user-exception"
 """Whatever else is known of an exception says more than that one was raised."""
 UNTOLD: Final = "unknown."
-_OF_A_COMMAND: Final = re.compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
+_OF_A_COMMAND: Final = lazy_compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
 """A line of a script or of the command that somebody gave, which no program prints."""
 
-_GOES_ON: Final = re.compile(
+_GOES_ON: Final = lazy_compile(
     r"\b(?:ignor(?:ed|ing)|skipp(?:ed|ing)|fall(?:ing|s)? ?back|retrying|respawn\w*|recovered"
     r"|reconnect(?:ed|ing)|will (?:retry|continue|be (?:ignored|skipped))|continuing)\b"
     r"|忽略|跳过|重试|继续",
     re.IGNORECASE,
 )
 """That whoever prints it goes on, so that it ends nothing."""
-_ENDS: Final = re.compile(
+_ENDS: Final = lazy_compile(
     r"\b(?:giv\w{1,4} up|gave up|fatal|abort\w*|exit\w*|stop\w*|cannot|unable|fail\w* after|kill\w*"
     r"|terminat\w*|raise\w*|out of retries|exhausted)\b|放弃|终止|停止|退出",
     re.IGNORECASE,

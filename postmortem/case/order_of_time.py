@@ -19,6 +19,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import clean, seconds, time_basis
 
 HALF_A_DAY: Final = 43_200.0
@@ -30,8 +31,8 @@ AGREE: Final = 0.2
 """Share of the skew (at least a second) within which most of the shared steps must agree."""
 MOST: Final = 0.7
 """Share of the shared steps that are most of them."""
-_STEP: Final = re.compile(r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+)", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\W+")
+_STEP: Final = lazy_compile(r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+)", re.IGNORECASE)
+_SPACE: Final = lazy_compile(r"\W+")
 
 
 class _PrintedTime(NamedTuple):

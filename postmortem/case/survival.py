@@ -10,7 +10,6 @@ its own that comes later, or the end marker. Alone it may still be the end, as s
 arrives behind standard error.
 """
 
-import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -24,6 +23,7 @@ from postmortem.case.failures import (
 from postmortem.gathering.aftermath import EXIT, THREAD
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.windows import same_process
@@ -32,7 +32,7 @@ from postmortem.shapes.ending import SUCCESS
 _ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
 """What fails, or ends, because something else did."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
-_HELPERS: Final = re.compile(
+_HELPERS: Final = lazy_compile(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
     r"|prometheus_client|urllib3|requests|httpx|tqdm|psutil|pynvml|gpustat)[/\\]"
 )

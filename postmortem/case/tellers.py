@@ -4,13 +4,13 @@ In: failures, findings. Out: the distance of the teller from the origin, the pro
 names as the root cause. Not here: the order of failures (`case.order`).
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 
@@ -19,13 +19,13 @@ NO_FILE: Final = "<N/A>"
 ITSELF: Final = 0
 _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _MOST_TEXT: Final = 600
-_IN_VAIN: Final = re.compile(
+_IN_VAIN: Final = lazy_compile(
     r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
     r"|waiting for clients\b"
     r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
     r" pass|successfully reached) monitoredBarrier"
 )
-_PEER_GONE: Final = re.compile(
+_PEER_GONE: Final = lazy_compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
     r" pipe|application timeout caused pair closure"
     r"|Got completion from peer .{0,80}status=12\b"
@@ -33,7 +33,7 @@ _PEER_GONE: Final = re.compile(
     r" bytes|^-- Process \d+ terminated",
 )
 
-_OF_ANOTHER: Final = re.compile(
+_OF_ANOTHER: Final = lazy_compile(
     r"(?:Train(?:ing|er)?|Task|Job|Worker|Child|Remote|Actor|Trial|Tune|Raylet)[A-Za-z]{0,20}"
     r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
 )

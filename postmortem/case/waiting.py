@@ -12,13 +12,14 @@ from postmortem.case.failures import Failure, led_by
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import ITSELF, distance
 from postmortem.knowledge.base import Signature
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 
-_WATCHDOG: Final = re.compile(
+_WATCHDOG: Final = lazy_compile(
     r"Watchdog caught collective operation timeout(?:.*?ran for (?P<milliseconds>\d{1,10})"
     r" milliseconds)?"
 )
-_OF_COLLECTIVES: Final = re.compile(
+_OF_COLLECTIVES: Final = lazy_compile(
     r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE
 )
 

@@ -14,24 +14,25 @@ from typing import Final
 import xxhash
 
 from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 
 VERSION: Final = 2
 """Of what is counted, and how: a model fits one of them only."""
 BITS: Final = 14
 _MOST: Final = 2000
-_CODE: Final = re.compile(
+_CODE: Final = lazy_compile(
     r"\b(code|signal|status|errno|exitcode|error|sig)\b[^\w\n-]{0,4}(-?\d{1,3})\b", re.IGNORECASE
 )
 _REPLACED: Final = (
-    (re.compile(r"https?://\S{1,200}"), " url "),
-    (re.compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " "),
-    (re.compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
-    (re.compile(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"), " id "),
-    (re.compile(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE), " 0 "),
+    (lazy_compile(r"https?://\S{1,200}"), " url "),
+    (lazy_compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " "),
+    (lazy_compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
+    (lazy_compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
+    (lazy_compile(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"), " id "),
+    (lazy_compile(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE), " 0 "),
 )
-_WORD: Final = re.compile(r"[a-z_]+|0|[\u4e00-\u9fff]")
+_WORD: Final = lazy_compile(r"[a-z_]+|0|[\u4e00-\u9fff]")
 _GRAM: Final = 4
 _SPELT: Final = frozenset({"exception", "message", "telling"})
 """Kinds whose words are also taken apart into characters."""

@@ -8,14 +8,15 @@ passage gets what its grams put into their buckets; words side by side are shown
 they stand in the log.
 """
 
-import re
+import string
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.classify.failing_text import Saying
 from postmortem.classify.hashed_words import grams_by_word, words
 from postmortem.classify.text_model import TextModel
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import TellingWords
 from postmortem.model.said import cut
 
@@ -23,12 +24,13 @@ _PASSAGES, _TERMS = 3, 3
 _LONGEST: Final = 200
 _LEAST: Final = 0.1
 """The part of the strongest word's pull below which a word is not shown."""
-_BETWEEN: Final = r"[^a-zA-Z_\u4e00-\u9fff]{0,24}?"
-_REST: Final = r"[a-zA-Z0-9_]{0,40}"
-"""Of a name that has figures in it."""
-_NAMED: Final = re.compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
+_BETWEEN: Final = lazy_compile(r"[^a-zA-Z_\u4e00-\u9fff]{0,24}")
+_OF_NAMES: Final = f"{string.ascii_letters}{string.digits}_"
+_LONGEST_REST: Final = 40
+"""Of the characters of a name around the words that it holds."""
+_NAMED: Final = lazy_compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
 """A term says something: a letter alone does not."""
-_STOOD_FOR: Final = re.compile(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
+_STOOD_FOR: Final = lazy_compile(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
 """Words that stand for others: they are in no log."""
 _OURS: Final = ("own ", "python ")
 """What stands before a frame that is of no package."""
@@ -99,19 +101,41 @@ def _terms(one: _Pulled) -> list[str]:
     small = _small(shown)
     terms: dict[str, float] = {}
     for first, behind in _stretches(one):
-        pattern = _BETWEEN.join(map(re.escape, one.said[first:behind]))
-        found = re.search(f"{_REST}{pattern}{_REST}", small)
-        term = shown[found.start() : found.end()] if found is not None else ""
+        term = shown[_place(one.said[first:behind], small)]
         if _NAMED.search(term):
             terms[term] = max(terms.get(term, 0.0), sum(one.pulls[first:behind]))
     return sorted(terms, key=lambda term: -terms[term])
 
 
-def _small(text: str) -> str:
-    """Give a text in small letters, each where its large one stands.
+def _place(said: Sequence[str], text: str) -> slice:
+    """Find words that follow each other, to the ends of the names that hold them; else nothing.
 
-    A pattern that ignores case takes a millisecond to compile, and each is used once.
+    A pattern for each term would take longer to compile than all else that is done here.
     """
+    at = text.find(said[0])
+    while at >= 0:
+        behind = _behind(said, text, at)
+        if behind is not None:
+            before = text[max(0, at - _LONGEST_REST) : at]
+            return slice(at - len(before) + len(before.rstrip(_OF_NAMES)), behind)
+        at = text.find(said[0], at + 1)
+    return slice(0)
+
+
+def _behind(said: Sequence[str], text: str, at: int) -> int | None:
+    """Say where the name of the last word ends, if the words follow each other from here."""
+    for word in said:
+        between = _BETWEEN.match(text, at)
+        at = at if between is None else between.end()
+        if not text.startswith(word, at):
+            return None
+        at += len(word)
+    rest = text[at : at + _LONGEST_REST]
+    return at + len(rest) - len(rest.lstrip(_OF_NAMES))
+
+
+def _small(text: str) -> str:
+    """Give a text in small letters, each where its large one stands."""
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 

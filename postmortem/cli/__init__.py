@@ -6,13 +6,16 @@ In: arguments. Out: the report on standard output, everything else on standard e
 Not here: anything that could be wanted from Python.
 """
 
+import atexit
+import gc
 import importlib
 import os
 import shlex
 import sys
+import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -41,6 +44,10 @@ COMMANDS: Final = {
     "label": "Record what a run really died of, to train the classifier with.",
     "schema": "Print the JSON Schema of the report, an evaluation, a triage or a notice.",
 }
+
+_DEBUG: Final = "POSTMORTEM_DEBUG"
+_SELDOM: Final = 100_000
+"""Objects between two rounds of the collector: modules and rules are many, and none is garbage."""
 
 
 class _Lazy(click.Group):
@@ -89,6 +96,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; an error that the user can mend is one line, and exit status 2."""
+    if arguments is None:
+        gc.set_threshold(_SELDOM)
     hold_places()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -98,13 +107,22 @@ def main(arguments: list[str] | None = None) -> None:
     fault = settle()
     if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
         status = _refused(f"standard output cannot be written: {why(fault)}")
-    if (
-        arguments is not None
-        # called from Python; a program that ends holds on to its signals, since one that came now
-        # would
-        # change its status
-    ):
-        held.close()
+    if arguments is None:
+        # A program that ends holds on to its signals: one that came now would change its status.
+        _end(status)
+    held.close()
+    sys.exit(status)
+
+
+def _end(status: int) -> NoReturn:
+    """End the program: at once, if nothing else runs in it and nobody looks for a fault.
+
+    Python would take all modules and rules apart first, which took 20 ms of a short run.
+    """
+    if threading.active_count() == 1 and not os.environ.get(_DEBUG):
+        atexit._run_exitfuncs()  # noqa: SLF001 -- what others have asked for is done
+        settle()
+        os._exit(status)
     sys.exit(status)
 
 
@@ -129,10 +147,10 @@ def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
             " its permissions"
         )
     except Exception as error:
-        if os.environ.get("POSTMORTEM_DEBUG"):
+        if os.environ.get(_DEBUG):
             raise
         return _refused(
-            f"internal error: {type(error).__name__}: {error}; set POSTMORTEM_DEBUG=1 for the"
+            f"internal error: {type(error).__name__}: {error}; set {_DEBUG}=1 for the"
             " traceback and report it"
         )
     return result if isinstance(result, int) else 0

@@ -3,7 +3,6 @@
 In: paths. Out: a `Report`. Not here: options (`cli.options`), what is made of the report.
 """
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from postmortem.api import Report, analyze
 from postmortem.cli.options import check_sources
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.names import ANALYSIS_SCHEMA, SHIPPED
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
@@ -19,7 +19,7 @@ from postmortem.report.lossless import from_json
 _LARGEST: Final = 1 << 30
 """Bytes, unpacked; a report of ten thousand processes has some hundred million."""
 _HEAD: Final = 200
-_KEPT: Final = re.compile(rf'\s{{0,9}}\{{\s{{0,9}}"schema"\s{{0,9}}:\s{{0,9}}"{ANALYSIS_SCHEMA}"')
+_KEPT: Final = lazy_compile(rf'\s{{0,9}}\{{\s{{0,9}}"schema"\s{{0,9}}:\s{{0,9}}"{ANALYSIS_SCHEMA}"')
 
 
 def report_on(

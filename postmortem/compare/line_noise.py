@@ -9,11 +9,12 @@ import re
 from typing import Final
 
 from postmortem.gathering.frames import framed, is_exception_line, is_library
+from postmortem.lazy_regex import lazy_compile
 
 _DAY: Final = (
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_compile(
     # paths, addresses
     r"(?<![\w.@%+=:~-])(?:[A-Za-z]{1,9}:)?(?:[\w.@%+=:~-]{0,120}[/\\]){1,40}[\w.@%+=:~-]{0,120}"
     r"|(?<![\w.])[\w-]{1,80}\.(?:py|sh|ya?ml|json|toml|log|txt|pth?|ckpt|bin|safetensors)\b"
@@ -24,24 +25,26 @@ _OWN: Final = re.compile(
     r"|[-+]?\d[\d.,:/e+-]*",
     re.IGNORECASE,
 )
-_TOKEN: Final = re.compile(r"(?<![\w+-])[\w+-]{8,}={0,2}(?![\w+-])")
-_TURNS: Final = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_TOKEN: Final = lazy_compile(r"(?<![\w+-])[\w+-]{8,}={0,2}(?![\w+-])")
+_TURNS: Final = lazy_compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _TURNS_OF_AN_ID: Final = 4
-_LIST: Final = re.compile(r"#(?:['\"]?[\s,;x×%]{1,4}['\"]?#){1,200}")
-_SPACE: Final = re.compile(r"\s+")
-_WORD: Final = re.compile(r"[^\W\d_]{3}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-_BAR: Final = re.compile(
+_LIST: Final = lazy_compile(r"#(?:['\"]?[\s,;x×%]{1,4}['\"]?#){1,200}")
+_SPACE: Final = lazy_compile(r"\s+")
+_WORD: Final = lazy_compile(r"[^\W\d_]{3}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_BAR: Final = lazy_compile(
     r"\d%\s?\||\b(?:it|step|sample|example|batch|file)s?/s\b|\bs/(?:it|step|batch)\b"
     r"|\[\d{1,4}:\d\d(?::\d\d)?<|[━╸╺█▏▎▍▌▋▊▉]{3}|\[[=#]{1,80}>?[. -]{0,80}\]"
 )
-_DRAWN: Final = re.compile(
+_DRAWN: Final = lazy_compile(
     r"[^|]{0,200}\|[^|]{0,300}\|\s{0,9}\d{1,12}/\d{1,12} \[[^\]]{0,300}\](?=.)"
 )
-_FRAMED: Final = re.compile(r"([=*#~_+-])\1{2,}\s*(?P<text>[^=*#~_+]*[^=*#~_+\s-])?\s*[=*#~_+|-]*")
+_FRAMED: Final = lazy_compile(
+    r"([=*#~_+-])\1{2,}\s*(?P<text>[^=*#~_+]*[^=*#~_+\s-])?\s*[=*#~_+|-]*"
+)
 _WORDS_OF_A_BANNER: Final = 5
 _LEAST_LETTERS: Final = 0.45
 """Share of letters and figures below which a line is a drawing."""
-_LAUNCHER: Final = re.compile(
+_LAUNCHER: Final = lazy_compile(
     r"\[(?:launch|runner|multinode_runner|real_accelerator|comm)\.py:\d+:"
     r"|\btorch(?:/|\.)distributed(?:/|\.)(?:run|launcher|elastic)\b"
     r"|^\W{0,3}(?:Tip|HINT):|^\s*warn(?:ings\.warn)?\("
@@ -49,9 +52,9 @@ _LAUNCHER: Final = re.compile(
     r"|^(?:Failures|Root Cause \(first observed failure\)):|^\S{1,200}\.py FAILED$"
 )
 """What stands below the first failure in torchrun's summary is told by the lines above it."""
-_GRAVE: Final = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|\bexits? with\b|(?<!\w)E\d{4} ")
-_WARNED: Final = re.compile(r"(?P<file>[^\s:][^:\n]{0,300}\.py):\d{1,7}: (?P<said>.*)")
-_TO_COME: Final = re.compile(r"FutureWarning: |DeprecationWarning: |\bdeprecated\b")
+_GRAVE: Final = lazy_compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|\bexits? with\b|(?<!\w)E\d{4} ")
+_WARNED: Final = lazy_compile(r"(?P<file>[^\s:][^:\n]{0,300}\.py):\d{1,7}: (?P<said>.*)")
+_TO_COME: Final = lazy_compile(r"FutureWarning: |DeprecationWarning: |\bdeprecated\b")
 """What tells of a version to come, of no run."""
 
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Fact
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import time_basis
 
-_STEP: Final = re.compile(
+_STEP: Final = lazy_compile(
     r"global_?step[-_=]?(\d+)"
     r"|(?<![a-z])(?:step|iter|iteration)s?[-_= ]?(\d+)"
     r"|(?<![a-z])checkpoint-(\d+)(?![\d.]*\.(?:pth|pt|tar)\b)"

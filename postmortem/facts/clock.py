@@ -6,10 +6,10 @@ times are compared only on the same one.
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import clean, seconds, time_basis
 
 _PREFIX: Final = 200
@@ -18,7 +18,7 @@ _NEAR_SECONDS: Final = 60.0
 _NEAR_SHARE: Final = 0.1
 _YEAR: Final = 366 * 86400.0
 
-_SHORT: Final = re.compile(
+_SHORT: Final = lazy_compile(
     r"\s{0,4}\[?(?:(?P<year>2\d)[-/])?(?P<month>0\d|1[0-2])[-/](?P<day>[0-2]\d|3[01])"
     r"[ T_-](?P<clock>[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?)(?![\d:])"
 )

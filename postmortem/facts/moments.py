@@ -9,11 +9,11 @@ whose own log stopped hours before. Two moments are compared by what both of the
 """
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.facts.clock import time_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import seconds, time_basis
 
 _DAY: Final = 86_400.0
@@ -36,11 +36,11 @@ _MONTHS: Final = (
     "nov",
     "dec",
 )
-_ISO: Final = re.compile(
+_ISO: Final = lazy_compile(
     r"(?<![\d-])(?P<date>(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/][0-3]\d)[T _-]"
     r"(?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])"
 )
-_NAMED: Final = re.compile(
+_NAMED: Final = lazy_compile(
     r"\b(?:(?P<day0>\d{1,2}) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
     r"(?: {1,2}(?P<day>\d{1,2}))?(?P<year1>,? (?:19|20)\d\d)? (?P<clock>[0-2]\d:[0-5]\d:[0-5]\d)"
     r"(?: (?:AM|PM|[A-Z]{2,5}|[+-]\d{2,4}))?(?P<year2> (?:19|20)\d\d)?",

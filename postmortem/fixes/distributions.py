@@ -8,12 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
+
 _CAPTURE: Final = "capture_"
 _KEYS: Final = ("key", "field", "column")
 _ASKED: Final = ("package", "packages", "requirement", "other", "uv", "module", "origin")
-_BETWEEN: Final = re.compile(r"[\s,]+(?![<>=!~])")
+_BETWEEN: Final = lazy_compile(r"[\s,]+(?![<>=!~])")
 """Between two requirements, not between a name and its version."""
-_DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,60}")
+_DISTRIBUTION: Final = lazy_compile(r"[A-Za-z0-9][\w.-]{0,60}")
 _DISTRIBUTIONS: Final[Mapping[str, str]] = {
     "apex": "",
     "attr": "attrs",

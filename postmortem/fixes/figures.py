@@ -12,16 +12,17 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.facts.number_texts import number
 from postmortem.fixes.distributions import names_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.job_facts import Environment
 from postmortem.model.visible import safe
 from postmortem.shapes.version_pairs import measured
 
-_WORD: Final = re.compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
+_WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
 
 No quote, space or sign that a shell or Python would act on, and no leading dash.
 """
-_NAME: Final = re.compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
+_NAME: Final = lazy_compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
@@ -29,7 +30,7 @@ _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
 _RATE: Final = "learning_rate"
 _ON_ONE_NODE: Final = 8
 """A world of more processes may be that of several nodes: a launcher starts those of one."""
-_QUOTED: Final = re.compile(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
+_QUOTED: Final = lazy_compile(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
 
 
 def own_figures(

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.facts.fact_store import typed
+from postmortem.lazy_regex import lazy_compile
 
-_COMMENT: Final = re.compile(r"(?<!\S)(?:#|//).*")
-_PAIR: Final = re.compile(
+_COMMENT: Final = lazy_compile(r"(?<!\S)(?:#|//).*")
+_PAIR: Final = lazy_compile(
     r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
     r"(?P<value>[\"']?[\w.+-]{1,60}[\"']?)(?=$|[\s,;)}\]])",
     re.MULTILINE,

@@ -11,14 +11,15 @@ from typing import Final
 from postmortem import names
 from postmortem.formats.losses import plain
 from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
+from postmortem.lazy_regex import lazy_compile
 
-_PAIR: Final = re.compile(
+_PAIR: Final = lazy_compile(
     rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})[\"']?"
     rf"(?:\s?[:=]\s{{0,6}}|\s{{1,8}}(?={DECIMAL}))[\"']?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
 )
 """Whatever else stands on a metric line as a name and a number."""
-_PASSED: Final = re.compile(
+_PASSED: Final = lazy_compile(
     r"loss|time|eta$|elapsed|remain"
     r"|^(?:(?:global|train|num)[_ ]?)?"
     r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
@@ -30,84 +31,84 @@ _PASSED: Final = re.compile(
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _MOST_PAIRS: Final = 40
-_QUALIFIER: Final = re.compile(
+_QUALIFIER: Final = lazy_compile(
     r"(?<![\w./-])(?:(?:best|train|val(?:id)?|test|dev|eval) ){1,2}$", re.IGNORECASE
 )
 """Words before the name of a figure that comes several times on a line."""
-_REWARD: Final = re.compile(
+_REWARD: Final = lazy_compile(
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?|score))"
     r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
     rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was)\s{{1,6}}|\s{{1,6}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
     re.IGNORECASE,
 )
-_SCORE: Final = re.compile(
+_SCORE: Final = lazy_compile(
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
     r"(?:acc(?:uracy)?(?:@?\d)?|f1|m?iou|m?ap|psnr|ssim|wer|cer|ppl))"
     rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
     re.IGNORECASE,
 )
 """A score or a rate of errors, by a name that no other figure has."""
-_DECIMALS: Final = re.compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
-_BARE: Final = re.compile(
+_DECIMALS: Final = lazy_compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_BARE: Final = lazy_compile(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
 )
 _FEWEST_DECIMALS: Final = 3
 """Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
 """What may stand between a name and its value."""
-_RATE: Final = re.compile(
+_RATE: Final = lazy_compile(
     rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
 )
-_NORM: Final = re.compile(
+_NORM: Final = lazy_compile(
     r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
     r"|\|{1,2}g(?:rad)?\|{1,2})"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
-_SCALE: Final = re.compile(
+_SCALE: Final = lazy_compile(
     rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale{_SIGN}[\"']?(?P<value>{FIGURE})(?![\w%])",
     re.IGNORECASE,
 )
 _BEHIND_FIGURE: Final = r"(?:(?<=[\dnf])|(?<=[\dnf]\s))"
-_SPEED: Final = re.compile(
+_SPEED: Final = lazy_compile(
     _BEHIND_FIGURE
     + r"(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
     + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b(?!\s?[=:])",
     re.IGNORECASE,
 )
-_NAMED_SPEED: Final = re.compile(
+_NAMED_SPEED: Final = lazy_compile(
     r"(?<![\w/])(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
     rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
 """The same unit as a name: what stands before it belongs to another."""
-_STEP_TIME: Final = re.compile(
+_STEP_TIME: Final = lazy_compile(
     _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w|\s?[=:])"
 )
-_OTHER_TIME: Final = re.compile(
+_OTHER_TIME: Final = lazy_compile(
     r"(?:elapsed|total|eta|since|remaining|data|load(?:ing)?|wait(?:ing)?|eval|val(?:idation)?|comm"
     r"|fwd|bwd|forward|backward|optim\w{0,4}|latency)(?:[_ ]?time)?[\"']?\W{0,4}$",
     re.IGNORECASE,
 )
 """A name before a time that is not the time of a step."""
-_ENDING: Final = re.compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
+_ENDING: Final = lazy_compile(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
 """The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
-_MEMORY: Final = re.compile(
+_MEMORY: Final = lazy_compile(
     r"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?"
     r"(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?"
     rf"{_SIGN}(?P<value>{FIGURE})\s?(?P<unit>[KMGT]i?B|[MG])\b",
     re.IGNORECASE,
 )
 _TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
-_DATA_TIME: Final = re.compile(
+_DATA_TIME: Final = lazy_compile(
     r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:[Tt]ime|[Ww]ait(?:ing)?|[Ll]oad(?:ing)?))?" + _TIME
 )
-_WHOLE_TIME: Final = re.compile(
+_WHOLE_TIME: Final = lazy_compile(
     r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)"
     + _TIME
 )
-_SECONDS: Final = re.compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
+_SECONDS: Final = lazy_compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
 _BESIDE: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),

@@ -17,23 +17,24 @@ from typing import Final, NamedTuple
 from postmortem.formats.losses import losses_on, names_split, plain
 from postmortem.formats.positions import named_on
 from postmortem.formats.spelling import DECIMAL, FIGURE
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 from postmortem.reading.windows import View, same_process
 
 _WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"
 _NAME: Final = rf"{_WORD}(?: {{1,2}}{_WORD}){{0,4}}"
-_ENTRY: Final = re.compile(
+_ENTRY: Final = lazy_compile(
     rf"[\s|>*•#{{\"'-]{{0,60}}(?P<name>{_NAME}?)[\"']?"
     rf"(?:\s{{0,40}}[:=|：]\s{{0,40}}|\s{{0,40}}\t\s{{0,40}}|\s{{2,60}}|\s(?={DECIMAL}))"
     rf"[\"']?(?P<value>{FIGURE})[\"']?"
     r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
 )
-_FILLER: Final = re.compile(
+_FILLER: Final = lazy_compile(
     rf"[\s>*•#\"'-]{{0,60}}{_NAME}[\"']?(?:\s{{0,40}}[:=]|\s\[)[^|]{{0,80}}$|\s{{0,8}}\|.{{0,200}}\|\s{{0,8}}$"
 )
 """A line of a record that holds no figure: a list, a time, the name of a group."""
-_RULE: Final = re.compile(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
-_CLOSING: Final = re.compile(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
+_RULE: Final = lazy_compile(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
+_CLOSING: Final = lazy_compile(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
 """Headings of what is no point of a curve."""
 _OF_RUN: Final = "train_runtime"
 """Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
@@ -54,10 +55,10 @@ _STEPS: Final = (
     "n_updates",
 )
 """Names within a record that tell its step, the first that stands there."""
-_GLOBAL: Final = re.compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
-_NUMBER_OF: Final = re.compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
-_DIGIT: Final = re.compile(r"\d")
-_REWARD: Final = re.compile(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
+_GLOBAL: Final = lazy_compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
+_NUMBER_OF: Final = lazy_compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_DIGIT: Final = lazy_compile(r"\d")
+_REWARD: Final = lazy_compile(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240

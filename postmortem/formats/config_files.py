@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from postmortem.formats import nested, python_config
 from postmortem.formats.nested import Leaf
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.reading.python_dump import is_dump
 
@@ -23,8 +24,8 @@ _LARGEST_OTHER: Final = 1 << 17
 """Characters of a configuration that a user wrote; more is data."""
 _FEWEST: Final = 2
 """Settings that make a file of unknown origin a configuration."""
-_OVERRIDE: Final = re.compile(r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$")
-_LINE_BREAKS: Final = re.compile(r"\n")
+_OVERRIDE: Final = lazy_compile(r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$")
+_LINE_BREAKS: Final = lazy_compile(r"\n")
 
 
 class ConfigFile(NamedTuple):
@@ -129,7 +130,7 @@ def name_in_store(path: str) -> str:
     return "/".join(parts[kind + 1 :])
 
 
-_RUN: Final = re.compile(r"[0-9a-f]{32}\Z")
+_RUN: Final = lazy_compile(r"[0-9a-f]{32}\Z")
 
 
 def _in_store(path: PurePath, kind: str) -> bool:

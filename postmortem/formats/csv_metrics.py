@@ -15,13 +15,14 @@ from typing import Final
 from postmortem.formats.metric_names import STEPS, TIMES, metric_name
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, say
 
 PRODUCER: Final = "pytorch"
-_COLUMN: Final = re.compile(r"[\w ./()%:@-]{0,80}\s*$")
-_FIGURES: Final = re.compile(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
-_WORD: Final = re.compile(r"[^\W\d_]{2}")
+_COLUMN: Final = lazy_compile(r"[\w ./()%:@-]{0,80}\s*$")
+_FIGURES: Final = lazy_compile(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
+_WORD: Final = lazy_compile(r"[^\W\d_]{2}")
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""

@@ -8,16 +8,16 @@ dump is a prefix (TORCH_FR_DUMP_TEMP_FILE) and the rank: `nccl_trace_rank_` of o
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 from postmortem.formats.plain_pickle import plain_value
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.numerals import whole_number
 from postmortem.model.said import Said, listed, say
 
-_NAME: Final = re.compile(
+_NAME: Final = lazy_compile(
     r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_)(?P<rank>\d{1,6})(?:\.json)?\Z"
 )
 _ENQUEUED: Final = "last_enqueued_collective"

@@ -20,6 +20,7 @@ from postmortem.formats.positions import (
 )
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import FIGURE, in_ascii
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 
 WORDS: Final = (
@@ -83,20 +84,20 @@ WORDS: Final = (
     ),
     b"poch[",
 )
-_NUMBER: Final = re.compile(FIGURE)
-_SPACE: Final = re.compile(r"\s*#\s*|\s+")
-_CLOSING: Final = re.compile(
+_NUMBER: Final = lazy_compile(FIGURE)
+_SPACE: Final = lazy_compile(r"\s*#\s*|\s+")
+_CLOSING: Final = lazy_compile(
     r"train_runtime|^\s*Averaged stats"
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
 """Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
-_LABEL: Final = re.compile(
+_LABEL: Final = lazy_compile(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
-_MAY_BE_BAR: Final = re.compile(r"\||it \[|━")
+_MAY_BE_BAR: Final = lazy_compile(r"\||it \[|━")
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from postmortem.formats.csv_metrics import names_of
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 
 PRODUCER: Final = "table"
@@ -30,22 +31,22 @@ _BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 _ANY: Final = rb"[^\s|,\xe2]{1,40}"
 _BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
 """What lines are searched for: nothing in it can be read in two ways, so that it is fast."""
-_FIGURE: Final = re.compile(
+_FIGURE: Final = lazy_compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
-_POSITION: Final = re.compile(r"(\d{1,12})/\d{1,12}$")
-_LABEL: Final = re.compile(r"\s{0,8}(?:INFO|DEBUG): ")
+_POSITION: Final = lazy_compile(r"(\d{1,12})/\d{1,12}$")
+_LABEL: Final = lazy_compile(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
-_BEFORE: Final = re.compile(rf"(?:{_LABEL.pattern})?[\s|]*")
-_RULE: Final = re.compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
-_COLUMN: Final = re.compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
+_BEFORE: Final = lazy_compile(rf"(?:{_LABEL.pattern})?[\s|]*")
+_RULE: Final = lazy_compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
+_COLUMN: Final = lazy_compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
-_NO_COLUMN: Final = re.compile(
+_NO_COLUMN: Final = lazy_compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
-_LOSS: Final = re.compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
-_NO_OBJECTIVE: Final = re.compile(
+_LOSS: Final = lazy_compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_NO_OBJECTIVE: Final = lazy_compile(
     r"(?:^|[_/. -])(?:val|valid|validation|eval|test|dev|best|min|max)(?:$|[_/. -])"
     r"|loss[_ ](?:scale|ratio|weight)",
     re.IGNORECASE,
@@ -53,8 +54,11 @@ _NO_OBJECTIVE: Final = re.compile(
 """Columns that are not what a step minimises, though they name it."""
 _BARS: Final = str.maketrans("│┃║", "|||")
 _LOSSES: Final = (
-    ("loss", re.compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
-    ("eval_loss", re.compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE)),
+    ("loss", lazy_compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
+    (
+        "eval_loss",
+        lazy_compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE),
+    ),
 )
 _LONGEST: Final = 400
 _FEWEST_ROWS: Final = 6

@@ -12,6 +12,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.formats.spelling import DECIMAL, FIGURE, value_of
+from postmortem.lazy_regex import lazy_compile
 
 _LOSS_NAME: Final = (
     r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
@@ -22,7 +23,7 @@ _LOSS_SIGN: Final = (
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
-_LOSS: Final = re.compile(
+_LOSS: Final = lazy_compile(
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
     rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
@@ -34,41 +35,43 @@ _ONE: Final = (
     r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
     r"|[LJ](?=[ =:]))"
 )
-_OBJECTIVE: Final = re.compile(
+_OBJECTIVE: Final = lazy_compile(
     rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
     rf"(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={DECIMAL}))[\"']?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
 )
-_DIVERGENCE: Final = re.compile(r"kld$", re.IGNORECASE)
+_DIVERGENCE: Final = lazy_compile(r"kld$", re.IGNORECASE)
 """A part that stands beside the objective, and is it only where it stands alone."""
-_RETRIEVED: Final = re.compile(r"prec|(?<![a-z])(?:f1|m?ap|auc|iou|p)(?![a-z])", re.IGNORECASE)
+_RETRIEVED: Final = lazy_compile(r"prec|(?<![a-z])(?:f1|m?ap|auc|iou|p)(?![a-z])", re.IGNORECASE)
 """What stands beside `rec` where it is short for recall."""
-_OF_VALUES: Final = re.compile(r"^(?:td|qf?\d?)(?:$|[_ ])|critic|^v(?:alue|f)?_loss", re.IGNORECASE)
+_OF_VALUES: Final = lazy_compile(
+    r"^(?:td|qf?\d?)(?:$|[_ ])|critic|^v(?:alue|f)?_loss", re.IGNORECASE
+)
 """What a critic minimises: the name tells that it may rise."""
-_WHOLE: Final = re.compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
-_EVAL: Final = re.compile(
+_WHOLE: Final = lazy_compile(r"^(?:total|objective|elbo)$", re.IGNORECASE)
+_EVAL: Final = lazy_compile(
     r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
 )
-_SPLIT: Final = re.compile(
+_SPLIT: Final = lazy_compile(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
     r"|test(?:ing)?|dev|sanity)(?![\w./]|\s?[=:]\s?[-+]?\.?\d)",
     re.IGNORECASE,
 )
-_TRAIN: Final = re.compile(
+_TRAIN: Final = lazy_compile(
     r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?"
     r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
     re.IGNORECASE,
 )
-_SETTING: Final = re.compile(
+_SETTING: Final = lazy_compile(
     r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
     r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
     r"|is|was|at|of|in|for|and|on)$"
 )
-_FILLER: Final = re.compile(
+_FILLER: Final = lazy_compile(
     r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE
 )
-_NO_OBJECTIVE: Final = re.compile(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
-_BEST: Final = re.compile(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
+_NO_OBJECTIVE: Final = lazy_compile(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
+_BEST: Final = lazy_compile(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LOSSES: Final = 50
 
 

@@ -4,8 +4,9 @@ In: the name of a column, a tag, a file. Out: the name under which its series is
 names within printed lines (`formats.losses`, `patterns/formats`).
 """
 
-import re
 from typing import Final
+
+from postmortem.lazy_regex import lazy_compile
 
 STEPS: Final = ("step", "global_step", "iteration", "iter", "train/global_step")
 """Columns that count the run, the first that is there."""
@@ -13,17 +14,17 @@ TIMES: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/])?"
 _KNOWN: Final = (
-    (re.compile(rf"{_TRAIN}loss(?:_step)?|losses?/train(?:ing)?"), "loss"),
+    (lazy_compile(rf"{_TRAIN}loss(?:_step)?|losses?/train(?:ing)?"), "loss"),
     (
-        re.compile(
+        lazy_compile(
             r"(?:val|valid|validation|eval|test)[_/]loss(?:_epoch)?"
             r"|losses?/(?:val|valid|validation|eval|test)"
         ),
         "eval_loss",
     ),
-    (re.compile(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
-    (re.compile(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
-    (re.compile(rf"{_TRAIN}epoch"), "epoch"),
+    (lazy_compile(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
+    (lazy_compile(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
+    (lazy_compile(rf"{_TRAIN}epoch"), "epoch"),
 )
 
 

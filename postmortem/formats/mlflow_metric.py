@@ -4,17 +4,17 @@ In: the lines of the file, the metric's name. Out: a record for each, with its r
 which files these are (`formats.config_files`). Source: mlflow/store/tracking/file_store.py.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.formats.metric_names import metric_name
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 
 PRODUCER: Final = "mlflow"
-_LINE: Final = re.compile(r"\d{1,19} (?P<value>\S{1,40}) (?P<step>-?\d{1,15})(?: \S+){0,4}\s*$")
+_LINE: Final = lazy_compile(r"\d{1,19} (?P<value>\S{1,40}) (?P<step>-?\d{1,15})(?: \S+){0,4}\s*$")
 
 
 def claims(head: str) -> bool:

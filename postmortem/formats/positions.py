@@ -9,33 +9,34 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.formats.spelling import value_of
+from postmortem.lazy_regex import lazy_compile
 
 _STEP_NAME: Final = (
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
     r"|[Ee]pisode|[Rr]ound|t(?==))"
 )
-_STEP: Final = re.compile(
+_STEP: Final = lazy_compile(
     _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
-_FRACTION: Final = re.compile(
+_FRACTION: Final = lazy_compile(
     r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
 )
 """A position of a length right before the loss, whatever it is called."""
-_BEHIND_EPOCH: Final = re.compile(
+_BEHIND_EPOCH: Final = lazy_compile(
     r"\]?[ ,:]{0,3}[\[(]\s{0,9}(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\])]"
 )
 """A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
-_NUMBERED: Final = re.compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
+_NUMBERED: Final = lazy_compile(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
 """A number in brackets before anything else: a step if it grows, maybe a rank."""
-_LEADING: Final = re.compile(
+_LEADING: Final = lazy_compile(
     r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
     r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
 )
 """A count before anything else, under whatever short name."""
-_EPOCH: Final = re.compile(
+_EPOCH: Final = lazy_compile(
     r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span
+from postmortem.lazy_regex import lazy_compile
 
 _BAD: Final = r"(?<![\w.])[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity)(?!\w)"
 _CLOCK: Final = r"\d{1,3}(?=:\d)|(?<=\d:)\d\d(?!\d)"
@@ -20,7 +21,7 @@ _POWER: Final = r"[eE][+-]?\d{1,3}"
 _DECIMAL: Final = (
     r"(?:(?<=[\s:=,(\[])-)?" rf"(?:\d{{1,7}}\.\d{{1,20}}(?:{_POWER})?|\d{{1,7}}{_POWER})(?![\d.])"
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_compile(
     rf"(?P<bad>{_BAD})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
     r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)"
 )

@@ -22,13 +22,14 @@ from postmortem.formats.spelling import value_of
 from postmortem.formats.templates import GRAPH, LONGEST, Span, Template, place, prefix, template
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 from postmortem.reading.windows import View
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_BEGINNING: Final = re.compile(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
+_BEGINNING: Final = lazy_compile(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.formats.nested import Leaf
+from postmortem.lazy_regex import lazy_compile
 
 _BELOW: Final = "*."
 _UNSAID: Final = frozenset({"", "null", "none", "~", "auto", "???", "nan", "no"})
 _FLAGS: Final = {"true": "True", "false": "False", "yes": "True", "no": "False"}
 _OPEN: Final = "${"
 """Begins a value that names another, which is not looked up."""
-_NUMBER: Final = re.compile(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][+-]?\d{1,3})?")
-_LIST_ITEM: Final = re.compile(r"[\w./*-]{1,80}")
+_NUMBER: Final = lazy_compile(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][+-]?\d{1,3})?")
+_LIST_ITEM: Final = lazy_compile(r"[\w./*-]{1,80}")
 
 
 class Stated(NamedTuple):

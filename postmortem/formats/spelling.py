@@ -7,34 +7,36 @@ here: the numbers of a line that a template leaves open (`formats.printed_number
 import re
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
+
 _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
 FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
-_NUMBER: Final = re.compile(
+_NUMBER: Final = lazy_compile(
     r"[+-]?(?:(?:nan|inf(?:inity)?)(?=xxx(?!x)|(?![a-z]))|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)",
     re.IGNORECASE,
 )
-_FIRST: Final = re.compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
+_FIRST: Final = lazy_compile(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
-_IS_CHINESE: Final = re.compile(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
+_IS_CHINESE: Final = lazy_compile(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
 _WIDE: Final = str.maketrans("：，；＝（）", ":,;=()")
 _CHINESE: Final = (
-    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
-    (re.compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
-    (re.compile(r"训练"), " train "),
-    (re.compile(r"验证|测试|评估"), " val "),
-    (re.compile(r"最[佳优低]"), " best "),
-    (re.compile(r"平均"), " avg "),
-    (re.compile(r"总(?=损失)"), " total "),
-    (re.compile(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
-    (re.compile(r"学习率"), " lr "),
-    (re.compile(r"梯度范数"), " grad_norm "),
-    (re.compile(r"准确率|精度"), " acc "),
-    (re.compile(r"轮[次数]?"), " epoch "),
-    (re.compile(r"迭代(?:次数)?|步[数骤]?"), " step "),
+    (lazy_compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
+    (lazy_compile(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
+    (lazy_compile(r"训练"), " train "),
+    (lazy_compile(r"验证|测试|评估"), " val "),
+    (lazy_compile(r"最[佳优低]"), " best "),
+    (lazy_compile(r"平均"), " avg "),
+    (lazy_compile(r"总(?=损失)"), " total "),
+    (lazy_compile(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
+    (lazy_compile(r"学习率"), " lr "),
+    (lazy_compile(r"梯度范数"), " grad_norm "),
+    (lazy_compile(r"准确率|精度"), " acc "),
+    (lazy_compile(r"轮[次数]?"), " epoch "),
+    (lazy_compile(r"迭代(?:次数)?|步[数骤]?"), " step "),
 )
 """What Chinese programs call the figures that are looked for."""
 

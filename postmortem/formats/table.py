@@ -8,16 +8,16 @@ table that has such columns. Not here: the dicts that the Trainer prints elsewhe
 """
 
 import math
-import re
 from typing import Final
 
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 
 WORDS: Final = (b"<th>", b"<td>", b"</tr>", b"</table>")
 PRODUCER: Final = "transformers-trainer"
-_CELL: Final = re.compile(r"<(?P<kind>th|td)>(?P<text>[^<]{0,80})|(?P<end></tr>|</table>)")
+_CELL: Final = lazy_compile(r"<(?P<kind>th|td)>(?P<text>[^<]{0,80})|(?P<end></tr>|</table>)")
 _NAMES: Final = {"training loss": "loss", "validation loss": "eval_loss", "epoch": "epoch"}
 _MOST_COLUMNS: Final = 100
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 from postmortem.reading.prefixes import clean
 
@@ -20,10 +21,10 @@ LONGEST: Final = 1000
 """Bytes of a line that may have a template."""
 PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
 """Names of groups that tell the process, and the parts of `Where` that they tell."""
-GRAPH: Final = re.compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
+GRAPH: Final = lazy_compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 """What a bar is drawn with."""
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = lazy_compile(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY" + bytes(range(128, 256))
 """What numbers, and the words for those that are none, are spelled with and bars are drawn with."""

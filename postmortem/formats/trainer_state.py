@@ -9,19 +9,19 @@ no `NaN`, which the Trainer writes, and tell no lines.
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.formats.records import Record
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.numerals import whole_number
 from postmortem.reading.block_reader import Block
 
 PRODUCER: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
-_ENTRY: Final = re.compile(rb"\{[^{}]{1,20000}\}")
-_TOTAL: Final = re.compile(rb'"max_steps":\s{0,8}(\d{1,12})')
+_ENTRY: Final = lazy_compile(rb"\{[^{}]{1,20000}\}")
+_TOTAL: Final = lazy_compile(rb'"max_steps":\s{0,8}(\d{1,12})')
 _SKIPPED: Final = frozenset(
     {
         "step",

@@ -9,18 +9,18 @@ a run was cut off within an epoch, its last bar alone may tell that a figure is 
 """
 
 import math
-import re
 from typing import Final
 
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import FIGURE, value_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 
 FRAMEWORK: Final = "keras"
-_BAR: Final = re.compile(
+_BAR: Final = lazy_compile(
     r"(?:^|[\x08\s])\d+/(?:\d+|Unknown)\s+(?:\[=*[>.]*\]|━+|-)[^\n]{0,60}?\s-\s(?=[\w. ]{1,40}: )"
 )
-_PAIR: Final = re.compile(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
+_PAIR: Final = lazy_compile(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
 _NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
 _MOST: Final = 64
 

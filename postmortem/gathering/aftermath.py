@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_line
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import Cleaned
 from postmortem.reading.windows import View, same_process
 
@@ -18,11 +19,11 @@ EXIT: Final = "exit"
 THREAD: Final = "thread"
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
-_AT_EXIT: Final = re.compile(
+_AT_EXIT: Final = lazy_compile(
     r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs|--- Logging error ---"
     r"|Exception in callback\b|Call stack:$"
 )
-_IN_THREAD: Final = re.compile(
+_IN_THREAD: Final = lazy_compile(
     r"Exception in thread\b|Exception in threading\.excepthook"
     r"|(?:Task|Future) exception was never retrieved"
 )
@@ -31,8 +32,8 @@ _BYTES_BEFORE: Final = 600
 _MOST_BEHIND: Final = 16
 """Lines behind a traceback that are looked at."""
 _LOUD: Final = frozenset({"ERROR", "CRITICAL", "FATAL"})
-_HEAD: Final = re.compile(r"Traceback \(most recent|The above exception|During handling of")
-_NOT_ORDINARY: Final = re.compile(
+_HEAD: Final = lazy_compile(r"Traceback \(most recent|The above exception|During handling of")
+_NOT_ORDINARY: Final = lazy_compile(
     r"error|exception|fail|abort|exit|terminat|kill|shut|clos|clean|interrupt|signal|crash|dump"
     r"|leak|destroy|warn|emergency|sav(?:e|ing)|stop|sync|upload|finish|elapsed|total time|help"
     r"|https?:|report|raise |return |except|assert|fatal|panic|\bsee\b|oom|memory|cannot|could not"
@@ -42,17 +43,19 @@ _NOT_ORDINARY: Final = re.compile(
     r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",
     re.IGNORECASE,
 )
-_BAR: Final = re.compile(r"\d%\|")
-_WORD: Final = re.compile(r"[A-Za-z\u4e00-\u9fff]{2}")
-_PYTHON_WARNING: Final = re.compile(r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: ")
-_SAYS_CAUGHT: Final = re.compile(
+_BAR: Final = lazy_compile(r"\d%\|")
+_WORD: Final = lazy_compile(r"[A-Za-z\u4e00-\u9fff]{2}")
+_PYTHON_WARNING: Final = lazy_compile(
+    r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: "
+)
+_SAYS_CAUGHT: Final = lazy_compile(
     r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
     r"|\bfalling back (?:to|on)\b"
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",
     re.IGNORECASE,
 )
 
-_SCRIPT: Final = re.compile(
+_SCRIPT: Final = lazy_compile(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
     r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
     r"(?:[$;|&]|\bthen\b|\bdo\b|['\"]$)"

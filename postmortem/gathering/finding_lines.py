@@ -5,7 +5,6 @@ many of them are kept (`gathering.gathered`), what they mean (`inference`).
 """
 
 import functools
-import re
 from typing import Final, NamedTuple
 
 from postmortem.gathering.aftermath import is_script, level_of
@@ -15,6 +14,7 @@ from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.engine import Match
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
 from postmortem.model.said import cut
@@ -23,7 +23,7 @@ from postmortem.reading.windows import LONG, Sight, View
 
 _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
-_REST: Final = re.compile(rb"\s*\Z")
+_REST: Final = lazy_compile(rb"\s*\Z")
 """What may stand behind the last line; a log that is full of such lines is not copied for each."""
 _OF_VALUES: Final = "numerics."
 """Beginning of the rules of values that are not finite: around the first stands why."""

@@ -10,18 +10,21 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame
 from postmortem.model.numerals import whole_number
 
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_compile(
     r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?'
 )
-_BOXED: Final = re.compile(
+_BOXED: Final = lazy_compile(
     r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?:"
     r" (?P<function>[\w<>.]{1,100})|\s)"
 )
-_EXCEPTION: Final = re.compile(r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$")
-_BARE: Final = re.compile(
+_EXCEPTION: Final = lazy_compile(
+    r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$"
+)
+_BARE: Final = lazy_compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$"
     r"|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"
 )
@@ -30,12 +33,12 @@ _PACKAGES: Final = (
     r"|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
     "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
 )
-_LIBRARY: Final = re.compile(
+_LIBRARY: Final = lazy_compile(
     r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen"
     r"|[/\\]pythonapi|\.zip[/\\]"
     rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
 )
-_RAISE: Final = re.compile(
+_RAISE: Final = lazy_compile(
     r"raise (?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*)\("
     r"(?:[rfbu]{0,2}(?P<quote>['\"])(?P<message>[^\n]*)(?P=quote))?"
 )

@@ -9,9 +9,10 @@ fifth of a short run, so what it has compiled is kept; it checks version, machin
 itself.
 """
 
-import hashlib
 from collections.abc import Sequence
 from typing import Final, Protocol
+
+import xxhash
 
 from postmortem import resources
 from postmortem.errors import MissingExtra
@@ -64,9 +65,9 @@ class HyperscanFilter:
 
 def _database(literals: Sequence[bytes]) -> "hyperscan.Database":
     """Load the compiled literals, or compile and keep them."""
-    stamp = hashlib.sha256(
+    stamp = xxhash.xxh3_128_hexdigest(
         b"\0".join([str(getattr(hyperscan, "__version__", "")).encode(), *literals])
-    ).hexdigest()[:24]
+    )[:24]
     known = resources.recall("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
     if known is not None:
         try:

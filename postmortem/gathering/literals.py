@@ -7,6 +7,7 @@ lines (`gathering`).
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from postmortem.formats import table
@@ -15,14 +16,17 @@ from postmortem.formats.records import MetricReader
 from postmortem.gathering import traceback
 from postmortem.gathering.literal_filters import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
+from postmortem.lazy_regex import lazy_compile
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
-_LOOSE: Final = re.compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
+_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
+_OF_METRICS: Final = frozenset({"metric", "generic"})
+_KIND: Final = itemgetter(0)
 
 Wanted = tuple[str, int]
 """The kind of whoever wants a line, and the index of its rule among those of the kind."""
@@ -50,14 +54,13 @@ class Machine:
         self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
         wanted = self._wanted()
         self.is_more_than_metric = [
-            any(kind not in {"metric", "generic"} for kind, _ in consumers)
-            for consumers in wanted.values()
+            not _OF_METRICS.issuperset(map(_KIND, consumers)) for consumers in wanted.values()
         ]
         """By literal: whether a line that a template has read must be looked at all the same."""
         self.only_followed = frozenset(
             number
             for number, consumers in enumerate(wanted.values())
-            if all(kind in FOLLOWED for kind, _ in consumers)
+            if consumers[0][0] in FOLLOWED and FOLLOWED.issuperset(map(_KIND, consumers))
         )
         """The literals that nothing but a traceback begins with."""
         self.literals = list(wanted)
@@ -88,9 +91,11 @@ class Machine:
 
     def _alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
         first: dict[tuple[bytes, tuple[Wanted, ...]], int] = {}
+        bare = [literal.rstrip(b"123456789") for literal in wanted]
+        numbered = {one for one, literal in zip(bare, wanted, strict=True) if one != literal}
         return [
-            first.setdefault((literal.rstrip(b"123456789"), tuple(consumers)), number)
-            for number, (literal, consumers) in enumerate(wanted.items())
+            first.setdefault((one, tuple(consumers)), number) if one in numbered else number
+            for number, (one, consumers) in enumerate(zip(bare, wanted.values(), strict=True))
         ]
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program

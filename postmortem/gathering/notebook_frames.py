@@ -13,21 +13,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_name, is_library
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame
 from postmortem.model.numerals import whole_number
 
-_HEAD: Final = re.compile(
+_HEAD: Final = lazy_compile(
     r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Za-z_]\w*)(?P<space> +)Traceback"
     r" \(most recent call last\)"
 )
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_compile(
     r"(?:File )?(?P<file>(?:[A-Za-z]:\\|[~./<]|Cell |Input )[^\n]{0,300}?|[\w/.-]{1,300}\.\w{2,4})"
     r"(?::(?P<line>\d{1,8})|, line (?P<line2>\d{1,8}))?"
     r"(?:,? in (?P<function>[^\n]{1,300}))?$"
 )
-_RUN: Final = re.compile(r"-{1,12}> ?(?P<line>\d{1,8})(?P<code> [^\n]*|$)")
-_SHOWN: Final = re.compile(r"(?:-{1,12}> ?|\s{0,12})\d{1,8}(?:\s|$)")
-_SIGNATURE: Final = re.compile(r"\(.*")
+_RUN: Final = lazy_compile(r"-{1,12}> ?(?P<line>\d{1,8})(?P<code> [^\n]*|$)")
+_SHOWN: Final = lazy_compile(r"(?:-{1,12}> ?|\s{0,12})\d{1,8}(?:\s|$)")
+_SIGNATURE: Final = lazy_compile(r"\(.*")
 _MOST_FRAMES: Final = 400
 _MOST_CODE: Final = 300
 

@@ -10,7 +10,6 @@ exception means.
 
 import dataclasses
 import itertools
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -26,6 +25,7 @@ from postmortem.gathering.frames import (
     raised,
 )
 from postmortem.gathering.notebook_frames import cell_frames, class_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
@@ -38,11 +38,11 @@ CHAINS: Final = (
     b"The above exception was the direct cause",
 )
 
-_BAR: Final = re.compile(r"\d%\|")
-_OTHER_PROGRAM: Final = re.compile(
+_BAR: Final = lazy_compile(r"\d%\|")
+_OTHER_PROGRAM: Final = lazy_compile(
     r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: "
 )
-_FIGURES: Final = re.compile(r"[\d.,]+|\s+")
+_FIGURES: Final = lazy_compile(r"[\d.,]+|\s+")
 _MOST_FOREIGN: Final = 512
 """Lines of other processes in a row behind which a traceback is not followed."""
 _MOST_TEXT: Final = 2000

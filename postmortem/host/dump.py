@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
+
 _PACKAGES: Final = (
     "torch",
     "torchvision",
@@ -80,14 +82,14 @@ _PACKAGES: Final = (
     "pandas",
     "pyarrow",
 )
-_VARIABLES: Final = re.compile(
+_VARIABLES: Final = lazy_compile(
     r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$"
 )
-_LOGIN: Final = re.compile(r"//[^/@\s]+@")
-_RUNNER: Final = re.compile(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
+_LOGIN: Final = lazy_compile(r"//[^/@\s]+@")
+_RUNNER: Final = lazy_compile(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 """Letters and marks without any shape."""
-_SECRET: Final = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
+_SECRET: Final = lazy_compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 _INTERPRETER_SECONDS: Final = 15.0
 """Seconds after which the training's interpreter is not waited for.

@@ -10,7 +10,6 @@ directly.
 
 import errno
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.host.streams import write_all
+from postmortem.lazy_regex import lazy_compile
 
-_OPEN_FILES: Final = re.compile(r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$")
+_OPEN_FILES: Final = lazy_compile(r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$")
 _MOST_LINKS: Final = 40
 _NO_ROOM_BESIDE: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}

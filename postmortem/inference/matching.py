@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from postmortem.facts.number_texts import number
 from postmortem.knowledge.engine import compiled
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.numerals import whole_number
 
-_COMPARISON: Final = re.compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
+_COMPARISON: Final = lazy_compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
 
 
 def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a form

@@ -6,12 +6,12 @@ growth. Not here: the texts (`knowledge.attack_texts`); the engine that searches
 """
 
 import itertools
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.knowledge.attack_texts import Attack
+from postmortem.lazy_regex import lazy_compile
 
 SIZES: Final = (2048, 4096, 8192)
 """Characters of an attack; a window of a log has no more."""
@@ -26,7 +26,7 @@ _HOPELESS: Final = 5 * LIMIT
 _MEASURABLE: Final = 0.002
 """CPU seconds below which a search is fast enough, whatever its growth."""
 
-_YARDSTICK: Final = re.compile(r"\d{1,9}\.\d{1,9}x")
+_YARDSTICK: Final = lazy_compile(r"\d{1,9}\.\d{1,9}x")
 _YARD: Final = "1234567890." * 2000
 _YARD_SECONDS: Final = 0.0024
 """A search that does not change, and the CPU seconds that it takes on the machine of `LIMIT`."""

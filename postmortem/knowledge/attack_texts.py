@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
+
 parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 codes: Any = importlib.import_module(
     "re._constants" if sys.version_info >= (3, 11) else "sre_constants"
@@ -42,14 +44,14 @@ _CATEGORIES: Final[Mapping[str, Callable[[str], bool]]] = {
     "CATEGORY_NOT_WORD": lambda char: not (char.isalnum() or char == "_"),
 }
 _FOREIGN: Final = (
-    (re.compile(r"\(\?P?<\w+>"), "("),
-    (re.compile(r"\(\?P=\w+\)"), "x"),
-    (re.compile(r"(?<!^)\(\?[a-zA-Z]+\)"), ""),
-    (re.compile(r"\\[pP]\{[^{}]*\}"), r"\\w"),
-    (re.compile(r"\[:\^?\w+:\]"), "a-z"),
-    (re.compile(r"(?<=[*+?}])\+"), ""),
-    (re.compile(r"\(\?>"), "(?:"),
-    (re.compile(r"\\[hRX]"), " "),
+    (lazy_compile(r"\(\?P?<\w+>"), "("),
+    (lazy_compile(r"\(\?P=\w+\)"), "x"),
+    (lazy_compile(r"(?<!^)\(\?[a-zA-Z]+\)"), ""),
+    (lazy_compile(r"\\[pP]\{[^{}]*\}"), r"\\w"),
+    (lazy_compile(r"\[:\^?\w+:\]"), "a-z"),
+    (lazy_compile(r"(?<=[*+?}])\+"), ""),
+    (lazy_compile(r"\(\?>"), "(?:"),
+    (lazy_compile(r"\\[hRX]"), " "),
 )
 """What `regex` has and Python's parser lacks or takes once only, and what stands for it."""
 

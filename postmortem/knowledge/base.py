@@ -6,13 +6,14 @@ itself (compiled once and cached). Out: `KnowledgeBase`. Not here: checking rule
 """
 
 import functools
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import xxhash
 
 from postmortem import resources
 from postmortem.errors import PatternError
@@ -203,7 +204,7 @@ def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
 
 def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
-    stamp = hashlib.sha256("\n".join([_FORM, *_stamps(folders)]).encode()).hexdigest()[:24]
+    stamp = xxhash.xxh3_128_hexdigest("\n".join([_FORM, *_stamps(folders)]).encode())[:24]
     known = resources.recall("knowledge", stamp)
     try:
         return dict(json.loads(known or b""))

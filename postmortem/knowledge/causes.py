@@ -6,8 +6,7 @@ whose texts carry every language. Not here: weighing (`inference.rules`), choosi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from postmortem.knowledge.conditions import Asked, Conditions
 from postmortem.knowledge.snippets import Snippet, snippet
@@ -16,8 +15,7 @@ Text = Mapping[str, str]
 """A text for people, by language."""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """One item of evidence for or against a cause."""
 
     asked: Asked
@@ -28,16 +26,14 @@ class Argument:
     """Of one group only the strongest item counts; None: the kind of what it points to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Separation:
+class Separation(NamedTuple):
     """The one observation that would tell a cause from a neighbour."""
 
     neighbour: str
     by: Text
 
 
-@dataclass(frozen=True, slots=True)
-class Decider:
+class Decider(NamedTuple):
     """What to send or run when the log does not decide."""
 
     what: Text
@@ -47,8 +43,7 @@ class Decider:
     """Where all of these were handed in, it is not asked for: `inference.at_hand`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CauseRule:
+class CauseRule(NamedTuple):
     """What the file of a cause says; an id of the taxonomy without a file has the defaults."""
 
     id: str
@@ -61,8 +56,7 @@ class CauseRule:
     deciders: tuple[Decider, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FixRule:
+class FixRule(NamedTuple):
     """A fix as it is written, before the user's numbers are filled in."""
 
     id: str
@@ -84,8 +78,7 @@ class FixRule:
     """The only stacks for which it is meant; empty: all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advisory:
+class Advisory(NamedTuple):
     """A known defect of a range of versions."""
 
     id: str

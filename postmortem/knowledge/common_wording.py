@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-PLACES: Final = re.compile(
+from postmortem.lazy_regex import lazy_compile
+
+PLACES: Final = lazy_compile(
     r"(?P<path>(?:[A-Za-z]:\\|\.{0,2}/)[^\s'\",:)]+)"
     r"|(?P<address>\b0x[0-9a-fA-F]+\b|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b)"
     r"|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{8,}\b)"
@@ -29,7 +31,7 @@ _WRITTEN: Final = {
     "gap": r".{0,200}",
 }
 """What changes from run to run, and the pattern that stands for it."""
-_ATOM: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_ATOM: Final = lazy_compile(r"\w+|\s+|[^\w\s]")
 _MARK: Final = "\0"
 """Begins an atom that is a place."""
 _GAP: Final = "\0gap"

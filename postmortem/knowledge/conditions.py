@@ -9,8 +9,7 @@ all below), or a shape of the curves (`knowledge.catalogue`).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.catalogue import CATALOGUE
@@ -24,8 +23,7 @@ INLINE: Final = (
 """How to mend a predicate that stands where names belong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """Something that may hold in a case."""
 
     id: str
@@ -35,8 +33,7 @@ class Condition:
     """In the form of patterns/README.md, without names of other conditions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What an item of a rule asks: all of these, and none of those."""
 
     wanted: tuple[Condition, ...] = ()

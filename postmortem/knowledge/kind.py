@@ -4,13 +4,12 @@ In: nothing. Out: `Kind`. Not here: the rows (`knowledge.catalogue`), a shape th
 (`shapes.shape`).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from postmortem.model.said import Said
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A row of the catalogue of shapes."""
 
     id: str

@@ -10,15 +10,16 @@ import re
 from typing import Final
 
 from postmortem.knowledge.stand_ins import MOST_OWN, members_of_class, stand_ins_for
+from postmortem.lazy_regex import lazy_compile
 
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
-_TOKEN: Final = re.compile(
+_TOKEN: Final = lazy_compile(
     r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
 """What re2 may read otherwise; every other character means the same to it."""
-_IN_CLASS: Final = re.compile(r"\\x..|\\.|.", re.DOTALL)
-_NAME: Final = re.compile(r"\(\?P?<(\w+)>")
+_IN_CLASS: Final = lazy_compile(r"\\x..|\\.|.", re.DOTALL)
+_NAME: Final = lazy_compile(r"\(\?P?<(\w+)>")
 
 
 class UnfitError(Exception):

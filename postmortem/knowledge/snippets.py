@@ -8,16 +8,15 @@ by construction.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said
 
-_PLACEHOLDER: Final = re.compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
+_PLACEHOLDER: Final = lazy_compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """Code to copy, with places for the user's numbers."""
 
     language: str

@@ -9,8 +9,8 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from postmortem.knowledge.snippets import Snippet, snippet
 from postmortem.resources import compiled_stack
@@ -27,8 +27,7 @@ ENOUGH: Final = 3
 """Lines of a source that show a stack's files; more of them say nothing new."""
 
 
-@dataclass(frozen=True, slots=True)
-class StackRule:
+class StackRule(NamedTuple):
     """What is known of a stack."""
 
     id: str
@@ -47,7 +46,7 @@ class StackRule:
     """Whether the user writes the training loop."""
     has_model: bool = True
     """Whether the user's own code holds the model, as a PyTorch module, and the data."""
-    defaults: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = MappingProxyType({})
     """Settings that are in force where nothing else is printed, under their common names."""
     causes: frozenset[str] = frozenset()
     """Causes of which it is the subject: their fixes speak of it, whatever else the log shows."""

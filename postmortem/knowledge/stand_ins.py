@@ -7,9 +7,10 @@ is written for them (`knowledge.re2_syntax`).
 """
 
 import functools
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
+
+from postmortem.lazy_regex import lazy_compile
 
 _DIGIT, _LETTER, _BLANK, _OTHER, _OWN = range(0x80, 0x85)
 """Stand-ins for characters beyond ASCII, and the first of those for a pattern's own."""
@@ -27,7 +28,7 @@ _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
     ),
 }
 """What belongs to a class, without a pattern's own characters, and which of these do."""
-_BEYOND: Final = re.compile(r"([^\x00-\x7f]+)")
+_BEYOND: Final = lazy_compile(r"([^\x00-\x7f]+)")
 _RARE: Final = 0.1
 """Part of a text beyond ASCII up to which that part alone is looked for and translated."""
 _MOST_RUNS: Final = 256

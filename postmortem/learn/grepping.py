@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.discover import candidates
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import lines_of
 from postmortem.reading.sources import origins_of
 
 _LONGEST: Final = 2000
-GREP: Final = re.compile(
+GREP: Final = lazy_compile(
     r"error|exception|fail|killed|abort|fault|denied|refused|timeout|timed out|cancel|preempt"
     r"|no space|quota|out of memory|\boom\b|\bnan\b|\binf\b|nccl|xid",
     re.IGNORECASE,
 )
 TABLE: Final = tuple(
-    (re.compile(words, re.IGNORECASE), cause)
+    (lazy_compile(words, re.IGNORECASE), cause)
     for words, cause in (
         (r"cuda out of memory|outofmemoryerror|\bcuda oom\b", "memory.cuda-oom"),
         (r"oom-kill|out of memory: kill|\bkilled\b|signal 9|sigkill", "memory.host-oom"),

@@ -8,7 +8,6 @@ it names its log under `log`. `cause` is obligatory; `also` names answers that a
 """
 
 import difflib
-import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,10 +15,11 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 
 SUFFIXES: Final = (".log", ".log.gz", ".jsonl", ".json", ".csv", ".txt", ".out", ".ipynb", "")
-_REPOSITORY: Final = re.compile(r"github\.com/([^/\s]+/[^/\s#?]+)")
-_SEED: Final = re.compile(r"-\d+$")
+_REPOSITORY: Final = lazy_compile(r"github\.com/([^/\s]+/[^/\s#?]+)")
+_SEED: Final = lazy_compile(r"-\d+$")
 _NEAR: Final = 3
 
 

@@ -5,13 +5,13 @@ A finding says nothing yet about the cause.
 In: nothing. Out: `Finding`, `Frame`, `Traceback`. Not here: judging them (`inference`).
 """
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 
-_OUTERMOST: Final = re.compile(
+_OUTERMOST: Final = lazy_compile(
     r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
 )
 """Functions with which a program, a cell, a thread or a spawned process begins."""

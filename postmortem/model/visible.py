@@ -7,7 +7,9 @@ of what is shown (`report.plain`), escaping for HTML or Markdown, which each for
 import re
 from typing import Final
 
-ANSI: Final = re.compile(
+from postmortem.lazy_regex import lazy_compile
+
+ANSI: Final = lazy_compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
 )
 """What a terminal obeys and does not show: colours, movements, titles."""
@@ -20,18 +22,18 @@ _UNSEEN: Final = (
     "\U000e0000-\U000e0fff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
 )
-UNSEEN: Final = re.compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
-_STEERING: Final = re.compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
+UNSEEN: Final = lazy_compile(f"[{_UNSEEN}]|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
+_STEERING: Final = lazy_compile(f"[\x00-\x08\x0b-\x1f]|{UNSEEN.pattern}")
 # A runner obeys the first at the start of a line, wherever a wrapped line starts, and the others
 # anywhere (actions/runner, ActionCommand; Azure Pipelines; TeamCity).
 _COMMANDS: Final = (
     "add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|internal-set-repo-path|notice"
     "|remove-matcher|save-state|set-env|set-output|stop-commands|warning"
 )
-RUNNER: Final = re.compile(
+RUNNER: Final = lazy_compile(
     rf":(?=:(?:{_COMMANDS})(?: |::))|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE
 )
-_CR_BEFORE_BREAK: Final = re.compile(r"\r+(?=\n|$)")
+_CR_BEFORE_BREAK: Final = lazy_compile(r"\r+(?=\n|$)")
 
 
 def last_draw(line: str) -> str:

@@ -18,6 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
@@ -29,7 +30,7 @@ _PIECE: Final = 1 << 20
 _ZIPS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _LONGEST_PART: Final = 120
 _DEEPEST: Final = 16
-_PART: Final = re.compile(r"[^\w.+=@#%,~ -]")
+_PART: Final = lazy_compile(r"[^\w.+=@#%,~ -]")
 _BROKEN: Final = (
     tarfile.TarError,
     zipfile.BadZipFile,

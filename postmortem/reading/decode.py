@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.reading import notebook, repacked
 from postmortem.reading.opener import Opened
@@ -25,7 +26,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_HOLE: Final = re.compile(rb"\x00{16,}")
+_HOLE: Final = lazy_compile(rb"\x00{16,}")
 """Left where a log was truncated while a program went on writing; UTF-16 has no such runs."""
 _BINARY_SHARE: Final = 0.05
 _CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})

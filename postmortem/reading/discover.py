@@ -5,12 +5,12 @@ them.
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.reading.left_out import reason_by_name
 from postmortem.reading.opener import no_file
@@ -18,7 +18,7 @@ from postmortem.reading.python_dump import is_dump
 from postmortem.reading.several_runs import earlier_runs
 from postmortem.reading.sources import Origin, is_file, name_of
 
-_DIGITS: Final = re.compile(r"([0-9]+)")
+_DIGITS: Final = lazy_compile(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _MOST_LISTED: Final = 500
 """Files that are not read and are listed one by one; the others are counted."""

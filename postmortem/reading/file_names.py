@@ -14,43 +14,44 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
 
-_RANK: Final = re.compile(
+_RANK: Final = lazy_compile(
     r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_LOCAL: Final = re.compile(r"(?:^|[_.\-])local_?rank[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
-_NODE: Final = re.compile(
+_LOCAL: Final = lazy_compile(r"(?:^|[_.\-])local_?rank[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
+_NODE: Final = lazy_compile(
     r"(?:^|[_.\-])((?:node|host|worker)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_ATTEMPT: Final = re.compile(
+_ATTEMPT: Final = lazy_compile(
     r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
 )
-_NUMBER: Final = re.compile(r"\d+")
-_WORD: Final = re.compile(r"([A-Za-z]*)[_.\-]?$")
+_NUMBER: Final = lazy_compile(r"\d+")
+_WORD: Final = lazy_compile(r"([A-Za-z]*)[_.\-]?$")
 _RANK_WORDS: Final = frozenset(
     {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
 )
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
-_ROLE: Final = re.compile(
+_ROLE: Final = lazy_compile(
     r"(?:^|[_.\-])((?:machine|master|chief|launcher)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_NODE_LETTER: Final = re.compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
-_OF_MACHINE: Final = re.compile(
+_NODE_LETTER: Final = lazy_compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
+_OF_MACHINE: Final = lazy_compile(
     r"(?:^|[_.\-])(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?|nvidia-smi|ipmi|sel)"
     r"(?=$|[_.\-])",
     re.IGNORECASE,
 )
 """What a log of a machine is called; the rest of its name may be the machine's."""
-_HOST: Final = re.compile(r"[A-Za-z][A-Za-z\d]{0,30}(?:[-.][A-Za-z\d]{1,30}){0,6}\Z")
+_HOST: Final = lazy_compile(r"[A-Za-z][A-Za-z\d]{0,30}(?:[-.][A-Za-z\d]{1,30}){0,6}\Z")
 _JOB_WORDS: Final = frozenset(
     {"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"}
 )
-_PID: Final = re.compile(r"[1-9]\d{3,6}\Z")
-_DATED: Final = re.compile(r"\d{4,}[_.\-]?$")
+_PID: Final = lazy_compile(r"[1-9]\d{3,6}\Z")
+_DATED: Final = lazy_compile(r"\d{4,}[_.\-]?$")
 _COPIES: Final = 2
-_BEHIND_NUMBER: Final = re.compile(r"\d[_.\-]$")
+_BEHIND_NUMBER: Final = lazy_compile(r"\d[_.\-]$")
 
 
 def process_of_file(path: str) -> Where:

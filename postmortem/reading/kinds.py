@@ -5,15 +5,16 @@ it. Sources: `dmesg` (with seconds since boot, or -T), syslog lines of the kerne
 Slurm's sacct and scontrol, kubectl describe, LSF's closing report.
 """
 
-import re
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
+
 _LEAST_LINES: Final = 0.8
-_KERNEL: Final = re.compile(
+_KERNEL: Final = lazy_compile(
     r"(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
     r" \d{4}\] |[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S+ kernel: "
 )
-_SCHEDULER: Final = re.compile(
+_SCHEDULER: Final = lazy_compile(
     r"\A\s*(?:JobID\w*[ |].{0,250}\bState\b|JobId=\d+"
     r" |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
 )

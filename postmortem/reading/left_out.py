@@ -9,6 +9,7 @@ import re
 from pathlib import PurePath
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 
 _BINARY: Final = frozenset(
@@ -48,7 +49,7 @@ _OF_MODEL: Final = (
 )
 _POINTERS: Final = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt", "checkpoint")
 _WANDB_LOGS: Final = frozenset({"debug.log", "debug-internal.log", "debug-core.log"})
-_MLFLOW_RUN: Final = re.compile(r"[0-9a-f]{32}\Z")
+_MLFLOW_RUN: Final = lazy_compile(r"[0-9a-f]{32}\Z")
 _UNPICKLED: Final = say(
     "a pickle: reading it would run code that stands in it",
     "是 pickle 文件：读取它会执行其中的代码",

@@ -14,17 +14,18 @@ import json
 import re
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.sources import Readable
 
 _PIECE: Final = 1 << 20
 _LONGEST: Final = 16 << 20
 """Bytes of a string beyond which it is passed over."""
-_HEAD: Final = re.compile(rb'\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)"')
-_TOKEN: Final = re.compile(
+_HEAD: Final = lazy_compile(rb'\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)"')
+_TOKEN: Final = lazy_compile(
     rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|(?P<open>\\?\Z))|[{}\[\]][{}\[\],\s]*', re.DOTALL
 )
 """A run of brackets or a string; `open` where what was read ends within it."""
-_INSIDE: Final = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_INSIDE: Final = lazy_compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 """The inside of a string from anywhere but between a backslash and what it escapes."""
 _QUOTE: Final = ord('"')
 _BRACKETS: Final = {ord("{"): True, ord("["): True, ord("}"): False, ord("]"): False}

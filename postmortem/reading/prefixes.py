@@ -15,6 +15,7 @@ import math
 import re
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.visible import ANSI
 
@@ -137,14 +138,14 @@ _FORMS: Final = (
     # quoted in Markdown or a mail
     (">", r">(?: |$)"),
 )
-_NCCL: Final = re.compile(
+_NCCL: Final = lazy_compile(
     r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+"
     r" )?NCCL )"
 )
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
-_BEHIND_SECONDS: Final = re.compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
+_BEHIND_SECONDS: Final = lazy_compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 11)))
-_GROUP: Final = re.compile(r"\(\?P<(\w+)>")
+_GROUP: Final = lazy_compile(r"\(\?P<(\w+)>")
 
 
 class _Forms(NamedTuple):
@@ -167,7 +168,7 @@ class _Forms(NamedTuple):
             groups[f"form{first}"] = tuple((name, first + index) for index, name in enumerate(own))
             joined.append(_GROUP.sub(rf"(?P<\g<1>_{first}>", form) + f"(?P<form{first}>)")
             names += [*own, "form"]
-        return cls(re.compile("|".join(joined)), groups)
+        return cls(lazy_compile("|".join(joined)), groups)
 
 
 _BY_START: Final = {
@@ -177,7 +178,7 @@ _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")
 _NODES: Final = ("node", "node2", "host", "ip")
 _PROCESS_GROUPS: Final = frozenset({*_RANKS, *_PIDS, *_NODES, "local"})
-_SRUN: Final = re.compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
+_SRUN: Final = lazy_compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
 
 
 class Cleaned(NamedTuple):
@@ -205,7 +206,7 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
     return Cleaned(text, _where(found), _time(found), found.get("level", ""))
 
 
-_EMPHASIS: Final = re.compile(
+_EMPHASIS: Final = lazy_compile(
     r"\*\*(?P<text>(?:[A-Za-z][\w ./-]{0,40}[:=]\s{0,4})?[-+]?"
     r"(?:\d[\d.,]{0,30}(?:[eE][-+]?\d{1,3})?|nan|inf)"
     r"|[A-Za-z][\w ./-]{0,40}[:=]?(?=\*\*\s{0,4}[:=]?\s{0,4}[-+]?\d))\*\*",

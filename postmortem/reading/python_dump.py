@@ -6,8 +6,10 @@ In: the beginning of the file. Out: a yes or no. Not here: what it holds (`forma
 import re
 from typing import Final
 
-_TOP: Final = re.compile(r"[A-Za-z_]\w{0,60} ?= ?\S|[\])}#\"']|\s|$")
-_ASSIGNED: Final = re.compile(r"^[a-z_]\w{0,60} = ", re.MULTILINE)
+from postmortem.lazy_regex import lazy_compile
+
+_TOP: Final = lazy_compile(r"[A-Za-z_]\w{0,60} ?= ?\S|[\])}#\"']|\s|$")
+_ASSIGNED: Final = lazy_compile(r"^[a-z_]\w{0,60} = ", re.MULTILINE)
 _FEWEST: Final = 3
 
 

@@ -10,15 +10,15 @@ numbers: behind a line that was joined stand as many empty ones.
 
 import ast
 import json
-import re
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 
 _STRING: Final = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
-_LIST: Final = re.compile(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
-_LIST_HEAD: Final = re.compile(r"\s{0,200}\[\s{0,200}[\"']")
-_ITEM: Final = re.compile(
+_LIST: Final = lazy_compile(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
+_LIST_HEAD: Final = lazy_compile(r"\s{0,200}\[\s{0,200}[\"']")
+_ITEM: Final = lazy_compile(
     r"\"(?:[^\"\\\n]|\\.)*(?:\"|\\?(?=\n)|\\?\Z)"
     r"|'(?:[^'\\\n]|\\.)*(?:'|\\?(?=\n)|\\?\Z)"
 )
@@ -31,13 +31,13 @@ _LEAST_CUT: Final = 2
 _LEAST_SHARE: Final = 0.5
 _RULE: Final = 2
 """Characters of which a line that parts others is made."""
-_WITHIN: Final = re.compile(r"[\w/.,=:'\"()\[\]-]")
-_NEW: Final = re.compile(
+_WITHIN: Final = lazy_compile(r"[\w/.,=:'\"()\[\]-]")
+_NEW: Final = lazy_compile(
     r"\s*(?:File \"|Traceback \(|[\^~]+\s*$)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[rank\d|\s{4}\S"
     r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[IWE]\d{4} "
 )
-_BOX_END: Final = re.compile(r"╰─{40,400}╯")
-_DIGITS: Final = re.compile(r"\d+")
+_BOX_END: Final = lazy_compile(r"╰─{40,400}╯")
+_DIGITS: Final = lazy_compile(r"\d+")
 _COMPARED: Final = 12
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 
 _Order = tuple[int, str]
 _MOST_META: Final = 4096
-_STARTED: Final = re.compile(r"^start_time: (\d{1,20})\s*$", re.MULTILINE)
+_STARTED: Final = lazy_compile(r"^start_time: (\d{1,20})\s*$", re.MULTILINE)
 
 
 class _Family(NamedTuple):
@@ -66,7 +67,7 @@ def _by_event(folder: Path, _: str) -> _Order:
 def _family(
     *parts: str, order: Callable[[Path, str], _Order] = _by_text, depth: int = 1
 ) -> _Family:
-    return _Family(tuple(re.compile(rf"(?:{part})\Z") for part in parts), order, depth)
+    return _Family(tuple(lazy_compile(rf"(?:{part})\Z") for part in parts), order, depth)
 
 
 _FAMILIES: Final = (

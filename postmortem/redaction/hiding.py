@@ -15,10 +15,12 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
+from postmortem.lazy_regex import lazy_compile
+
 KINDS: Final = ("secret", "email", "ip", "mac", "phone", "user", "host")
 ROOM: Final = re2.Options()
 ROOM.max_mem = 1 << 26
-PSEUDONYM: Final = re.compile(rf"(?:{'|'.join(KINDS)})-\d{{1,6}}(?![\w-])")
+PSEUDONYM: Final = lazy_compile(rf"(?:{'|'.join(KINDS)})-\d{{1,6}}(?![\w-])")
 
 Span = tuple[int, int]
 Check = Callable[[Any], bool]

@@ -5,17 +5,17 @@ are known are found wherever they stand. Not here: finding names (`machines`, `p
 replacing them (`redactor`).
 """
 
-import re
 from collections import Counter
 from typing import Any, Final
 
 import re2
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.redaction.hiding import PSEUDONYM, ROOM
 from postmortem.redaction.machines import COMMON_HOSTS
 from postmortem.redaction.secret_names import is_random
 
-_FILE_SUFFIX: Final = re.compile(
+_FILE_SUFFIX: Final = lazy_compile(
     r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
 )
 _EVERYWHERE: Final = (

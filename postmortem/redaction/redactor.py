@@ -13,13 +13,14 @@ never touched, so that line numbers hold. Of every text one pass tells which rul
 something; what became of it is remembered until more names are known.
 """
 
-import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
 import re2
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 from postmortem.redaction import private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
@@ -36,27 +37,33 @@ __all__ = ["KINDS", "Redactor"]
 _RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 
 
 class _Hints:
     """Tells which rules may find something in a text, in one pass over it."""
 
     def __init__(self, hints: Sequence[str]) -> None:
-        """Compile the hints.
+        """Compile the hints, each once: several rules have the same.
 
         An empty one, which always matches, tells whether the engine had room enough to answer.
         """
+        self._all = range(len(hints))
+        hinted = defaultdict[str, list[int]](list)
+        for number, hint in enumerate(hints):
+            hinted[hint].append(number)
         self._set = re2.Set.SearchSet(ROOM)
-        for hint in (*hints, ""):
+        for hint in (*hinted, ""):
             self._set.Add(hint)
         self._set.Compile()
-        self._all = range(len(hints))
+        self._rules = [*hinted.values(), []]
 
     def due(self, text: str) -> Sequence[int]:
         """Give the numbers of the rules, in their order."""
-        found = sorted(self._set.Match(text))
-        return found[:-1] if found and found[-1] == len(self._all) else self._all
+        found = self._set.Match(text)
+        if len(self._rules) - 1 not in found:
+            return self._all
+        return sorted(number for hint in found for number in self._rules[hint])
 
 
 @cache

@@ -4,11 +4,11 @@ In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not y
 here: the verdict and its evidence (`report.parts`), layout.
 """
 
-import re
 import shlex
 from collections import Counter
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Attempt, Environment, Gpu, Source
 from postmortem.reading.file_names import attempts_of
@@ -36,7 +36,7 @@ _TELLING_PACKAGES: Final = (
 )
 _PACKAGES_SHOWN: Final = 6
 _PATHS_NAMED: Final = 4
-_COUNTED: Final = re.compile(r"\d+ [a-z]+")
+_COUNTED: Final = lazy_compile(r"\d+ [a-z]+")
 
 
 def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:

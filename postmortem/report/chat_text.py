@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.report.markdown_text import unlinked
 from postmortem.report.notice import Notice
 
 _GAP: Final = "\u200b"
 """A space of no width parts what must not be read together."""
-_ACTIVE: Final = re.compile(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
+_ACTIVE: Final = lazy_compile(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
 _ENTITIES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 

@@ -6,10 +6,10 @@ In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. N
 layout, redaction.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Source
 from postmortem.model.shown import Event, FirstFailure
@@ -19,8 +19,8 @@ from postmortem.report.words import Words
 _LARGEST_BLANK: Final = 4096
 """Bytes up to which the end of a file is all of it: if that holds nothing, the file is blank."""
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
-_SAYS_NOTHING: Final = re.compile(r"[\s:：,;.—-]*")
-_BARE_EXCEPTION: Final = re.compile(r"([\w.]+)\s*:\s*")
+_SAYS_NOTHING: Final = lazy_compile(r"[\s:：,;.—-]*")
+_BARE_EXCEPTION: Final = lazy_compile(r"([\w.]+)\s*:\s*")
 
 
 def presentable(diagnosis: Diagnosis) -> Diagnosis:

@@ -6,10 +6,10 @@ judging, layout.
 """
 
 import math
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Evidence
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
@@ -27,7 +27,7 @@ _LONGEST_QUOTE: Final = 320
 _MOST: Final = 8
 _IN_LOGS: Final = frozenset({"signature", "traceback"})
 _AT_A_GLANCE: Final = 120
-_PARTS: Final = re.compile(r"\w+")
+_PARTS: Final = lazy_compile(r"\w+")
 _ASKED_OF: Final = 3
 """Pieces of evidence whose lines may tell figures."""
 

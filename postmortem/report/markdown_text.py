@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import cut
 from postmortem.model.visible import safe
 from postmortem.report.plain import one_line
@@ -17,23 +18,23 @@ from postmortem.report.plain import one_line
 LONGEST: Final = 64_000
 """UTF-16 units of a comment: GitHub takes 65,536 characters, and whoever posts it may add a mark of
 its own."""
-_SPECIAL: Final = re.compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
+_SPECIAL: Final = lazy_compile(r"[\\`*_\[\]~$|]|^[#+=-]|^\d{1,9}(?=[.)])")
 # What GitHub and GitLab turn into a mention, a reference, a link or an emoji is parted behind what
 # is matched here. The last row: GitLab's includes, and its references besides `#1` and `@name`.
-_ACTIVE: Final = re.compile(
+_ACTIVE: Final = lazy_compile(
     r"[@#](?=\w)|\bGH(?=-\d)|:(?=//)|\bwww(?=\.)|:(?!\d\d:)(?=[a-z0-9_+-]{1,40}:)|\b(?:mailto|xmpp)(?=:)"
     r"|(?-i:\b[A-Z][A-Z0-9_]{1,40}-(?=\d))"
     r"|^:(?=:)|[!$&](?=\d)|[%~](?=[\"\w])|\^(?=alert)|\*(?=iteration:)|\[(?=\[|toc\]|[a-z_]{1,20}:)",
     re.IGNORECASE,
 )
 # At the start of any line GitLab and bots that read comments take this for a command.
-_ORDER: Final = re.compile(
+_ORDER: Final = lazy_compile(
     r"^[ \t]{0,99}/(?=[a-z_-]{1,60}(?:[ \t]|$))", re.IGNORECASE | re.MULTILINE
 )
-_COMMIT: Final = re.compile(
+_COMMIT: Final = lazy_compile(
     r"\b(?=[0-9]{0,64}[a-f])(?=[a-f]{0,64}[0-9])[0-9a-f]{7,64}\b", re.IGNORECASE
 )
-_SIX: Final = re.compile(r"[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
+_SIX: Final = lazy_compile(r"[0-9a-f]{6}(?=[0-9a-f])", re.IGNORECASE)
 QUOTED: Final = 300
 _LONGEST_LINE: Final = 2_000
 _LONGEST_FENCE: Final = 8_000

@@ -9,11 +9,11 @@ Format 2.1.0, Errata 01.
 """
 
 import hashlib
-import re
 from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.visible import safe
@@ -29,7 +29,7 @@ SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 FINGERPRINT: Final = "postmortem/cause/v1"
-_PLACEHOLDER: Final = re.compile(r"\{(\d+)\}")
+_PLACEHOLDER: Final = lazy_compile(r"\{(\d+)\}")
 _CANDIDATES: Final = 5
 _PLACES: Final = 20
 _LONGEST: Final = 1000

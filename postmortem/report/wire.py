@@ -8,11 +8,11 @@ log excerpt is no part of the contract and stays out.
 import dataclasses
 import json
 import math
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause, Evidence, Fix, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Environment, Source
@@ -26,7 +26,7 @@ from postmortem.report.redacted import redact as hide
 from postmortem.resources import version_in_wheel
 
 _PACKAGE: Final = "train-postmortem"
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:

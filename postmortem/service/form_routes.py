@@ -4,13 +4,13 @@ In: requests of browsers. Out: pages. Not here: reports, the pages of one triage
 (`service.triage_routes`), what a page says (`report.page.service_page`).
 """
 
-import re
 import time
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.report.page.service_page import (
     render_list,
     render_paste,
@@ -25,7 +25,7 @@ from postmortem.service.triage_answers import Spoken, TriagesAsked, triages_page
 from postmortem.service.who_asks import COOKIE, Reader, Service, address_of
 
 router = APIRouter(tags=["pages"])
-_WITHIN: Final = re.compile(r"/(?:triages|jobs)(?:/[A-Za-z0-9_-]{1,200}){0,4}\Z")
+_WITHIN: Final = lazy_compile(r"/(?:triages|jobs)(?:/[A-Za-z0-9_-]{1,200}){0,4}\Z")
 _PAGE: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }

@@ -20,6 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.names import LANGUAGES
 from postmortem.report.plain import one_line
 from postmortem.service.refusals import (
@@ -52,7 +53,7 @@ _DRAINED_SECONDS: Final = 2.0
 _DRAINED_BYTES: Final = 32 << 20
 _MIB: Final = 2**20
 _LONGEST: Final = 300
-_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?\Z")
+_HOST: Final = lazy_compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?\Z")
 
 
 class RequestGuard:

@@ -4,19 +4,19 @@ In: series. Out: `Curves`, the wording of a point. Not here: any shape.
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, say
 from postmortem.shapes.shape import Shape
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
-STAND_IN: Final = re.compile(
+STAND_IN: Final = lazy_compile(
     r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$"
 )
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`,

@@ -13,6 +13,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.number_texts import number
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, at
 from postmortem.shapes.observed import Observed
@@ -34,7 +35,7 @@ _NEAR: Final = 0.003
 """Share by which a loss that says nothing differs from the logarithm at most."""
 _FEWEST: Final = 3
 _MANY: Final = 1000
-_OBJECTIVE: Final = re.compile(
+_OBJECTIVE: Final = lazy_compile(
     r"(?:^|[_/])(?:loss|err(?:or)?|ce|nll|(?:cross_?)?entropy)$", re.IGNORECASE
 )
 

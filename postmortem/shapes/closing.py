@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
@@ -22,43 +23,43 @@ _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
 _LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
-_OF_NOTHING: Final = re.compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
+_OF_NOTHING: Final = lazy_compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
 """A mean over nothing is no number, and says so."""
-_HEADER: Final = re.compile(r"Traceback \(most recent call last\):\s*$")
-_ERROR_LINE: Final = re.compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
+_HEADER: Final = lazy_compile(r"Traceback \(most recent call last\):\s*$")
+_ERROR_LINE: Final = lazy_compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
-_PROMPT: Final = re.compile(
+_PROMPT: Final = lazy_compile(
     r"(?:\([\w.+-]{1,60}\) ?){0,2}"
     r"(?:\[?[\w.-]{1,40}@[\w.-]{1,80}[: ~][^\n]{0,120}[#$%>\]]|PS [A-Z]:\\[^\n>]{0,120}>"
     r"|[A-Z]:\\[^\n>]{0,120}>|[$#%])\s*$"
 )
-_NOT_FINITE: Final = re.compile(
+_NOT_FINITE: Final = lazy_compile(
     r"(?<![\w/.@-])(?P<name>[A-Za-z][\w/.@-]{0,60})"
     r"[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
     r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
     re.IGNORECASE,
 )
-_GRADIENT_AVERAGE: Final = re.compile(
+_GRADIENT_AVERAGE: Final = lazy_compile(
     r"(?<![A-Za-z])g(?:rad)?_?norm\W{1,6}\d[\d.e+-]{0,20} \((?:nan|inf)\)", re.IGNORECASE
 )
 """A finite norm with its mean since the start, which one skipped step has spoilt."""
-_FIGURES: Final = re.compile(
+_FIGURES: Final = lazy_compile(
     r"loss|acc|err|reward|return|ppl|perplexity|score|grad|entropy|kl|logp|nll|elbo|mse|mae|rmse"
     r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
     re.IGNORECASE,
 )
-_MAY_LACK: Final = re.compile(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
-_BOUND: Final = re.compile(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
+_MAY_LACK: Final = lazy_compile(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
+_BOUND: Final = lazy_compile(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
 """A bound is infinite before anything is measured."""
-_TOLD: Final = re.compile(
+_TOLD: Final = lazy_compile(
     r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
 )
-_OF_VALUES: Final = re.compile(
+_OF_VALUES: Final = lazy_compile(
     r"\b(?:loss(?:es)?|grad\w{0,10}|logits?|outputs?|activations?|weights?|batch|values?|rewards?"
     r"|params?|parameters?)\b",
     re.IGNORECASE,
 )
-_HARMLESS: Final = re.compile(
+_HARMLESS: Final = lazy_compile(
     r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
     r"|(?<![A-Za-z])(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
     r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
@@ -73,37 +74,37 @@ _SUBJECT: Final = (
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
-_CLOSING: Final = re.compile(
+_CLOSING: Final = lazy_compile(
     rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
     rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
     r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
-_SAVED: Final = re.compile(
+_SAVED: Final = lazy_compile(
     r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)?|stored|in)\b.{0,80}?"
     r"(?<![A-Za-z])final(?![A-Za-z])"
     r"|(?<![A-Za-z])final (?:model|weights|policy|checkpoint|state)\b.{0,40}"
     r"\b(?:saved|written|exported|stored)|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
     re.IGNORECASE,
 )
-_STEPPED: Final = re.compile(
+_STEPPED: Final = lazy_compile(
     rf"^[\W_]{{0,40}}{_SUBJECT} (?:is |was )?{_VERB} after \d[\d,]* (?:steps|epochs|iterations)",
     re.IGNORECASE,
 )
-_FINISHED: Final = re.compile(
+_FINISHED: Final = lazy_compile(
     rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
     re.IGNORECASE,
 )
-_AFTER_ALL: Final = re.compile(
+_AFTER_ALL: Final = lazy_compile(
     r"\b(?:after|in) \d[\d,]* (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
     r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
 """How much was done, and that nothing failed: no sign that it is not the end."""
-_NOT_THE_END: Final = re.compile(
+_NOT_THE_END: Final = lazy_compile(
     r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
     re.IGNORECASE,

@@ -10,11 +10,11 @@ enqueued least has not come to the collective for which the others wait. Groups 
 themselves; lines that name different groups are not compared.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
@@ -37,12 +37,12 @@ _MOST_RANKS: Final = 1 << 20
 NEVER: Final = 1 << 31
 """A count above it is torch's way, in some versions, to say that nothing was completed or
 enqueued."""
-_RANK: Final = re.compile(r"\bRank (\d{1,9})\]")
-_GROUP: Final = re.compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
+_RANK: Final = lazy_compile(r"\bRank (\d{1,9})\]")
+_GROUP: Final = lazy_compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
 _MOST_SHOWN: Final = 8
 _Place = tuple[int, Where, int]
 """Source, process, line."""
-_SIZE: Final = re.compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
+_SIZE: Final = lazy_compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
 def differing(observed: Observed) -> Iterable[Shape]:

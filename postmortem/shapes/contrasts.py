@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, say
 from postmortem.shapes.observed import Observed
@@ -17,7 +18,7 @@ from postmortem.shapes.shape import Shape
 from postmortem.shapes.told_lines import lines_told
 from postmortem.shapes.told_topics import NOT_FINITE
 
-_GOOD: Final = re.compile(
+_GOOD: Final = lazy_compile(
     r"\b(?:ok(?:ay)?|fine|finite|normal(?:ly)?|works?|correct|no nans?|converges?)\b"
     r"|正常|没问题|loss\W{0,6}[-+]?\d",
     re.IGNORECASE,
@@ -27,7 +28,7 @@ _PRECISION: Final = "told-precision"
 _SETTINGS: Final = (
     (
         "told-version",
-        re.compile(
+        lazy_compile(
             r"\b(?P<name>(?:py)?torch|transformers|cuda|cudnn|driver|numpy|flash[-_]attn|deepspeed"
             r"|peft|trl|accelerate|jax(?:lib)?|xla|nccl|triton|apex|bitsandbytes|tensorflow|keras"
             r"|paddle\w{0,12}|mindspore|(?:pytorch[-_])?lightning|megatron\w{0,8}|diffusers"
@@ -37,13 +38,13 @@ _SETTINGS: Final = (
     ),
     (
         _BATCH_SIZE,
-        re.compile(
+        lazy_compile(
             r"\b(?P<name>bs|\w{0,24}batch[_ ]?size)[ =:]{1,3}(?P<value>\d{1,5})\b", re.IGNORECASE
         ),
     ),
     (
         _PRECISION,
-        re.compile(
+        lazy_compile(
             r"(?P<name>)\b(?P<value>fp16|float16|half|bf16|bfloat16|fp32|float32|tf32|float64)\b",
             re.IGNORECASE,
         ),

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
@@ -20,13 +21,13 @@ from postmortem.shapes.shape import Shape
 _FEWEST: Final = 3
 _MOST_TEXT: Final = 160
 _LONGEST: Final = 1000
-_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
-_OF_WORK: Final = re.compile(
+_NUMBER: Final = lazy_compile(r"\d+(?:\.\d+)?")
+_OF_WORK: Final = lazy_compile(
     r"\b(?:epochs?|steps?|iter(?:ation)?s?|batch(?:es)?|episodes?|rounds?|updates?|loss|acc\w*"
     r"|speed|samples?|images?|rewards?|wer|elapsed|eta|evaluati\w+|train\w*)\b|it/s|s/it|\d ?%",
     re.IGNORECASE,
 )
-_NO_RUN: Final = re.compile(
+_NO_RUN: Final = lazy_compile(
     r"^\s*(?:File \"|#\d|at |\d+ [│|]|from |\[?NCCL)|NCCL (?:INFO|WARN)|download|\bB/s|line \d"
     r"|MiB, "
     r"|^\s*\d+:\s*0x",

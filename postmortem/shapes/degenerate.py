@@ -14,6 +14,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
@@ -55,17 +56,17 @@ _LEVEL: Final = 0.01
 _LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
-_ERROR_RATE: Final = re.compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
-_PRECISION: Final = re.compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
+_ERROR_RATE: Final = lazy_compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
+_PRECISION: Final = lazy_compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
 _EVALUATIONS: Final = 12
-_OF_ONE_CLASS: Final = re.compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
-_ACCURACY: Final = re.compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
-_ENTROPY: Final = re.compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
-_OF_DISCRIMINATOR: Final = re.compile(
+_OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
+_ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
+_ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
+_OF_DISCRIMINATOR: Final = lazy_compile(
     r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?d(?:is|isc)?|d(?:is|isc)?[_/.-]?(?:loss|err))$",
     re.IGNORECASE,
 )
-_OF_GENERATOR: Final = re.compile(
+_OF_GENERATOR: Final = lazy_compile(
     r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?g(?:en)?|g(?:en)?[_/.-]?(?:loss|err))$", re.IGNORECASE
 )
 _NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCALE, names.MEMORY})

@@ -6,13 +6,13 @@ In: the curves of one process and the memory of the device. Out: the shapes `mem
 
 import itertools
 import math
-import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, quote, say
 from postmortem.shapes.observed import Observed
@@ -23,7 +23,7 @@ _LARGEST: Final = 1e150
 """Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
 _FEWEST: Final = 5
 _ALL_BUT_FULL: Final = 0.8
-_FIGURE: Final = re.compile(r"(\d+(?:\.\d+)?) ?([GgMm]?)")
+_FIGURE: Final = lazy_compile(r"(\d+(?:\.\d+)?) ?([GgMm]?)")
 _PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
 """Programs divide by 1024 whatever they call it."""
 

@@ -14,6 +14,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
 from postmortem.model.visible import last_draw
@@ -28,13 +29,13 @@ _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
-PART: Final = re.compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
-_EPOCH_PART: Final = re.compile(
+PART: Final = lazy_compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
+_EPOCH_PART: Final = lazy_compile(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
-_HEADING: Final = re.compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
-_BAR_PART: Final = re.compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
+_HEADING: Final = lazy_compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
+_BAR_PART: Final = lazy_compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 SUCCESS: Final = "healthy."
 """Beginning of the ids of signatures by which a run says that it is through."""
 

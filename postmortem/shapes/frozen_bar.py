@@ -13,12 +13,13 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_DRAW: Final = re.compile(
+_DRAW: Final = lazy_compile(
     r"(?<![\d.])(?P<now>\d{1,9})/(?P<total>\d{1,9}) "
     r"\[(?:(?:(?P<days>\d{1,3}) days?, |)(?P<hours>\d{1,3}):|)(?P<minutes>\d\d):(?P<seconds>\d\d)<"
 )

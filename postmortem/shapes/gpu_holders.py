@@ -7,11 +7,11 @@ A listing counts where it is a dump of its own, or stands in the log before the 
 first failure: what is held there is not held by this run.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Testimony
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote, say
 from postmortem.shapes.observed import Observed
@@ -21,15 +21,17 @@ _MIB: Final = 1024.0
 _SHARE: Final = 0.25
 _LEAST: Final = 1.5 * _MIB
 """What others hold counts from such a share of the card on, and so many MiB."""
-_INDEX: Final = re.compile(r"\s*(\d{1,2})\b")
-_USE: Final = re.compile(r"(?<!\d)(\d{1,7})\s{0,8}(?:MiB)?\s{0,8}/\s{0,8}(\d{1,7})\s{0,8}M")
-_QUERY: Final = re.compile(r"Total\s{1,60}: (\d{1,9}) MiB[\s\S]{0,300}?Used\s{1,60}: (\d{1,9}) MiB")
-_PROCESS: Final = re.compile(
+_INDEX: Final = lazy_compile(r"\s*(\d{1,2})\b")
+_USE: Final = lazy_compile(r"(?<!\d)(\d{1,7})\s{0,8}(?:MiB)?\s{0,8}/\s{0,8}(\d{1,7})\s{0,8}M")
+_QUERY: Final = lazy_compile(
+    r"Total\s{1,60}: (\d{1,9}) MiB[\s\S]{0,300}?Used\s{1,60}: (\d{1,9}) MiB"
+)
+_PROCESS: Final = lazy_compile(
     r"(\d{1,2})\s{1,12}(?:N/A\s{1,8}N/A\s{1,8})?(\d{1,9})\s{1,12}\S{1,12}\s{1,12}(\S.{0,200}?)\s{1,60}"
     r"(\d{1,9})MiB$"
 )
-_FIGURE: Final = re.compile(r"(\d{1,7}) MiB$")
-_NAMED: Final = re.compile(r"\bGPU (\d{1,2})\b")
+_FIGURE: Final = lazy_compile(r"(\d{1,7}) MiB$")
+_NAMED: Final = lazy_compile(r"\bGPU (\d{1,2})\b")
 
 
 class _Card(NamedTuple):

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import between, told_time
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
 
@@ -24,31 +25,33 @@ _MOST_TEMPLATES: Final = 8
 """Different lines that a watcher prints in turn."""
 _MOST_TEXT: Final = 500
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_AGE: Final = re.compile(
+_AGE: Final = lazy_compile(
     r"(?<![\w.:])(?P<number>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s|secs?|seconds?|m|mins?|minutes?"
     r"|h|hrs?|hours?|days?|milliseconds?)\b(?!/)",
     re.IGNORECASE,
 )
-_SPAN: Final = re.compile(r"(?<![\d:])(?:(?P<h>\d{1,4}):)?(?P<m>[0-5]?\d):(?P<s>[0-5]\d)(?![\d:])")
-_DATE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[-/]\d\d[-/]\d\d(?!\d)")
-_WAVERS: Final = re.compile(
+_SPAN: Final = lazy_compile(
+    r"(?<![\d:])(?:(?P<h>\d{1,4}):)?(?P<m>[0-5]?\d):(?P<s>[0-5]\d)(?![\d:])"
+)
+_DATE: Final = lazy_compile(r"(?<!\d)(?:19|20)\d\d[-/]\d\d[-/]\d\d(?!\d)")
+_WAVERS: Final = lazy_compile(
     r"(?<![\w.])[-+]?\d[\d.,]{0,12}\s?(?:%|(?:[kmgt]i?)?b\b|w\b|°?c\b|mhz\b|/\s?\d[\d.,]{0,12}\s?[kmgt]?i?b\b)",
     re.IGNORECASE,
 )
-_TURN: Final = re.compile(
+_TURN: Final = lazy_compile(
     r"\b(?P<word>attempts?|tr(?:y|ies)|retr(?:y|ies)|checks?|polls?|probes?|(?:heart)?beats?"
     r"|pings?|ticks?|count(?:er)?|seq|no)\b[ =:#.]{0,3}\d{1,9}(?:/\d{1,9})?",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"(?<![A-Za-z_])[-+]?\d[\d.]*(?:e[-+]?\d+)?")
-_WATCHES: Final = re.compile(
+_NUMBER: Final = lazy_compile(r"(?<![A-Za-z_])[-+]?\d[\d.]*(?:e[-+]?\d+)?")
+_WATCHES: Final = lazy_compile(
     r"\b(?:monitor|watch(?:er|dog)?|sentinel|keep-?alive|heart-?beat|alive|idle|wait(?:ing|s)?"
     r"|process(?:es)?|procs?|load|cpu|gpus?|util\w*|mem(?:ory)?|rss|pids?|threads?|running|health"
     r"|unchanged|no (?:new )?(?:output|progress|log|update)|last (?:output|line|log|update|write)"
     r"|stuck|stalled|pending|still|nvidia|mi?b|gi?b)\b",
     re.IGNORECASE,
 )
-_DONE: Final = re.compile(
+_DONE: Final = lazy_compile(
     r"(?:\d{1,12} ?/ ?\d{1,12}|\b(?:global[_ ])?(?:step|iter(?:ation)?|batch|epoch|update|sample"
     r"|token|example|image|item|file|shard|record|row|layer|episode|frame)s?[\"']?\s?[:=#]?\s?"
     r"\d{1,12}|\d{1,12} (?:steps?|iter\w*|batch\w*|epochs?|samples?|tokens?|images?|files?))",

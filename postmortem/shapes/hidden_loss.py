@@ -12,12 +12,13 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, first_nonfinite
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_OF_POLICY: Final = re.compile(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
+_OF_POLICY: Final = lazy_compile(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
 _ROUNDING: Final = 1e-15
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""

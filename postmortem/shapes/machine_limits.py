@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from postmortem.facts.fact_store import Testimony
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes.observed import Observed
@@ -25,8 +26,10 @@ _FULL: Final = 98
 _SPENT: Final = 0.05
 _NEARLY_FULL: Final = 95
 _UNIT: Final[Mapping[str, float]] = {"K": 1 / (1 << 20), "M": 1 / 1024, "G": 1.0, "T": 1024.0}
-_SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)")
-_OF_NO_FILES: Final = re.compile(r"% /(?:dev|run|sys|proc|boot|snap)\b|^(?:tmpfs|devtmpfs|udev)\s")
+_SIZE: Final = lazy_compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)")
+_OF_NO_FILES: Final = lazy_compile(
+    r"% /(?:dev|run|sys|proc|boot|snap)\b|^(?:tmpfs|devtmpfs|udev)\s"
+)
 
 
 def limits(observed: Observed) -> Iterator[Shape]:

@@ -8,10 +8,10 @@ Of the frames the innermost one whose name tells of a phase counts: an evaluatio
 loop is an evaluation, and loading the best weights within an evaluation is loading.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding, Frame
 from postmortem.model.said import quote, say
 from postmortem.shapes.observed import Observed
@@ -24,28 +24,28 @@ _SHAPES: Final = {
     "saving": "oom-in-saving",
 }
 _PHASES: Final = (
-    ("training", re.compile(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_")),
-    ("saving", re.compile(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
+    ("training", lazy_compile(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_")),
+    ("saving", lazy_compile(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
     (
         "loading",
-        re.compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
+        lazy_compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
     ),
-    ("loading", re.compile(r"from_pretrained|set_module_tensor")),
-    ("saving", re.compile(r"state_dict")),
+    ("loading", lazy_compile(r"from_pretrained|set_module_tensor")),
+    ("saving", lazy_compile(r"state_dict")),
     (
         "evaluation",
-        re.compile(
+        lazy_compile(
             r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|test|dev|predict"
             r"|prediction|infer|inference|generate|generation|metrics)(?:_|$)"
         ),
     ),
 )
 """Names of functions that tell of a phase; the first that fits a name counts."""
-_LOSS: Final = re.compile(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
+_LOSS: Final = lazy_compile(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
 """Names of functions that are called in training and in evaluation, never in loading."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
-_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HUMP: Final = lazy_compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def phase(observed: Observed) -> Iterable[Shape]:

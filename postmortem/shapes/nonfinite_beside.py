@@ -12,6 +12,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, first_nonfinite, show
 from postmortem.shapes.gradients import is_settled
@@ -29,13 +30,13 @@ _JUST: Final = 5
 _OWN_WAYS: Final = frozenset(
     {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.LOSS_SCALE}
 )
-_NO_PART: Final = re.compile(
+_NO_PART: Final = lazy_compile(
     r"acc|ppl|perplex|psnr|ssim|iou|map|f1|auc|reward|return|score|norm|grad|rate|\blr|time|speed|tok"
     r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch",
     re.IGNORECASE,
 )
 """Figures that are no part of a loss."""
-_OF_INPUTS: Final = re.compile(
+_OF_INPUTS: Final = lazy_compile(
     r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav"
     r"|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)",
     re.IGNORECASE,

@@ -11,23 +11,24 @@ import re
 from typing import Final
 
 from postmortem.facts.series import Series
+from postmortem.lazy_regex import lazy_compile
 from postmortem.shapes.aligned import Curves
 
-_POLICY: Final = re.compile(
+_POLICY: Final = lazy_compile(
     r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
     r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor"
     r"|(?:^|[_/])(?:td|qf?\d?)(?:$|_)",
     re.IGNORECASE,
 )
-_ADVERSARIAL: Final = re.compile(
+_ADVERSARIAL: Final = lazy_compile(
     r"^(?:train[_/ ])?(?:loss|err|l)[ _/.-]?(?:d|g|dis|gen)(?:$|[ _/.-])"
     r"|^(?:train[_/ ])?(?:d|g|dis|gen|disc)[ _/.-]?(?:loss|err)"
     r"|discriminator|generator|(?:^|[_/])adv(?:ersarial)?(?:$|[_/])|wasserstein|critic_loss",
     re.IGNORECASE,
 )
-_DIVERGENCE: Final = re.compile(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
-_RECONSTRUCTION: Final = re.compile(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
-_CONTRASTIVE: Final = re.compile(
+_DIVERGENCE: Final = lazy_compile(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
+_RECONSTRUCTION: Final = lazy_compile(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
+_CONTRASTIVE: Final = lazy_compile(
     r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
 )
 _FEWEST: Final = 3

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.reading.prefixes import carries_srun_labels, clean
@@ -18,13 +19,13 @@ from postmortem.shapes.shape import Shape
 _BEFORE: Final = 12
 """Lines before the first bad value in which its reason may stand."""
 _MOST_TEXT: Final = 300
-_NUMBER: Final = re.compile(r"[-+]?\d[\w.]*|\b(?:nan|inf)\b", re.IGNORECASE)
-_OF_DATA: Final = re.compile(
+_NUMBER: Final = lazy_compile(r"[-+]?\d[\w.]*|\b(?:nan|inf)\b", re.IGNORECASE)
+_OF_DATA: Final = lazy_compile(
     r"\b(?:non-?finite|not finite|infs?|nans?|corrupt\w*|broken|truncated|empty|outliers?"
     r"|out of range|invalid|malformed|unreadable|bad (?:sample|batch|record|file|image|row))\b",
     re.IGNORECASE,
 )
-_NAMES_DATA: Final = re.compile(
+_NAMES_DATA: Final = lazy_compile(
     r"\b(?:samples?|batch(?:es)?|records?|rows?|images?|volumes?|files?|shards?|items?|ids?|ind(?:ex"
     r"|ices)|inputs?|labels?|targets?|voxels?|pixels?|tokens?|utterances?|clips?)\b|\w\.[a-z]\w{1,5}\b",
     re.IGNORECASE,

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import say
@@ -28,20 +29,20 @@ _FEWEST: Final = 3
 """Processes among which one can be odd."""
 _MOST_TEXT: Final = 600
 _LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?"
-_MISSED: Final = re.compile(
+_MISSED: Final = lazy_compile(
     r"(?i)\b(?:missing|absent|waiting (?:for|on)|lost|lost (?:connection|contact) (?:to|with)"
     r"|no (?:\w+ ){1,3}from|not heard from|unresponsive|lagging|dead"
     r"|straggl\w+|blocked (?:by|on)|timed? ?out (?:waiting )?(?:for|on)"
     r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST
 )
-_DID_NOT: Final = re.compile(
+_DID_NOT: Final = lazy_compile(
     r"(?i)\branks? " + _LIST + r" (?:(?:is|are|was|were|has|have|had) )?(?:(?:not|never) "
     r"(?:join|reach|arriv|respond|enter|report|show|call)\w*|did ?n[o']t \w+"
     r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive"
     r"|lagging|unreachable|lost|the lagging|stuck|gone|disconnected|timed out)"
 )
 _HOST: Final = r"(?P<host>[A-Za-z][\w-]{0,60}(?:\.[A-Za-z][\w-]{0,60}){0,4})"
-_GONE: Final = re.compile(
+_GONE: Final = lazy_compile(
     r"(?:(?:closed by|from|to|with) (?:remote )?peer|remote peer) " + _HOST + r"<\d{1,6}>"
     r"|\b[Nn]odes? (?:failure on )?(?P<node>[A-Za-z][\w.-]{0,80}?),? "
     r"(?:(?:is|are|was|has been|state) )?(?:not responding|unreachable|down\b|DOWN|lost|NotReady"
@@ -49,8 +50,8 @@ _GONE: Final = re.compile(
     r"|Node failure on (?P<failed>[A-Za-z][\w.-]{0,80})"
     r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255"
 )
-_BEGUN: Final = re.compile(r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
-_LISTED: Final = re.compile(r"^(?P<rank>\d{1,6}): \[")
+_BEGUN: Final = lazy_compile(r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
+_LISTED: Final = lazy_compile(r"^(?P<rank>\d{1,6}): \[")
 _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
 

@@ -10,22 +10,23 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_DISCRIMINATOR: Final = re.compile(
+_DISCRIMINATOR: Final = lazy_compile(
     r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:d|dis|disc|discriminator)"
     r"|(?:d|dis|disc|discriminator)[_ ]?(?:loss|err))$",
     re.IGNORECASE,
 )
-_GENERATOR: Final = re.compile(
+_GENERATOR: Final = lazy_compile(
     r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:g|gen|generator)"
     r"|(?:g|gen|generator)[_ ]?(?:loss|err))$",
     re.IGNORECASE,
 )
-_ALIKE: Final = re.compile(
+_ALIKE: Final = lazy_compile(
     r"(?:emb(?:ed(?:ding)?s?)?|repr(?:esentations?)?|feat(?:ure)?s?|latents?|proj(?:ections?)?|^z)"
     r"[_/. ](?:std|var|spread)(?:$|[_/. ])",
     re.IGNORECASE,

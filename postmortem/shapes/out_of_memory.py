@@ -17,17 +17,18 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.said import Said, listed, quote, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = re.compile(
+_SIZE: Final = lazy_compile(
     r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE
 )
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
-_PROCESS: Final = re.compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
+_PROCESS: Final = lazy_compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1
 _OTHERS_GIB: Final = 1.5
 _SPARE_SHARE: Final = 0.1

@@ -12,27 +12,28 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_compile(
     r"^(?:Package\s+Version(?:\s.*)?|# packages in environment at .*|# Name\s+Version\s+Build.*)$",
     re.MULTILINE,
 )
-_FREEZE: Final = re.compile(r"^([A-Za-z0-9][\w.-]*) ?(?:==|@ )\S", re.MULTILINE)
-_ROW: Final = re.compile(r"^([A-Za-z0-9_][\w.-]*)\s+v?\d[\w.+!-]*(?:\s|$)", re.MULTILINE)
+_FREEZE: Final = lazy_compile(r"^([A-Za-z0-9][\w.-]*) ?(?:==|@ )\S", re.MULTILINE)
+_ROW: Final = lazy_compile(r"^([A-Za-z0-9_][\w.-]*)\s+v?\d[\w.+!-]*(?:\s|$)", re.MULTILINE)
 _FEWEST_ROWS: Final = 8
 _FEWEST_FROZEN: Final = 20
-_FILTER: Final = re.compile(r"\|\s*(?:grep|egrep|rg|head|tail|findstr)\b")
+_FILTER: Final = lazy_compile(r"\|\s*(?:grep|egrep|rg|head|tail|findstr)\b")
 _ASKED: Final = ("module", "package", "requirement", "other", "wanted")
-_IN_WORDS: Final = re.compile(
+_IN_WORDS: Final = lazy_compile(
     r"(?:pip3? install (?:-U |--upgrade )?|requires? |needs? |have |the )[`'\"]?"
     r"([A-Za-z][\w.-]{1,40})",
 )
-_FIRST: Final = re.compile(r"[A-Za-z][\w-]*")
+_FIRST: Final = lazy_compile(r"[A-Za-z][\w-]*")
 _RELATED: Final = ("environment.", "cuda.not-available.flash", "config.")
 
 

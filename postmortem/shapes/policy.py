@@ -7,13 +7,13 @@ In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
 Not here: the loss (`shapes.course`).
 """
 
-import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
@@ -28,10 +28,10 @@ _UNLIKELY: Final = -2.0
 beta), with beta at most 0.5."""
 _CERTAIN: Final = 0.02
 """Entropy, in nats, of a policy that leaves next to nothing to chance."""
-_REWARD: Final = re.compile(
+_REWARD: Final = lazy_compile(
     r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:reward|return)"
 )
-_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_SPREAD: Final = lazy_compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 
 
 def rewards(observed: Observed) -> Iterable[Shape]:

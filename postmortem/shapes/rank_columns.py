@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Point, Series
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_RANK: Final = re.compile(
+_RANK: Final = lazy_compile(
     r"(?P<before>(?:\w{0,30}[_/.@ -])?)(?:r|rk|ranks?|gpu|cuda|dev(?:ice)?|replica|worker|dp)"
     r"[_:\[ -]?(?P<rank>\d{1,4})\]?(?P<behind>(?:[_/. -]\w{1,30})?)",
     re.IGNORECASE,

@@ -13,23 +13,24 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_SCORE: Final = re.compile(
+_SCORE: Final = lazy_compile(
     r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
     r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
     r"|success(?:_?rate)?)(?:$|[_/ .@-])",
     re.IGNORECASE,
 )
-_NO_SCORE: Final = re.compile(
+_NO_SCORE: Final = lazy_compile(
     r"std|best|min|loss|chosen|rejected|margin|ratio|bonus|penalty|rate/|lr|var|len|time|grad"
     r"|(?:^|[_/])n_",
     re.IGNORECASE,
 )
-_ACCURACY: Final = re.compile(
+_ACCURACY: Final = lazy_compile(
     r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
 )
 _FEWEST: Final = 8

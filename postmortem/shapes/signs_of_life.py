@@ -8,12 +8,12 @@ here: for how long a run has been silent (`shapes.standstill`), the lines of a w
 import dataclasses
 import itertools
 import math
-import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, telling_time
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.heartbeats import Beats, beats
@@ -33,7 +33,7 @@ _ENDS: Final = (
     "distributed.terminate",
 )
 _OF_OTHERS: Final = (*_ENDS, "distributed.", SUCCESS)
-_DRAWN: Final = re.compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
+_DRAWN: Final = lazy_compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
 """A bar of Keras, which shows a loss beside it."""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.clock import time_of
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import Said, say
 from postmortem.reading.prefixes import seconds
@@ -25,7 +26,7 @@ _TIMES: Final = 30
 _SHORTEST_SECONDS: Final = 10.0
 _AGAIN: Final = 4
 """Lines with the same step that no program prints while it is working."""
-STEP: Final = re.compile(
+STEP: Final = lazy_compile(
     r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?"
     r"(?P<step>\d{1,12})(?![\d.])",
     re.IGNORECASE,

@@ -17,6 +17,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.clock import time_of
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.reading.prefixes import seconds
 from postmortem.shapes.aligned import Curves
@@ -36,7 +37,7 @@ _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
-_SPEED: Final = re.compile(
+_SPEED: Final = lazy_compile(
     r"^(?!eval|val|test|train_samples|train_steps).*"
     r"(?:(?:tokens?|samples?|images?|steps?|iter(?:ation)?s?|frames?)_per_s(?:ec(?:ond)?)?(?:_|$)"
     r"|^(?:fps|tps|wps|ups|tgs)$)",

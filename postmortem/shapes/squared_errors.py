@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import WORTH, from_to
@@ -21,14 +22,14 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
 from postmortem.shapes.shape import Shape
 
-_ERROR: Final = re.compile(
+_ERROR: Final = lazy_compile(
     r"(?:^|[_/. -])(?:td|bellman|critic\d?|value|values|qf?\d?|vf?\d?)[_ ./-]?(?:\d[_ ./-]?)?"
     r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])"
     r"|(?:^|[_/. ])(?:loss(?:es)?|err(?:or)?)[_/. -](?:td|bellman|critic|value|qf?|vf?)"
     r"(?:$|[_/. \d-])",
     re.IGNORECASE,
 )
-_ADVERSARY: Final = re.compile(
+_ADVERSARY: Final = lazy_compile(
     r"wasserstein|disc|generator|(?:^|[_/])(?:gen|g)_loss|loss_?g$", re.IGNORECASE
 )
 """The critic of two networks against each other scores, and its loss is no square."""

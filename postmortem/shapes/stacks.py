@@ -12,24 +12,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_PROCESS: Final = re.compile(r"^(?:.{0,40}\] ?)?Process (?P<pid>\d{1,10}): (?P<command>.{0,600})")
-_RANK: Final = re.compile(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
-_LOCAL: Final = re.compile(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
-_THREAD: Final = re.compile(
+_PROCESS: Final = lazy_compile(r"^(?:.{0,40}\] ?)?Process (?P<pid>\d{1,10}): (?P<command>.{0,600})")
+_RANK: Final = lazy_compile(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
+_LOCAL: Final = lazy_compile(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
+_THREAD: Final = lazy_compile(
     r"(?:^|\] ?)(?:Thread \d{1,10} \((?:idle|active)[^)]{0,20}\)(?:: \"(?P<name>[^\"]{0,80})\")?"
     r"|(?:Current thread|Thread) 0x[0-9a-f]{4,16} (?:\[[^\]]{0,40}\] )?\(most recent call first\))"
 )
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_compile(
     r"^ {2,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>\S{1,120})"
     r"|(?P<function>\S{1,120}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
 )
-_CRASH: Final = re.compile(r"Fatal Python error|Segmentation fault")
-_COLLECTIVE: Final = re.compile(
+_CRASH: Final = lazy_compile(r"Fatal Python error|Segmentation fault")
+_COLLECTIVE: Final = lazy_compile(
     r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
     r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce"
 )

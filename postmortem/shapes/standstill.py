@@ -10,11 +10,11 @@ job is being ended is no sign of life.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, newest, telling_time
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
 from postmortem.shapes.ending import SUCCESS, last_step
@@ -51,7 +51,7 @@ _VERY_MANY: Final = 10
 _WATCHED: Final = 2
 """Workers with a watcher beside which one without any stands out."""
 _MOST_TEXT: Final = 160
-_LIVES: Final = re.compile(
+_LIVES: Final = lazy_compile(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
     r"|\bpython[\d.]* .{0,200}\.py\b"

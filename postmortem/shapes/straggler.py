@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
 from postmortem.model.said import say
 from postmortem.reading.prefixes import clean
@@ -26,27 +27,27 @@ _ALIKE: Final = 1.4
 _LONGEST: Final = 2000
 _MOST_LINES: Final = 800
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,9})?"
-_RANKS: Final = re.compile(
+_RANKS: Final = lazy_compile(
     rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{3,200}}?)\[?"
     rf"(?P<all>(?<![\d.])(?:[Rr](?:ank)?[ _]?)?0\s?[:=]\s?{_NUMBER}"
     rf"(?:[sm,; ]{{1,4}}(?:[Rr](?:ank)?[ _]?)?\d{{1,4}}\s?[:=]\s?{_NUMBER}){{3,64}})"
 )
-_PAIR: Final = re.compile(rf"(?P<rank>\d{{1,4}})\s?[:=]\s?(?P<value>{_NUMBER})")
-_LIST: Final = re.compile(
+_PAIR: Final = lazy_compile(rf"(?P<rank>\d{{1,4}})\s?[:=]\s?(?P<value>{_NUMBER})")
+_LIST: Final = lazy_compile(
     rf"(?:^|(?<=[|\d\n]))(?P<label>[^|\d\n]{{0,200}}?\branks?\b[^|\d\n\[]{{0,30}})"
     rf"\[(?P<all>{_NUMBER}(?:,? {_NUMBER}){{3,64}})\]"
 )
-_FIELD: Final = re.compile(
+_FIELD: Final = lazy_compile(
     rf"(?<![A-Za-z_])(?P<name>[A-Za-z][A-Za-z_]{{1,30}})\s?[:=]?\s{{0,3}}(?P<value>{_NUMBER})\s?(?:s|ms|sec)\b"
 )
-_OWN_WORK: Final = re.compile(
+_OWN_WORK: Final = lazy_compile(
     r"time|sec|\bms\b|comput|step|iter|fwd|bwd|forward|backward|fw\b|bw\b|gpu|kernel|opt",
     re.IGNORECASE,
 )
-_WAITS: Final = re.compile(
+_WAITS: Final = lazy_compile(
     r"wait|comm|sync|reduce|gather|barrier|idle|data|load|eta|elapsed|total|wall", re.IGNORECASE
 )
-_RANK: Final = re.compile(r"\brank[ =:]{0,2}(?P<rank>\d{1,4})\b", re.IGNORECASE)
+_RANK: Final = lazy_compile(r"\brank[ =:]{0,2}(?P<rank>\d{1,4})\b", re.IGNORECASE)
 
 
 def slower(observed: Observed) -> Iterator[Shape]:

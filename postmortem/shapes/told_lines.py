@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import clean
 from postmortem.shapes.observed import Observed
@@ -16,11 +17,13 @@ from postmortem.shapes.observed import Observed
 _MOST_LINE: Final = 400
 _MOST_UNDER: Final = 12
 """Lines that may stand under a heading."""
-_ASKS: Final = re.compile(r"(?:isnan|isinf|isfinite)\(")
-_YES: Final = re.compile(r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b""")
+_ASKS: Final = lazy_compile(r"(?:isnan|isinf|isfinite)\(")
+_YES: Final = lazy_compile(
+    r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b"""
+)
 """The answer to such a question, but an empty list or a plain no."""
-_OF_WEIGHTS: Final = re.compile(r"param|state_?dict|weight|ckpt|checkpoint|\.bias", re.IGNORECASE)
-_CODE: Final = re.compile(
+_OF_WEIGHTS: Final = lazy_compile(r"param|state_?dict|weight|ckpt|checkpoint|\.bias", re.IGNORECASE)
+_CODE: Final = lazy_compile(
     r"(?:^|[^\w.])(?:torch|np|nn|F|self|math|tf|jnp|K)\.\w+[(.]|^\s*(?:def|return|import|from|class"
     r"|assert|if|elif|for|while|with|raise)\b.*[:)]\s*$|^\s*[\w.\[\]]{1,40} = \S"
 )

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.shapes.observed import Observed
@@ -20,10 +21,10 @@ from postmortem.shapes.told_lines import lines_told
 from postmortem.shapes.told_topics import denies, figures_not_finite
 
 _MOST_TEXT: Final = 200
-_LOSS: Final = re.compile(r"loss|损失|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
-_PACE: Final = re.compile(r"\d ?(?:it/s|s/it)[,\]]")
+_LOSS: Final = lazy_compile(r"loss|损失|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
+_PACE: Final = lazy_compile(r"\d ?(?:it/s|s/it)[,\]]")
 """The pace of a bar: whatever is named behind it is a figure of the training."""
-_NOT_OF_TRAINING: Final = re.compile(
+_NOT_OF_TRAINING: Final = lazy_compile(
     r"scal|best|lowest|min(?!i)|initial|previous|early|patience|improv|thresh", re.IGNORECASE
 )
 """A loss scale; a bound, which is infinite before anything is measured."""

@@ -12,13 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
+
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
-NOT_FINITE: Final = re.compile(
+NOT_FINITE: Final = lazy_compile(
     r"(?<![A-Za-z\d_-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
     r"|无穷|非数)(?![A-Za-z\d_-])",
     re.IGNORECASE,
 )
-_NO_TELLING: Final = re.compile(
+_NO_TELLING: Final = lazy_compile(
     r"\b(?:no|zero|0|without|never|neither|not|any|removed|dropped) (?:[\w-]{1,20} ){0,3}"
     r"(?:nans?|infs?|non-?finites?)\b|\ball finite|\b(?:is|are) finite|\bfinite[ =:]{1,3}true"
     r"|\bis(?:nan|inf)\w*\W{1,6}(?:false|0)\b|\bnans?[_ ]?\w{0,8}[ =:]{1,3}(?:0|false|none)\b"
@@ -28,13 +30,13 @@ _NO_TELLING: Final = re.compile(
     re.IGNORECASE,
 )
 """What denies it, or only asks, warns and supposes."""
-_OF_GRADIENTS: Final = re.compile(r"\b[dw]?grad|\bscaler|loss[ _]scal", re.IGNORECASE)
-_FIGURE: Final = re.compile(
+_OF_GRADIENTS: Final = lazy_compile(r"\b[dw]?grad|\bscaler|loss[ _]scal", re.IGNORECASE)
+_FIGURE: Final = lazy_compile(
     r"loss|grad|norm|acc|ppl|perplex|psnr|ssim|reward|return|score|kl\b|nll|elbo|recon|logp"
     r"|entropy|r?mse|mae|bpc|bpd|dice|iou|map\b|^ce$|bce|total|value|ratio|\blr\b|rate|advantage",
     re.IGNORECASE,
 )
-_PAIR: Final = re.compile(
+_PAIR: Final = lazy_compile(
     r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|损失)[\"']?"
     r"(?: (?:is|was|are|became|turned|went|got)|[一-鿿，、]{1,12})?"
     r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![A-Za-z\d_-])"
@@ -42,7 +44,7 @@ _PAIR: Final = re.compile(
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
     re.IGNORECASE,
 )
-_HELD: Final = re.compile(
+_HELD: Final = lazy_compile(
     r"\b(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
     rf"|are|was|were|any)\W{{1,4}}(?:[\w-]{{1,12}} ){{0,2}}{_BAD}(?![\w-])"
     rf"|\b[1-9]\d{{0,11}} (?:\w{{1,10}} )?{_BAD}(?![\w-])"
@@ -53,7 +55,7 @@ _HELD: Final = re.compile(
     re.IGNORECASE,
 )
 """That something holds such values, and is not only a figure of a table."""
-_SUBSET: Final = re.compile(
+_SUBSET: Final = lazy_compile(
     r"\b(?P<some>\d{1,9}) (?:of|out of) (?:the )?(?P<all>\d{1,9}) (?:\w+ )?(?:samples?|rows?"
     r"|utterances?|images?|items?|examples?|records?|graphs?|clips?|frames?|crops?)\b",
     re.IGNORECASE,

@@ -4,20 +4,20 @@ In: versions and testimonies of the environment. Out: the shapes `torch-built-fo
 `torch-finds-no-gpu`, `wheel-of-other-torch`. Not here: the lines that tell it (`patterns/formats`).
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.facts.fact_store import Fact, Testimony
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
-_TAG: Final = re.compile(
+_TAG: Final = lazy_compile(
     r"(?<![\w-])([A-Za-z][\w-]{0,60}?)(?:==|\s{1,40}|-)(\d[\w.]{0,40})(?:\+|%2B)(?:cu(\d{2,4}))?(?:torch|pt)(\d[\d.]{0,20})"
 )
-_RELEASE: Final = re.compile(r"(?<!\d)(\d{1,6})\.(\d{1,6})")
+_RELEASE: Final = lazy_compile(r"(?<!\d)(\d{1,6})\.(\d{1,6})")
 
 
 def builds(observed: Observed) -> Iterable[Shape]:

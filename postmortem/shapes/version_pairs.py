@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
@@ -23,7 +24,7 @@ MEASURED: Final = 2
 _FEWEST: Final = 2
 _MOST_NAMED: Final = 3
 _RELATED: Final = "environment."
-_BY_VERSIONS: Final = re.compile(
+_BY_VERSIONS: Final = lazy_compile(
     r"(?:ImportError|ModuleNotFoundError|AttributeError|TypeError|VersionConflict|OSError|"
     r"RuntimeError|KeyError|ValueError|NotImplementedError)$"
 )

@@ -14,6 +14,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, first_nonfinite, show
 from postmortem.shapes.loss_of_training import WORTH
@@ -21,22 +22,22 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
-_MAY_LACK: Final = re.compile(
+_MAY_LACK: Final = lazy_compile(
     r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
     r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
     r"|norm$|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
     re.IGNORECASE,
 )
 """Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
-_BOUNDED: Final = re.compile(
+_BOUNDED: Final = lazy_compile(
     r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
 )
-_OVER_EPISODES: Final = re.compile(
+_OVER_EPISODES: Final = lazy_compile(
     r"(?:^|[_/])(?:ep(?:isode)?s?_?(?:rew(?:ard)?|len(?:gth)?|return)s?|eplen|eprew)_?mean$",
     re.IGNORECASE,
 )
-_SPREAD: Final = re.compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
-_MAY_LEAP: Final = re.compile(
+_SPREAD: Final = lazy_compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_MAY_LEAP: Final = lazy_compile(
     r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
     r"|speed|throughput|memory|flop|bytes|tokens|samples|_scale$|^scale",
     re.IGNORECASE,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.shapes.heartbeats import beats
@@ -18,7 +19,7 @@ from postmortem.shapes.signs_of_life import end_of, lines_before, names_steps, s
 _LAST: Final = 3
 """Lines at the end of a log that may be the last of their process."""
 _MOST_TEXT: Final = 160
-_WAITS: Final = re.compile(
+_WAITS: Final = lazy_compile(
     r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
     r"|join|form)\w{0,12} (?:the )?(?:\w{1,24} )?"
     r"(?:process group|rendezvous|communicator|distributed)"

@@ -5,15 +5,16 @@ columns there are (`store.store_tables`).
 """
 
 import json
-import re
 from typing import Any, Final
 
 from sqlalchemy import Dialect, Text, TypeDecorator
 
+from postmortem.lazy_regex import lazy_compile
+
 _MARK: Final = "\ufdd0"
 """No character: it stands before the code of one that a database refuses."""
-_REFUSED: Final = re.compile(f"[\0\ud800-\udfff{_MARK}]")
-_ESCAPED: Final = re.compile(f"{_MARK}([0-9a-f]{{4}})")
+_REFUSED: Final = lazy_compile(f"[\0\ud800-\udfff{_MARK}]")
+_ESCAPED: Final = lazy_compile(f"{_MARK}([0-9a-f]{{4}})")
 
 
 class AnyText(TypeDecorator[str]):

@@ -7,7 +7,6 @@ In: the case, the first failure. Out: `Entry`s with their weights. Not here: the
 left out where there is too much (`story.timeline`).
 """
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -18,6 +17,7 @@ from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
 from postmortem.model.shown import Event, FirstFailure, Progress
@@ -30,7 +30,7 @@ _FAILURE, _BAD, EVIDENCE, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE = 
     9, 8, 8, 7, 6, 6, 5, 4, 2,
 )  # fmt: skip
 """What is kept where there is too much: the failure first, notes aside last."""
-_NUMBER: Final = re.compile(r"\d+")
+_NUMBER: Final = lazy_compile(r"\d+")
 _FIRST: Final = say("first metric record", "第一条指标")
 _LAST: Final = say("last metric record", "最后一条指标")
 _FAILED: Final = say("first failure", "首个故障")
@@ -46,7 +46,7 @@ _ENDED_BY: Final = (
     ("env.exit_status", ("exit status {value}", "退出码 {value}")),
 )
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
-_TOLD: Final = re.compile(r"^healthy\.|(?:^|\.)context\.")
+_TOLD: Final = lazy_compile(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
 
 

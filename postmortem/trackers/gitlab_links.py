@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.trackers.gitlab_calls import project_path
 from postmortem.trackers.tracker_values import LinkedFile
 
-_UPLOAD: Final = re.compile(
+_UPLOAD: Final = lazy_compile(
     r"(?<![\w/.-])(?P<before>https?://[^\s()<>\[\]\"'`]{1,300}|/(?!/)[\w./-]{1,300}|)"
     r"(?<!/)/uploads/(?P<secret>[0-9a-f]{32})/(?P<name>[^\s()<>\[\]\"'`/?#]{1,200})",
     re.ASCII,

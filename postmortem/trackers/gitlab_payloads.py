@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.trackers.tracker_answers import read_answer, read_delivery
 from postmortem.trackers.tracker_errors import TrackerError
 from postmortem.trackers.tracker_values import (
@@ -31,7 +32,7 @@ from postmortem.trackers.tracker_values import (
 _GITLAB: Final = "GitLab"
 _NOBODY: Final = TrackerUser("", "ghost")
 _PROJECT: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}){1,20}$"
-_OF_A_TOKEN: Final = re.compile(r"(?:project|group)_\d{1,20}_bot(?:_[0-9a-z]{1,64})?", re.ASCII)
+_OF_A_TOKEN: Final = lazy_compile(r"(?:project|group)_\d{1,20}_bot(?:_[0-9a-z]{1,64})?", re.ASCII)
 """The account of a project's or group's own token."""
 _DELIVERIES: Final = ("idempotency-key", "webhook-id", "x-gitlab-event-uuid")
 """The first is the same when a delivery is tried again."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import standardwebhooks
 
 from postmortem.errors import UsageError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.trackers.gitlab_calls import GitlabCalls, project_path
 from postmortem.trackers.gitlab_links import uploaded
 from postmortem.trackers.gitlab_payloads import event_of, note_of, thread_of, user_of
@@ -37,7 +38,7 @@ from postmortem.trackers.tracker_values import (
 _REPORTER: Final = 20
 """The least role that cares for issues."""
 _MOST_JOBS: Final = 10
-_REQUEST_REF: Final = re.compile(r"refs/merge-requests/(\d{1,18})/(?:head|merge|train)", re.ASCII)
+_REQUEST_REF: Final = lazy_compile(r"refs/merge-requests/(\d{1,18})/(?:head|merge|train)", re.ASCII)
 
 
 class GitlabTracker:

@@ -16,11 +16,12 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from postmortem.errors import UsageError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.trackers.tracker_errors import NotThere, TryLater
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import IssueComment, IssuePlace
 
-_KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
+_KEY: Final = lazy_compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 
 
 class Commented(NamedTuple):

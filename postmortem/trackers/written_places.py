@@ -7,10 +7,11 @@ import re
 from typing import Final
 
 from postmortem.errors import UsageError
+from postmortem.lazy_regex import lazy_compile
 from postmortem.trackers.tracker_values import ISSUE, REQUEST, IssuePlace
 
 _PART: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}"
-_WRITTEN: Final = re.compile(rf"({_PART}(?:/{_PART}){{1,20}})([#!])([1-9]\d{{0,17}})", re.ASCII)
+_WRITTEN: Final = lazy_compile(rf"({_PART}(?:/{_PART}){{1,20}})([#!])([1-9]\d{{0,17}})", re.ASCII)
 
 
 def github_place(text: str) -> IssuePlace:

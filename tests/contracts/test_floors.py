@@ -8,6 +8,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 FLOORS = (
+    ("lazy_regex",),
     ("errors", "names", "model"),
     ("resources", "host", "capsule"),
     ("reading", "recorder", "replay"),

@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span, Template, open_line
+from postmortem.lazy_regex import lazy_compile
 
 _TRIALS: Final = 8
 """Lines that differ in one number which are asked whether it matters."""
 _STRIDE: Final = 7
 """How far apart neighbouring numbers stand in the list of spellings, in one and the same line."""
-_DAYS: Final = re.compile(r"\d+ days?, ")
+_DAYS: Final = lazy_compile(r"\d+ days?, ")
 _WIDE: Final = rb"[+-]?\d{1,18}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?"
 _GRAPH: Final = rb"[^|\r\nA-Za-z]{0,300}"
 _WHOLE: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 64, 99, 100, 128, 137, 139, 255, 512)

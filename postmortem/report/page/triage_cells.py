@@ -4,12 +4,12 @@ In: plain values of `postmortem.triage/1`. Out: short text. Not here: which cell
 (`page.triage_sections`, `page.job_table`), escaping for HTML, which the template does.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import safe
 
 NOTHING_TOLD: Final = "–"
@@ -17,7 +17,7 @@ NOTHING_TOLD: Final = "–"
 NO_CAUSE: Final = "none"
 """In place of a cause where none is named, in filters and addresses."""
 _BELOW: Final = 0.01
-_LEADING: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
+_LEADING: Final = lazy_compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
 """How an address begins that leads away from the folder of the page."""
 _Value = Mapping[str, Any]
 

@@ -7,13 +7,13 @@ form is written first; then, one after another and the most telling first, piece
 still fit.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
@@ -43,7 +43,7 @@ ROOM: Final = 22
 error."""
 _LONGEST: Final = 1200
 """Characters of a text that can matter on a screen."""
-_SENTENCE: Final = re.compile(r"[.!?](?=\s|$)\s*|[。！？]")
+_SENTENCE: Final = lazy_compile(r"[.!?](?=\s|$)\s*|[。！？]")
 
 
 def render_screen(diagnosis: Diagnosis, *, width: int, color: bool, redact: bool = True) -> str:

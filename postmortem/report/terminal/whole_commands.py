@@ -5,22 +5,22 @@ are, a shell command folded by a backslash where it is too long; none where it c
 whole. Not here: how many of them a screen has room for (`terminal.screen`).
 """
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
 from rich.cells import cell_len
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import safe
 
 SHELL: Final = frozenset({"bash", "sh", "shell", "console"})
 _MOST_LINES: Final = 3
 _MOST_FOLDS: Final = 4
 _LONGEST: Final = 1200
-_COMMENT: Final = re.compile(r"(?<!\s)\s{2,}(?:#|//).*")
-_IS_COMMENT: Final = re.compile(r"\s*(?:#|//)")
-_HEREDOC: Final = re.compile(r"<<-?\s*['\"]?\w")
-_WORD: Final = re.compile(r"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\")+|\S+")
+_COMMENT: Final = lazy_compile(r"(?<!\s)\s{2,}(?:#|//).*")
+_IS_COMMENT: Final = lazy_compile(r"\s*(?:#|//)")
+_HEREDOC: Final = lazy_compile(r"<<-?\s*['\"]?\w")
+_WORD: Final = lazy_compile(r"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\")+|\S+")
 _INDENT: Final = "  "
 
 

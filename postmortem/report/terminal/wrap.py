@@ -12,11 +12,13 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from postmortem.lazy_regex import lazy_compile
+
 _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％～ー々)]},.;:!?%"
 """Never at the start of a line."""
 _OPENING: Final = "（《「『【〔〈“‘([{"
 """Never at the end of a line."""
-_WIDE: Final = re.compile(
+_WIDE: Final = lazy_compile(
     r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
 

@@ -17,6 +17,7 @@ from typing import Final
 from postmortem.compare.line_noise import says_nothing, wording
 from postmortem.gathering.frames import framed, is_exception_line, is_library
 from postmortem.inference.rules import WEIGHTS
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import Said
@@ -39,18 +40,18 @@ _NAMES: Final = (
     "keyword",
 )
 """Captures of a rule that name the thing that failed, the same in every run."""
-_QUOTED: Final = re.compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
-_DRAWN: Final = re.compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
+_QUOTED: Final = lazy_compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
+_NAME: Final = lazy_compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
+_DRAWN: Final = lazy_compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
 """Bars and boxes: how far a bar has come is a run's own."""
-_PROMISING: Final = re.compile(
+_PROMISING: Final = lazy_compile(
     r"error|fatal|fail|exception|abort|panic|killed|denied|refused|invalid|cannot|can't|unable"
     r"|not found|no such|timed? ?out",
     re.IGNORECASE,
 )
 _OWN_FILES: Final = (".py", ".ipynb")
-_DIGITS: Final = re.compile(r"\d+")
-_CLASS: Final = re.compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
+_DIGITS: Final = lazy_compile(r"\d+")
+_CLASS: Final = lazy_compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
 
 
 @dataclass(frozen=True, slots=True)

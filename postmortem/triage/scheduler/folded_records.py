@@ -12,12 +12,13 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.triage.scheduler.allocations import COMPLETED, Allocation
 
-_STEP: Final = re.compile(
+_STEP: Final = lazy_compile(
     r"(?P<job>\d+(?:[_+]\d+)?)\.(?:batch|extern|interactive|\d+(?:\+\d+)?)\Z", re.ASCII
 )
-_PART: Final = re.compile(r"(?P<job>\d+)\+\d+\Z", re.ASCII)
+_PART: Final = lazy_compile(r"(?P<job>\d+)\+\d+\Z", re.ASCII)
 
 
 def folded(records: Iterable[Allocation], *, has_steps: bool) -> tuple[Allocation, ...]:

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.triage.scheduler.allocations import BadCell
 
 MOST: Final = 65_536
 """Hosts of one list; more is a mistake or an attack."""
 _NO_HOSTS: Final = frozenset({"", "none", "none assigned", "(null)", "n/a", "unknown", "-"})
-_PARTS: Final = re.compile(r"\[([^\[\]]*)\]")
-_RANGE: Final = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?\Z", re.ASCII)
+_PARTS: Final = lazy_compile(r"\[([^\[\]]*)\]")
+_RANGE: Final = lazy_compile(r"(\d{1,18})(?:-(\d{1,18}))?\Z", re.ASCII)
 
 
 def expanded(text: str) -> tuple[str, ...]:

@@ -8,21 +8,22 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.triage.scheduler.allocations import COMPLETED, FAILED_STATES, Allocation
 
 HEALTHY: Final = "healthy."
 _ENDED_WELL: Final = "healthy.completed"
 _BY_HAND: Final = frozenset({"CANCELLED", "PREEMPTED"})
 _STOPPED: Final = frozenset({"scheduler.cancelled", "scheduler.preempted"})
-_TASK: Final = re.compile(r"\d+_(\d+)\Z", re.ASCII)
+_TASK: Final = lazy_compile(r"\d+_(\d+)\Z", re.ASCII)
 _SLOW: Final = "performance."
 _NOT_ENDED: Final = frozenset({"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING"})
-_NUMBER: Final = re.compile(r"\d+")
-_NO_NAME: Final = re.compile(
+_NUMBER: Final = lazy_compile(r"\d+")
+_NO_NAME: Final = lazy_compile(
     r"slurm|sbatch|jobs?|logs?|std|out(?:put)?|err(?:or)?|rank|node|run|task|txt", re.IGNORECASE
 )
 """Words that name no work: `slurm-4711.out` is any job's log."""
-_TELLING: Final = re.compile(r"[^\W\d_]{2}")
+_TELLING: Final = lazy_compile(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.triage.scheduler.allocations import BadCell
 
@@ -21,7 +22,7 @@ _MOST: Final = 2**53
 _LAST: Final = 253_402_300_800.0
 """The year 10000: no job ends later."""
 _MILLISECONDS_FROM: Final = 1e11
-_ELAPSED: Final = re.compile(
+_ELAPSED: Final = lazy_compile(
     r"(?:(?P<days>\d+)-)?(?:(?P<hours>\d+):)?(?P<minutes>\d+):(?P<seconds>\d+(?:\.\d+)?)\Z"
 )
 _STATES: Final = {
@@ -33,8 +34,8 @@ _STATES: Final = {
     **dict.fromkeys(("EVICTED", "PREEMPT"), "PREEMPTED"),
 }
 """Other schedulers' words, and cut ones, in Slurm's."""
-_GPU: Final = re.compile(r"gres/gpu(?P<kind>:[^=,]{1,100})?=(?P<count>\d{1,15})")
-_IMAGE: Final = re.compile(r"--container-image[= ]['\"]?(?P<image>[^\s'\"]+)")
+_GPU: Final = lazy_compile(r"gres/gpu(?P<kind>:[^=,]{1,100})?=(?P<count>\d{1,15})")
+_IMAGE: Final = lazy_compile(r"--container-image[= ]['\"]?(?P<image>[^\s'\"]+)")
 
 
 def plain(cell: object) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.triage.scheduler.allocations import Allocation, BadCell, BadRow
 from postmortem.triage.scheduler.hostlists import expanded
@@ -29,7 +30,7 @@ from postmortem.triage.scheduler.scheduler_cells import (
 )
 
 Record = Mapping[str, Any]
-_PLACE: Final = re.compile(r"%%|%(\d*)([jJAaxu])")
+_PLACE: Final = lazy_compile(r"%%|%(\d*)([jJAaxu])")
 
 
 def jobs_in_json(records: Sequence[object], zone: tzinfo | None) -> Iterator[Allocation | BadRow]:

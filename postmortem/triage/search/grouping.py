@@ -16,26 +16,27 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.reading.left_out import reason_by_name
 from postmortem.triage.search.listing import FileEntry, Leftovers, Tree
 from postmortem.triage.search.locations import path_within
 from postmortem.triage.search.name_parts import NameParts, parts_of
 
-_WEAK: Final = re.compile(
+_WEAK: Final = lazy_compile(
     r"\A(?P<before>|.{0,255}?[-_.])"
     r"(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device|cuda)"
     r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
-_OF_STREAM: Final = re.compile(
+_OF_STREAM: Final = lazy_compile(
     r"\A(?P<before>|.{0,255}?[-_.])(?P<word>stdout|stderr|out|err)"
     r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
-_HOST: Final = re.compile(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)
-_PID: Final = re.compile(r"\A(?P<before>.{1,255}\.)(?P<number>[1-9]\d{2,6})\Z")
-_INDEXED: Final = re.compile(
+_HOST: Final = lazy_compile(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)
+_PID: Final = lazy_compile(r"\A(?P<before>.{1,255}\.)(?P<number>[1-9]\d{2,6})\Z")
+_INDEXED: Final = lazy_compile(
     r"\A(?P<job>.{1,255})-(?P<index>\d{1,5})-(?P<hash>[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
 )
 """A pod of an indexed job: Kubernetes' hashes have no vowels, and of the digits not 0, 1 and 3."""
@@ -57,7 +58,7 @@ _UNSPECIFIC: Final = frozenset(
 _NO_LOGS: Final = frozenset(
     {"readme", "license", "licence", "notice", "makefile", "dockerfile", "requirements", "version"}
 )
-_SUFFIXED: Final = re.compile(r"\.[A-Za-z][\w-]{0,11}\Z")
+_SUFFIXED: Final = lazy_compile(r"\.[A-Za-z][\w-]{0,11}\Z")
 _PLAIN: Final = frozenset({".log", ".out", ".err"})
 """Suffixes that nothing but a log has, and of trackers their own."""
 _NOT_BY_NAME: Final = say(

@@ -4,15 +4,16 @@ In: a location. Out: whether it is a URL; what lies above and below; the same wi
 access. Not here: opening it.
 """
 
-import re
 from typing import Final
 
-_SCHEME: Final = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{1,30}(?:://|::))")
-_LOGIN: Final = re.compile(
+from postmortem.lazy_regex import lazy_compile
+
+_SCHEME: Final = lazy_compile(r"(?:[A-Za-z][A-Za-z0-9+.-]{1,30}(?:://|::))")
+_LOGIN: Final = lazy_compile(
     r"(?<![A-Za-z0-9+.-])(?P<scheme>(?!abfs|wasb)[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/]*@"
 )
 """In Azure's URLs a container stands before the @."""
-_ASKED: Final = re.compile(
+_ASKED: Final = lazy_compile(
     r"(?P<url>https?://[^?#:]{0,2000}(?::\d{1,5}[^?#:]{0,2000})?)[?#](?:(?!::).)*"
 )
 

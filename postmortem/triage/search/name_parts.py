@@ -13,38 +13,39 @@ import functools
 import re
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.file_names import process_words
 
-_PACKED: Final = re.compile(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
+_PACKED: Final = lazy_compile(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
 _TEXT: Final = r"\.(?:log|out|err|txt|stdout|stderr|output)"
-_SUFFIX: Final = re.compile(rf"(?:{_TEXT}|\.jsonl|\.ipynb)\Z", re.IGNORECASE)
-_TURNED: Final = re.compile(
+_SUFFIX: Final = lazy_compile(rf"(?:{_TEXT}|\.jsonl|\.ipynb)\Z", re.IGNORECASE)
+_TURNED: Final = lazy_compile(
     rf"(?P<base>.+{_TEXT})[.-](?P<turn>\d{{1,3}}|\d{{8}}(?:[-T]?\d{{4,10}})?"
     r"|\d{4}-\d\d-\d\d(?:[-_T]\d\d.{0,12})?|old|bak|prev)\Z",
     re.IGNORECASE,
 )
 """A file that was rotated: its number, the greater the older, or the day."""
-_OF_PBS: Final = re.compile(
+_OF_PBS: Final = lazy_compile(
     r"(?P<name>.+)\.(?P<stream>[oe])(?P<id>\d{1,9})(?:[.-](?P<task>\d{1,6}))?\Z"
 )
-_OF_SLURM: Final = re.compile(
+_OF_SLURM: Final = lazy_compile(
     r"slurm[-_.](?P<id>\d{1,10}(?:_\d{1,7})?)(?:[-_.](?P<rest>.*))?\Z", re.IGNORECASE
 )
-_NUMBERED: Final = re.compile(
+_NUMBERED: Final = lazy_compile(
     r"(?:(?P<name>.*?)[-_.])??(?P<id>[1-9]\d{4,8}(?:_\d{1,7})?)(?:[-_.](?P<rest>\D.*|\d{1,4}))?\Z"
 )
-_COUNTS: Final = re.compile(
+_COUNTS: Final = lazy_compile(
     r"(?:^|[-_.])(?:seed|step|steps|iter|epoch|version|checkpoint|ckpt|port|pid|lr|bs|batch|size"
     r"|dim|len|length|samples?|tokens|max|min|vocab|hidden|width|v)\Z",
     re.IGNORECASE,
 )
 """Before a number that is none of a scheduler."""
-_DAY: Final = re.compile(r"(?:^|\D)(?:(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d)\Z")
-_NO_ID: Final = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:_\d+)?\Z")
-_STREAM: Final = re.compile(
+_DAY: Final = lazy_compile(r"(?:^|\D)(?:(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d)\Z")
+_NO_ID: Final = lazy_compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:_\d+)?\Z")
+_STREAM: Final = lazy_compile(
     r"(?:^|[-_.])(?P<stream>stdout|stderr|out|err)(?=$|[-_.])", re.IGNORECASE
 )
-_AGAIN: Final = re.compile(
+_AGAIN: Final = lazy_compile(
     r"(?:^|[-_.])(?P<word>restart|requeue|attempt|try|r)[-_.]?(?P<count>\d{1,3})(?=$|[-_.])",
     re.IGNORECASE,
 )

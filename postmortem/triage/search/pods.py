@@ -11,29 +11,31 @@ of others are attempts within the job. What runs in kube-system is nobody's trai
 though, since only its log can tell.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.triage.search.grouping import NamedFile, Studied
 from postmortem.triage.search.listing import FileEntry, printable
 from postmortem.triage.search.locations import below, folder_of
 
-_FOLDER: Final = re.compile(
+_FOLDER: Final = lazy_compile(
     r"(?P<space>[a-z0-9-]{1,63})_(?P<pod>[a-z0-9.-]{1,253})_"
     r"(?P<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})\Z"
 )
-_FILE: Final = re.compile(
+_FILE: Final = lazy_compile(
     r"(?P<pod>[a-z0-9.-]{1,253})_(?P<space>[a-z0-9-]{1,63})_(?P<container>[a-z0-9-]{1,63})-"
     r"(?P<id>[0-9a-f]{64})\.log\Z"
 )
-_ROLE: Final = re.compile(
+_ROLE: Final = lazy_compile(
     r"(?P<job>.+)-(?P<role>worker|master|launcher|chief|ps|head|node)(?:-(?P<index>\d{1,5}))?"
     r"(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?\Z"
 )
-_INDEX: Final = re.compile(r"(?P<job>.+)-(?P<index>\d{1,5})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})\Z")
-_TURN: Final = re.compile(r"(?P<restart>\d{1,6})\.log(?P<rest>.*)\Z")
+_INDEX: Final = lazy_compile(
+    r"(?P<job>.+)-(?P<index>\d{1,5})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
+)
+_TURN: Final = lazy_compile(r"(?P<restart>\d{1,6})\.log(?P<rest>.*)\Z")
 
 PodJob = tuple[str, str, list[tuple[str, FileEntry]], str, int]
 """Where, title, files with neutral names, scheduler's id, attempt."""

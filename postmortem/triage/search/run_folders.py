@@ -20,24 +20,24 @@ The rules, the first that holds decides:
 7. Folders side by side that hold the same names, two at least, are a job each.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.file_names import attempts_of, process_words
 from postmortem.reading.several_runs import in_order, is_run_folder
 from postmortem.triage.search.grouping import Studied, is_unspecific
 from postmortem.triage.search.locations import path_within
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
-_CHECKPOINT: Final = re.compile(r"checkpoint-\d{1,12}\Z")
+_CHECKPOINT: Final = lazy_compile(r"checkpoint-\d{1,12}\Z")
 _TRACKERS: Final = frozenset(
     {"wandb", "lightning_logs", "mlruns", "runs", "tb_logs", "tensorboard", "tensorboard_logs"}
 )
 _REDIRECTED: Final = frozenset({"", "error"})
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = lazy_compile(r"\d+")
 _MOST_LOCAL: Final = 64
 _FEWEST_LETTERS: Final = 3
 """Of a folder's name that is looked for within those of its files."""
