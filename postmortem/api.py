@@ -29,6 +29,7 @@ def analyze(
     progress: Callable[[str, int, int], None] | None = None,
     replay: str | Path | None = None,
     trust_code: bool = False,
+    workers: int = 1,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
@@ -42,6 +43,8 @@ def analyze(
             `setting_learning_rate` and so on.
         replay: a capsule of its steps, run again for evidence; needs torch.
         trust_code: execute the code that the capsule names.
+        workers: processes that may read, this one among them: many large files are read by several,
+            with the same result.
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
@@ -57,7 +60,11 @@ def analyze(
         raise UsageError("no log was named", "", "postmortem analyze run.log")
     shown = None if replay is None else _replayed(replay, trust=trust_code)
     given = {"env_files": env, "facts": facts or {}, "progress": progress}
-    return Report(pipeline.analyze(paths, patterns=patterns, model=model, replayed=shown, **given))
+    return Report(
+        pipeline.analyze(
+            paths, patterns=patterns, model=model, replayed=shown, workers=workers, **given
+        )
+    )
 
 
 def _replayed(capsule: str | Path, *, trust: bool) -> Replayed[Said]:

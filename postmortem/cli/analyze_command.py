@@ -19,6 +19,7 @@ from postmortem.cli.options import (
 )
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
+from postmortem.host.usable_cores import core_count
 from postmortem.names import SHIPPED
 from postmortem.pipeline import machine_for, model_for
 
@@ -84,6 +85,7 @@ def command(
             progress=progress,
             replay=capsule,
             trust_code=trust_code,
+            workers=core_count(),
         ).in_language(language)
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
     form = form_for(form, output, open_=open_)
