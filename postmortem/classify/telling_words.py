@@ -23,7 +23,9 @@ _PASSAGES, _TERMS = 3, 3
 _LONGEST: Final = 200
 _LEAST: Final = 0.1
 """The part of the strongest word's pull below which a word is not shown."""
-_BETWEEN: Final = r"[^a-zA-Z_\u4e00-\u9fff]{0,24}?"
+_BETWEEN: Final = r"[ 0-9]{0,24}?"
+"""What may stand between the words of a term, in a text without marks."""
+_MARK: Final = re.compile(r"[^a-zA-Z0-9_\u4e00-\u9fff]")
 _REST: Final = r"[a-zA-Z0-9_]{0,40}"
 """Of a name that has figures in it."""
 _NAMED: Final = re.compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
@@ -96,7 +98,7 @@ def _text(passage: Saying) -> str:
 def _terms(one: _Pulled) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
     shown = cut(_text(one.passage), _LONGEST)
-    small = _small(shown)
+    small = _MARK.sub(" ", _small(shown))
     terms: dict[str, float] = {}
     for first, behind in _stretches(one):
         pattern = _BETWEEN.join(map(re.escape, one.said[first:behind]))
@@ -110,7 +112,8 @@ def _terms(one: _Pulled) -> list[str]:
 def _small(text: str) -> str:
     """Give a text in small letters, each where its large one stands.
 
-    A pattern that ignores case takes a millisecond to compile, and each is used once.
+    A pattern that ignores case takes a millisecond to compile, and each is used once; so would one
+    that names the marks between words.
     """
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
