@@ -9,6 +9,7 @@ memory. A file whose process is lost is read here, as all files are where there 
 """
 
 import functools
+import mmap
 import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +34,7 @@ _MOST: Final = 7
 """Other processes: each holds the rules and a file's figures."""
 _AHEAD: Final = 1
 """Files that may be read, beside one for each process, before the one that is wanted next."""
-_BLOCK: Final = 2 << 20
+_BLOCK: Final = 1 << 20
 """Bytes that each process looks at in one go, at most."""
 
 
@@ -50,7 +51,7 @@ class HelpedReading:
         self._files, self._here, self._budget = files, here, budget
         self._next = self._wanted = 0
         """Places in `_files`: the first that nobody has taken, the one whose turn comes next."""
-        self._done: dict[int, Apart | bytes | None] = {}
+        self._done: dict[int, Apart | mmap.mmap | None] = {}
         """By place, those that were read elsewhere still packed."""
         self._changed, self._helpers = threading.Condition(), list["HelperProcess"]()
         self._threads: list[threading.Thread] = []
@@ -86,7 +87,7 @@ class HelpedReading:
                 with self._changed:
                     self._changed.wait_for(lambda: place in self._done or self._is_free())
         found = self._done.pop(place)
-        apart: Apart | None = unpacked(found) if isinstance(found, bytes) else found
+        apart: Apart | None = unpacked(found) if isinstance(found, mmap.mmap) else found
         if apart is not None:
             self._budget.left -= apart.seconds
         return apart
@@ -128,7 +129,7 @@ class HelpedReading:
         ahead = len(self._helpers) + 1 + _AHEAD
         return self._next < min(len(self._files), self._wanted + ahead)
 
-    def _put(self, place: int, found: Apart | bytes | None) -> None:
+    def _put(self, place: int, found: Apart | mmap.mmap | None) -> None:
         with self._changed:
             self._done[place] = found
             self._changed.notify_all()

@@ -9,6 +9,7 @@ input ends then; the terminal's Ctrl-C is left to the parent.
 """
 
 import json
+import mmap
 import os
 import pickle
 import queue
@@ -27,6 +28,7 @@ _START: Final = (
 )
 _SIZE: Final = 8
 """Bytes of the length that stands before what work gives."""
+_PART: Final = 1 << 20
 Work = Callable[[Any], Any]
 """Does one piece of work; what it takes and gives can be pickled."""
 
@@ -62,19 +64,26 @@ class HelperProcess:
         except (OSError, ValueError) as error:
             raise NoHelper from error
 
-    def done(self, piece: Any) -> bytes | None:
+    def done(self, piece: Any) -> mmap.mmap | None:
         """Have a piece of work done, and wait for what it gives, packed; None if it is lost.
 
-        Packed it takes the least room; `unpacked` gives it where it is wanted.
+        Packed it takes the least room, which is given back whole; `unpacked` gives it where it is
+        wanted.
         """
+        self.is_lost = True
         try:
             self._ask(piece)
             size = int.from_bytes(self._answers.read(_SIZE), "little")
-            packed = self._answers.read(size)
+            packed = mmap.mmap(-1, size) if size else None
+            while packed is not None and packed.tell() < size:
+                part = self._answers.read(min(_PART, size - packed.tell()))
+                if not part:
+                    return None
+                packed.write(part)
         except OSError:
-            packed, size = b"", 0
-        self.is_lost = not size or len(packed) < size
-        return None if self.is_lost else packed
+            return None
+        self.is_lost = packed is None
+        return packed
 
     def end(self) -> None:
         """End it, whatever it is at; who waits for it learns that it is lost."""
@@ -92,9 +101,10 @@ class HelperProcess:
         self._asks.flush()
 
 
-def unpacked(packed: bytes) -> Any:
+def unpacked(packed: mmap.mmap) -> Any:
     """Give what a piece of work gave."""
-    return pickle.loads(packed)  # noqa: S301 -- written by this very program
+    with packed:
+        return pickle.loads(packed)  # noqa: S301 -- written by this very program
 
 
 def serve() -> None:

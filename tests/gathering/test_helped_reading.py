@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import mmap
 import os
 import random
 import signal
@@ -51,7 +52,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(helped_reading, "_PAYS", 1)
     numbers, done = list[int](), HelperProcess.done
 
-    def noted(helper: HelperProcess, piece: tuple[int, ...]) -> bytes | None:
+    def noted(helper: HelperProcess, piece: tuple[int, ...]) -> mmap.mmap | None:
         numbers.append(piece[0])
         return done(helper, piece)
 
@@ -79,7 +80,7 @@ def test_a_process_that_is_lost_costs_nothing(
     """What it was reading, and the rest, is read here."""
     alone, noted = report(job, 1), HelperProcess.done
 
-    def killed(helper: HelperProcess, piece: tuple[int, ...]) -> bytes | None:
+    def killed(helper: HelperProcess, piece: tuple[int, ...]) -> mmap.mmap | None:
         helper.end()
         return noted(helper, piece)
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from postmortem.host import helper_process
 from postmortem.host.helper_process import HelperProcess, NoHelper, unpacked
 
 ENOUGH = 30
@@ -30,17 +30,24 @@ def helping(work: Callable[..., object], *given: object) -> Iterator[HelperProce
         helper.close()
 
 
+def given(helper: HelperProcess, piece: object) -> Any:
+    """What the work gives."""
+    packed = helper.done(piece)
+    assert packed is not None
+    return unpacked(packed)
+
+
 def test_it_does_one_piece_after_the_other() -> None:
     """And gives back what the work gives, whatever its size."""
     with helping(operator.mul, b"ab" * 100_000) as helper:
-        found = [helper.done(times) for times in (1, 3)]
-        assert [len(unpacked(one or b"")) for one in found] == [200_000, 600_000]
+        found = [given(helper, times) for times in (1, 3)]
+        assert [len(one) for one in found] == [200_000, 600_000]
 
 
 def test_what_the_work_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
     """It goes to standard error."""
     with helping(print) as helper:
-        assert unpacked(helper.done("printed") or b"") is None
+        assert given(helper, "printed") is None
     assert capfd.readouterr() == ("", "printed\n")
 
 
@@ -60,7 +67,7 @@ def test_work_that_fails_is_lost(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no interpreter, or no room for a further process."""
-    monkeypatch.setattr(helper_process.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(NoHelper):
         HelperProcess(functools.partial(functools.partial, operator.mul, 2))
 
