@@ -74,8 +74,7 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
-    _tell_untold(model, patterns)
-    gc.freeze()  # the rules stay: the collector need not go through them again and again
+    _get_ready(model, patterns)
     with closing(ProgressLine()) as progress:
         report = analyze(
             list(paths),
@@ -93,6 +92,12 @@ def command(
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
     return _status(report) if exit_code else 0
+
+
+def _get_ready(model: Path | None, patterns: tuple[Path, ...]) -> None:
+    """Load rules and model."""
+    _tell_untold(model, patterns)
+    gc.freeze()  # the rules stay: the collector need not go through them again and again
 
 
 def _tell_untold(model: Path | None, patterns: tuple[Path, ...]) -> None:

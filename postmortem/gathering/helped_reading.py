@@ -138,7 +138,7 @@ class HelpedReading:
         return FileApart(*self._files[place], self._budget.left)
 
 
-def helped_reading(
+def reading_with(
     found: Sequence[Candidate],
     processes: Mapping[str, Where],
     helpers: Helpers,

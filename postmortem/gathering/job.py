@@ -16,7 +16,7 @@ from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathering.copies import copies_among
 from postmortem.gathering.gathered import Gathered, bounded
-from postmortem.gathering.helped_reading import HelpedReading, helped_reading
+from postmortem.gathering.helped_reading import HelpedReading, reading_with
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.opened_source import WholeSource, whole_source
 from postmortem.gathering.points import MOST_POINTS
@@ -105,7 +105,7 @@ class _Reader:
     def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
         """Have others read some of the files meanwhile, where that pays."""
         sources = self._sources
-        self._helped = helped_reading(
+        self._helped = reading_with(
             found,
             self._processes,
             helpers,

@@ -33,18 +33,10 @@ def whole_source(
     kind: str = "log",
     unpacking: Unpacking | None = None,
 ) -> WholeSource:
-    """Read a source to its end.
+    """Read the source of this number in its job to its end; raises InputError if it cannot be read.
 
-    Args:
-        sources: who reads.
-        origin: where it comes from.
-        index: its number among the sources of the job.
-        where: the process that its name tells.
-        kind: `log`, or what the caller knows it to be.
-        unpacking: to how much it may unpack; None: as any log.
-
-    Raises:
-        InputError: it cannot be read.
+    `where` is the process that its name tells, `kind` what the caller knows it to be; `unpacking`
+    says to how much it may unpack (None: as any log).
     """
     opened, path = open_log(origin, unpacking), name_of(origin)
     try:
@@ -56,11 +48,11 @@ def whole_source(
     finally:
         opened.close()
     faults = [] if opened.fault is None else [opened.fault]
-    notes = [*read.notes, *faults]
+    notes, lines = [*read.notes, *faults], read.part.lines.get(index, 0)
     source = Source(
         path,
         opened.bytes_read,
-        read.part.lines.get(index, 0),
+        lines,
         encoding,
         opened.compression,
         where,
