@@ -31,6 +31,8 @@ class Usage:
     seconds: float
     cpu_seconds: float
     """Of the whole tree."""
+    busiest: float
+    """The CPU seconds of one process, as last seen: no other cores make the whole faster."""
     peak_rss: int
     """Most bytes resident in all processes at once, shared pages counted for each."""
     peak_pss: int
@@ -119,16 +121,18 @@ def measured(
     is_time: Callable[[float], bool] = lambda _seconds: False,
     look: Callable[[float], None] = lambda _seconds: None,
     every: float = EVERY,
+    stdin: int | None = None,
 ) -> Usage:
     """Run a command in a session of its own, its output into a file.
 
-    A sample is taken each `every` seconds. `look` is called with the seconds so far; when `is_time`
+    `stdin` is a descriptor; None: that of this process. A sample is taken each `every` seconds.
+    `look` is called with the seconds so far; when `is_time`
     says so, the whole tree is killed (SIGKILL).
     """
     peaks, is_killed, began = Peaks(), False, time.perf_counter()
     with output.open("wb") as stream:
         child = subprocess.Popen(
-            command, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
+            command, stdin=stdin, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
         )
         while True:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
@@ -147,6 +151,7 @@ def measured(
         child.returncode,
         seconds,
         max(usage.ru_utime + usage.ru_stime, sum(peaks.cpu.values())),
+        max(peaks.cpu.values(), default=0.0),
         peaks.rss,
         peaks.pss,
         max(peaks.largest, usage.ru_maxrss * 1024),

@@ -7,6 +7,7 @@ In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from postmortem import pipeline
 from postmortem.errors import UsageError
@@ -29,19 +30,20 @@ def analyze(
     progress: Callable[[str, int, int], None] | None = None,
     replay: str | Path | None = None,
     trust_code: bool = False,
+    workers: int = 1,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
     Args:
-        paths: log files, folders, or `-` for standard input; the bytes of a log, a binary stream,
-            or either with a name (`postmortem.Stream`); all together are one job.
+        paths: log files, folders, `-` for standard input, bytes, binary streams, or either of these
+            with a name (`postmortem.Stream`); all together are one job.
         env: environment dumps that are not in the log.
         patterns: further folders of rules, of the shape that patterns/README.md describes.
         model: a text classifier (default: POSTMORTEM_MODEL's, else the package's), or None.
-        facts: what the caller knows besides: `env_exit_status`, `env_signal`, `package_torch`,
-            `setting_learning_rate` and so on.
+        facts: what the caller knows besides: `env_exit_status`, `setting_learning_rate` and so on.
         replay: a capsule of its steps, run again for evidence; needs torch.
         trust_code: execute the code that the capsule names.
+        workers: processes that may read large files, this one among them; the result is the same.
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
@@ -53,11 +55,16 @@ def analyze(
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
     'numerics.loss-scale-exhausted'
     """
+    _require(paths)
+    shown = None if replay is None else _replayed(replay, trust=trust_code)
+    given: Any = {"env_files": env, "facts": facts or {}, "progress": progress, "workers": workers}
+    return Report(pipeline.analyze(paths, patterns=patterns, model=model, replayed=shown, **given))
+
+
+def _require(paths: object) -> None:
+    """Refuse an empty list."""
     if isinstance(paths, (list, tuple)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
-    shown = None if replay is None else _replayed(replay, trust=trust_code)
-    given = {"env_files": env, "facts": facts or {}, "progress": progress}
-    return Report(pipeline.analyze(paths, patterns=patterns, model=model, replayed=shown, **given))
 
 
 def _replayed(capsule: str | Path, *, trust: bool) -> Replayed[Said]:

@@ -19,6 +19,7 @@ from postmortem.classify.text_model import TextModel, opened
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.gathering.literals import Machine
+from postmortem.gathering.read_apart import Helpers
 from postmortem.inference.circumstances import holding
 from postmortem.inference.second_opinion import heard
 from postmortem.inference.verdict import rank
@@ -39,20 +40,22 @@ def analyze(
     patterns: Sequence[str | Path] = (),
     model: str | Path | None = SHIPPED,
     replayed: Replayed[Said] | None = None,
+    workers: int = 1,
     **given: Any,
 ) -> Analysis:
     """Read and judge one job.
 
-    The arguments are those of `read`, further pattern folders, a model, and what a replay has
-    shown.
+    The arguments are those of `read`, further pattern folders, a model, what a replay has shown,
+    and how many processes may read.
 
     Raises:
         InputError: nothing could be read, or the model cannot be used.
         PatternError: a pattern folder is missing or invalid.
     """
-    machine = machine_for(tuple(Path(folder) for folder in patterns))
-    chosen = model_for(model)
-    return judge(read(paths, machine, **given), machine.knowledge, chosen, replayed)
+    folders = tuple(Path(folder) for folder in patterns)
+    machine, chosen = machine_for(folders), model_for(model)
+    gathered = read(paths, machine, helpers=Helpers(workers, folders), **given)
+    return judge(gathered, machine.knowledge, chosen, replayed)
 
 
 def judge(

@@ -7,6 +7,7 @@ In: nothing. Out: `Case`, `Occurrence`. Not here: building it (`case.build`), th
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Gathered
@@ -60,6 +61,11 @@ class Case:
         default_factory=dict, init=False, compare=False, repr=False
     )
     """Numbers of the events by signature: some hundred questions are asked of them."""
+    answers: dict[int, tuple[object, Any]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """What was answered to the conditions of rules, with the condition, by its identity: the same
+    ones are asked by many rules."""
 
     def __post_init__(self) -> None:
         """Sort the events by what they are."""

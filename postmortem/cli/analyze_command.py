@@ -19,6 +19,7 @@ from postmortem.cli.options import (
 )
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import tell
+from postmortem.host.usable_cores import core_count
 from postmortem.names import SHIPPED
 from postmortem.pipeline import machine_for, model_for
 
@@ -73,8 +74,7 @@ def command(
     """
     check_output(output, form, open_=open_)
     check_sources(*paths, *env_files)
-    _tell_untold(model, patterns)
-    gc.freeze()  # the rules stay: the collector need not go through them again and again
+    _get_ready(model, patterns)
     with closing(ProgressLine()) as progress:
         report = analyze(
             list(paths),
@@ -84,6 +84,7 @@ def command(
             progress=progress,
             replay=capsule,
             trust_code=trust_code,
+            workers=core_count(),
         ).in_language(language)
     refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
     form = form_for(form, output, open_=open_)
@@ -91,6 +92,12 @@ def command(
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
     return _status(report) if exit_code else 0
+
+
+def _get_ready(model: Path | None, patterns: tuple[Path, ...]) -> None:
+    """Load rules and model."""
+    _tell_untold(model, patterns)
+    gc.freeze()  # the rules stay: the collector need not go through them again and again
 
 
 def _tell_untold(model: Path | None, patterns: tuple[Path, ...]) -> None:

@@ -12,6 +12,7 @@ from postmortem.cli.options import FOLDER, LANGUAGE, PATTERNS, model_options
 from postmortem.cli.say import show, tell
 from postmortem.cli.triage_progress import TriageProgress
 from postmortem.errors import MissingExtra, UsageError
+from postmortem.host.usable_cores import core_count
 from postmortem.names import SHIPPED, WITHOUT
 from postmortem.report.terminal.triage_lines import triage_told
 
@@ -145,7 +146,7 @@ def _wishes(asked: dict[str, Any]) -> dict[str, Any]:
     """Fill in what was left open, for workers that stand in other folders."""
     return asked | {
         "store": asked["store"] or str(asked["output"] / "triage.sqlite"),
-        "workers": asked["workers"] or _cores(),
+        "workers": asked["workers"] or core_count(),
         "model": _model(asked["model"]),
         "patterns": tuple(str(folder.resolve()) for folder in asked["patterns"]),
     }
@@ -157,10 +158,3 @@ def _model(model: Path | str | None) -> str | None:
         named = os.environ.get("POSTMORTEM_MODEL", SHIPPED)
         return None if named == WITHOUT else str(Path(named).resolve()) if named else SHIPPED
     return None if str(model) == WITHOUT else str(Path(model).resolve())
-
-
-def _cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -5,7 +5,8 @@ warnings. Not here: looking at lines, finding the files of a folder (`reading.di
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,18 +16,19 @@ from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
 from postmortem.gathering.copies import copies_among
 from postmortem.gathering.gathered import Gathered, bounded
+from postmortem.gathering.helped_reading import HelpedReading, reading_with
 from postmortem.gathering.literals import Machine
+from postmortem.gathering.opened_source import WholeSource, whole_source
 from postmortem.gathering.points import MOST_POINTS
-from postmortem.gathering.source_reader import Progress, SourceReader, kind_of_source
+from postmortem.gathering.read_apart import Helpers, here
+from postmortem.gathering.source_reader import Progress, SourceReader
 from postmortem.knowledge.engine import A_JOB, Budget
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import NOTHING, Said, as_said, cut, labelled, listed, say
+from postmortem.model.said import Said, as_said, cut, labelled, listed, say
 from postmortem.reading.block_reader import SIZE
-from postmortem.reading.decode import Text
 from postmortem.reading.discover import Candidate, candidates
 from postmortem.reading.file_names import processes_of
-from postmortem.reading.opener import open_log
 from postmortem.reading.sources import (
     LogSource,
     Origin,
@@ -36,6 +38,7 @@ from postmortem.reading.sources import (
     origins_of,
 )
 
+ALONE: Final = Helpers()
 _MOST_MESSAGE: Final = 200
 
 
@@ -49,6 +52,7 @@ def read(
     progress: Progress | None = None,
     within: Sequence[Path] | None = None,
     unpacking: Unpacking | None = None,
+    helpers: Helpers = ALONE,
 ) -> Gathered:
     """Read one job.
 
@@ -61,6 +65,7 @@ def read(
         progress: is told how far the reading is.
         within: the only folders that links may lead to: see `candidates`.
         unpacking: to how much all packed files together may unpack; None: each as any log.
+        helpers: processes that read large files beside this one; they change nothing in the result.
 
     Raises:
         InputError: nothing could be read.
@@ -69,8 +74,9 @@ def read(
     found = list(candidates(given, within))
     processes = processes_of([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress, unpacking)
-    for candidate in found:
-        reader.take(candidate, is_alone=given == [candidate.origin])
+    with reader.helped(found, helpers if unpacking is None else ALONE):
+        for candidate in found:
+            reader.take(candidate, is_alone=given == [candidate.origin])
     reader.gathered.given += [name_of(origin) for origin in given]
     reader.require_something()
     for origin in origins_of(env_files):
@@ -91,8 +97,28 @@ class _Reader:
     ) -> None:
         self.gathered, self._processes, self._unpacking = Gathered(), processes, unpacking
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
+        self._helped: HelpedReading | None = None
         self._points = 0
         """Kept points of all sources."""
+
+    @contextmanager
+    def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
+        """Have others read some of the files meanwhile, where that pays."""
+        sources = self._sources
+        self._helped = reading_with(
+            found,
+            self._processes,
+            helpers,
+            here=lambda size: here(sources.machine, size, sources.progress),
+            budget=sources.budget,
+            block_size=sources.block_size,
+        )
+        try:
+            yield
+        finally:
+            if self._helped is not None:
+                self._helped.close()
+                self._helped = None
 
     def take(self, candidate: Candidate, *, is_alone: bool) -> None:
         """Read a file, or list it as no part of the job's log."""
@@ -158,35 +184,18 @@ class _Reader:
             raise InputError(f"no log could be read: {why}", given, "name the text log of the run")
 
     def _read(self, origin: Origin, kind: str) -> None:
-        opened, path = open_log(origin, self._unpacking), name_of(origin)
         index = len(self.gathered.sources)
-        where = self._processes.get(path, NOWHERE) if kind == "log" else NOWHERE
-        try:
-            read, encoding = self._sources.read_binary(opened, index, path), ""
-            if read is None:
-                text = Text(opened)
-                read, encoding = self._sources.read(text, index, where, path), text.encoding
-                read = read._replace(kind=kind_of_source(kind, text, read, index, path))
-            self._merge(read.part)
-        finally:
-            opened.close()
-        notes = read.notes
-        if opened.fault is not None:
-            self.gathered.warnings.append(labelled(path, opened.fault))
-            notes = [*notes, opened.fault]
-        source = Source(
-            path,
-            opened.bytes_read,
-            read.part.lines.get(index, 0),
-            encoding,
-            opened.compression,
-            where,
-            read.kind,
-            listed(notes, "; ", "；") if notes else NOTHING,
-            opened.digest,
-            is_file(origin),
+        apart = None if self._helped is None else self._helped.take(index)
+        read = self._whole(origin, index, kind) if apart is None else apart.whole
+        self._merge(read.part)
+        self.gathered.warnings += read.warnings
+        self._list(origin, read.source)
+
+    def _whole(self, origin: Origin, index: int, kind: str) -> WholeSource:
+        where = self._processes.get(name_of(origin), NOWHERE) if kind == "log" else NOWHERE
+        return whole_source(
+            self._sources, origin, index, where, kind=kind, unpacking=self._unpacking
         )
-        self._list(origin, source)
 
     def _list(self, origin: Origin, source: Source[Said]) -> None:
         self.gathered.origins.append(origin)

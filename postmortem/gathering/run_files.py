@@ -112,6 +112,11 @@ class RunFiles:
         part.lines[index] = file.count
         return Read(part, tensorboard_events.note_of(file), _METRICS)
 
+    @property
+    def is_shared(self) -> bool:
+        """Say whether any file read was a configuration of unknown origin: see `settle`."""
+        return self._others > 0 or bool(self._likely)
+
     def settle(self, facts: FactStore) -> None:
         """Add what the configurations of unknown origin state and none of them denies."""
         values: dict[str, set[str]] = {}

@@ -90,6 +90,11 @@ class SourceReader:
             return None
         return self._run_files().read_binary(opened, index, path)
 
+    @property
+    def is_shared(self) -> bool:
+        """Say whether what was read means something only together with other sources of the job."""
+        return self._files is not None and self._files.is_shared
+
     def settle(self, facts: FactStore) -> None:
         """Add what can be told only once all sources have been read."""
         if self._files is not None:

@@ -4,11 +4,12 @@ In: a `Case`, the rules. Out: names. Not here: signatures and tracebacks (a mode
 what no rule knows, and reads the words itself), features (`classify.hashed_words`).
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from postmortem.case.values import Case
-from postmortem.inference.predicates import answer
+from postmortem.inference.predicates import answered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.conditions import Condition
 
@@ -36,15 +37,21 @@ def _facts(case: Case) -> Iterator[str]:
 
 def _conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
     """Name the conditions that hold, of those that causes ask and that no text answers."""
+    for name, one in _asked(knowledge).items():
+        if answered(one, case) is not None:
+            yield name
+
+
+@functools.lru_cache(maxsize=4)
+def _asked(knowledge: KnowledgeBase) -> Mapping[str, Condition]:
+    """Give the conditions that causes ask and that no text answers, by name."""
     asked: dict[str, Condition] = {}
     for rule in knowledge.causes.values():
         for argument in (*rule.supporting, *rule.opposing):
             for one in (*argument.asked.wanted, *argument.asked.unwanted):
                 if one.meaning:
                     asked.setdefault(one.id, one)
-    for name, one in asked.items():
-        if not _is_of_text(one.predicate) and answer(one.predicate, case) is not None:
-            yield name
+    return {name: one for name, one in asked.items() if not _is_of_text(one.predicate)}
 
 
 def _is_of_text(predicate: Any) -> bool:

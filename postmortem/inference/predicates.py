@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.case.values import Case
 from postmortem.inference.matching import matches, version_matches
-from postmortem.knowledge.conditions import Asked
+from postmortem.knowledge.conditions import Asked, Condition
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, labelled, quote, say
@@ -50,12 +50,21 @@ def holds(asked: Asked, case: Case) -> list[Hit] | None:
     """
     hits: list[Hit] = []
     for condition in asked.wanted:
-        found = answer(condition.predicate, case)
+        found = answered(condition, case)
         if found is None:
             return None
         hits += found
-    is_excepted = any(answer(one.predicate, case) is not None for one in asked.unwanted)
+    is_excepted = any(answered(one, case) is not None for one in asked.unwanted)
     return None if is_excepted else hits
+
+
+def answered(condition: Condition, case: Case) -> list[Hit] | None:
+    """Ask a condition, once of each case; gives the hits if it holds, else None."""
+    known = case.answers.get(id(condition))
+    if known is None:
+        known = case.answers[id(condition)] = (condition, answer(condition.predicate, case))
+    found: list[Hit] | None = known[1]
+    return found
 
 
 def answer(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:

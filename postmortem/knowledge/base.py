@@ -125,9 +125,9 @@ class Format(Rule):
     """Matches in a source after which more of them say nothing new; 0: all count."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KnowledgeBase:
-    """All rules of a run."""
+    """All rules of a run, equal to itself alone."""
 
     version: str
     """<date>+<hash>"""

@@ -4,7 +4,6 @@ In: a file of settings. Out: `ServiceSettings`, checked, or one error that names
 here: the tokens themselves (`service.access_tokens`), options (`cli.serve_command`).
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -14,19 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.errors import PatternError, UsageError
 from postmortem.host.own_addresses import is_loopback
+from postmortem.host.usable_cores import core_count
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.names import SHIPPED, WITHOUT
 
 _AT_HOME: Final = ("localhost", "127.0.0.1", "[::1]")
 Count = Annotated[int, Field(ge=1)]
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-def _cores() -> int:
-    """Count the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _SettingsSection(BaseModel):
@@ -59,7 +52,7 @@ class ServiceLimits(_SettingsSection):
     """For one analysis, or one page of a triage."""
     memory_mib: Annotated[int, Field(ge=0)] = 4096
     """That one process may hold; 0 for no limit."""
-    workers: Count = Field(default_factory=_cores)
+    workers: Count = Field(default_factory=core_count)
     """Processes: so many analyses run at the same time."""
     waiting: Annotated[int, Field(ge=0)] = 16
     """Requests beyond those that may wait for a process; more are refused."""

@@ -4,8 +4,9 @@ In: series. Out: `Curves`, the wording of a point. Not here: any shape.
 """
 
 import math
+from array import array
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
@@ -49,6 +50,7 @@ class Curves:
         self.source, self.where = source, where
         self.by_name = _longest(series)
         self._points: dict[str, list[Point]] = {}
+        self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
         self._places = _places(self.by_name)
 
@@ -60,7 +62,11 @@ class Curves:
 
     def finite(self, name: str) -> list[Point]:
         """Give the points of a series whose values are finite."""
-        return [point for point in self.points(name) if math.isfinite(point.value)]
+        if name not in self._finite:
+            points = self.points(name)
+            finite = [point for point in points if math.isfinite(point.value)]
+            self._finite[name] = points if len(finite) == len(points) else finite
+        return self._finite[name]
 
     def by_line(self, name: str) -> Mapping[int, float]:
         """Give the values of a series by raw line: what stands beside a point of another series."""
@@ -83,9 +89,9 @@ class Curves:
             return list(series.kept())
         places = self._places
         chosen = [
-            Point(step, value, line)
-            for step, value, line in zip(series.steps, series.values, series.lines, strict=True)
-            if line in places and _known(step) in places[line]
+            Point(series.steps[index], series.values[index], series.lines[index])
+            for index in _on_lines(series.lines, places)
+            if _known(series.steps[index]) in places[series.lines[index]]
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
 
@@ -118,6 +124,18 @@ def _places(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
             for point in series.samples(_LONG // 4):
                 places.setdefault(point.line, set()).add(_known(point.step))
     return places
+
+
+def _on_lines(lines: "array[int]", places: Mapping[int, Any]) -> list[int]:
+    """Give the indexes of the points of a long series that stand on one of these lines."""
+    if not places:
+        return []
+    import numpy as np  # noqa: PLC0415 -- only long series pay for its import
+
+    wanted, found = np.array(sorted(places)), np.frombuffer(lines, dtype=np.int64)
+    nearest = np.minimum(np.searchsorted(wanted, found), len(wanted) - 1)
+    indexes: list[int] = np.flatnonzero(wanted[nearest] == found).tolist()
+    return indexes
 
 
 def _known(step: float) -> float:

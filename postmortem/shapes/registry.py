@@ -185,24 +185,21 @@ def _of_processes(observed: Observed, origin: Shape | None) -> Iterator[Shape]:
     """Find the shapes of each process; those that spread count where they come from."""
     first = None if origin is None else (origin.source, origin.where)
     members = _processes(observed.series)
-    for curves in sorted(members, key=lambda one: (one.source, one.where) != first):
-        view = observed.of(curves)
-        is_carried = first not in {None, (curves.source, curves.where)}
+    for process in sorted(members, key=lambda one: one != first):
+        view = observed.of(Curves(members[process], *process))  # of one at a time: they are large
+        is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
                 if not (is_carried and CATALOGUE[shape.id].spreads):
                     yield shape
 
 
-def _processes(series: Iterable[Series]) -> list[Curves]:
-    """Put the series of each process side by side."""
+def _processes(series: Iterable[Series]) -> dict[tuple[int, Where], list[Series]]:
+    """Put the series of each process together, by its source and its name."""
     groups: dict[tuple[int, Where], list[Series]] = {}
     for one in series:
         groups.setdefault((one.source, one.where), []).append(one)
-    return [
-        Curves(own, source, where)
-        for (source, where), own in list(groups.items())[:_MOST_PROCESSES]
-    ]
+    return dict(list(groups.items())[:_MOST_PROCESSES])
 
 
 def _by_id(shapes: Iterable[Shape]) -> dict[str, Shape]:

@@ -51,6 +51,8 @@ def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     values = loss.values
     for index in range(3, len(values) - 1):
         before = values[max(0, index - 10) : index]
+        if values[index] <= 1.8 * min(before):  # nor is it above the median, which takes longer
+            continue
         level, peak = statistics.median(before), max(values[index : index + 2])
         is_steady = level > WORTH and max(before) - min(before) < 0.15 * level
         if (
@@ -70,7 +72,10 @@ def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     values = loss.values
     times = max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
     for index in range(5, len(values)):
-        level = statistics.median(values[max(0, index - 10) : index])
+        before = values[max(0, index - 10) : index]
+        if values[index] <= times * min(before):
+            continue
+        level = statistics.median(before)
         if (
             level > _SMALLEST
             and values[index] > times * level
@@ -86,9 +91,10 @@ def lasting_leap(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     values, points = loss.values, loss.points
     for index in range(_KNOWN, len(values) - 3):
         before = values[index - _KNOWN : index]
+        if values[index] <= _SHIFT * max(before[-_KNOWN + 10 :]):
+            continue
         level, peak = statistics.median(before[-10:]), max(values[index : index + 2])
-        is_above = values[index] > _SHIFT * max(before[-_KNOWN + 10 :])
-        if level <= WORTH or not is_above or values[-1] > peak:
+        if level <= WORTH or values[-1] > peak:
             continue
         usual = statistics.median(abs(b - a) for a, b in itertools.pairwise(before))
         stays = [value > 0.8 * _SHIFT * level for value in values[index:]]

@@ -6,12 +6,14 @@ from math import inf
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Setting
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.wire import render_json, schema_text, to_wire
+from postmortem.report.wire import json_text, render_json, schema_text, to_wire
 from tests.report.samples import HOSTILE, TOKEN, abstaining, hostile, rich
 
 # Section 4 of DESIGN.md, the keys in its order.
@@ -173,3 +175,23 @@ def test_bytes_that_are_no_text_do_not_break_the_file() -> None:
     one = abstaining()
     text = render_json(replace(one, sources=(replace(one.sources[0], path="a\udc80b"),)))
     assert loads(text.encode("utf-8").decode("utf-8"))["sources"][0]["path"] == "a\ufffdb"
+
+
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+)
+WORDS = st.text(
+    st.characters(codec="ascii", categories=("L", "N", "P", "Zs"), exclude_characters=":#")
+)
+
+
+@given(st.recursive(LEAVES | WORDS, lambda one: st.lists(one) | st.dictionaries(WORDS, one)))
+def test_the_report_is_laid_out_as_the_standard_library_does(value: Any) -> None:
+    """An entry a line, whatever stands in it."""
+    assert json_text(value) == json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def test_a_number_that_is_not_finite_is_refused() -> None:
+    """It is no JSON: `plain_json` words it before."""
+    with pytest.raises(ValueError, match="JSON compliant"):
+        json_text({"value": [inf]})

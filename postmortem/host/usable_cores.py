@@ -1,0 +1,13 @@
+"""How many cores this process may use.
+
+In: nothing. Out: a count. Not here: what to do with them.
+"""
+
+import os
+
+
+def core_count() -> int:
+    """Count the cores that this process may run on; at least one."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
