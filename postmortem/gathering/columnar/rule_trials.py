@@ -50,6 +50,9 @@ class RuleVerdict(NamedTuple):
     """Whether every literal of these lines is known but for such as hang on their numbers."""
     is_idle: bool = False
     """Whether no figure is taken."""
+    is_in_part: bool = False
+    """Whether some rules are known, and no other reads a figure: a rule that looks at several lines
+    is asked each time, and those beside it are not."""
 
 
 NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
@@ -114,7 +117,8 @@ class RuleTrials:
             for number in set[int]().union(*literals)
             if all(one in known for one in consumers[number])
         }
-        is_sure = set.intersection(*literals) <= proved and not _has_figures(given)
+        has_figures = _has_figures(given)
+        is_sure = set.intersection(*literals) <= proved and not has_figures
         return RuleVerdict(
             frozenset(proved),
             frozenset(map(claimed_key, known)),
@@ -126,6 +130,7 @@ class RuleTrials:
                 for one in answer
             ),
             is_sure=is_sure,
+            is_in_part=bool(known) and not has_figures,
             is_idle=not is_read,
         )
 
@@ -159,6 +164,32 @@ class RuleTrials:
             elif (kind == "fact" and answer != stated.get(index, _VAIN)) or answer == _UNSURE:
                 return False
         return found == set(verdict.found)
+
+    def is_vain(self, verdict: RuleVerdict, number: int, raw: bytes) -> bool:
+        """Say whether a literal on a line of a shape leads nowhere.
+
+        True if nobody wants it but rules that are known, and signatures that do not hold there.
+
+        Args:
+            verdict: what is known.
+            number: of the literal.
+            raw: the line.
+        """
+        if not self._machine.is_of_signatures[number]:
+            return False
+        unknown = [
+            wanted[1]
+            for wanted in self._machine.consumers[number]
+            if claimed_key(wanted) not in verdict.asked
+        ]
+        cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
+        try:
+            return all(
+                self._signature(self._machine.signatures[index], cleaned) == _VAIN
+                for index in unknown
+            )
+        except TimeoutError:
+            return False
 
     def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
