@@ -182,19 +182,23 @@ class Between:
         machine, data, given = self._machine, self._block.data, []
         is_idle = any(shape.verdict.is_idle for shape in self._shapes)
         loose = machine.loose(is_more_than_metric=not is_idle)
+        telling: set[tuple[int, int]] = set()
         for index, start in loose.filter.hits(data, self._begins[0], self._ends[-1]):
             number = machine.alike[loose.numbers[index]]
             row = bisect.bisect_right(self._begins, start) - 1
             if start >= self._ends[row]:
                 continue
-            shape = self._shapes[self._owner[row]]
+            owner = int(self._owner[row])
+            shape = self._shapes[owner]
             verdict = shape.verdict
-            if (
-                number in verdict.literals
-                or not (verdict.is_idle or machine.is_more_than_metric[number])
-                or self._is_vain(shape, number, data[self._begins[row] : self._ends[row]])
+            if number in verdict.literals or not (
+                verdict.is_idle or machine.is_more_than_metric[number]
             ):
                 continue
+            if (owner, number) not in telling:  # what told something once is looked at
+                if self._is_vain(shape, number, data[self._begins[row] : self._ends[row]]):
+                    continue
+                telling.add((owner, number))
             self.inside[start] = RowPlace(shape, self._begins[row], self._ends[row])
             given.append((loose.numbers[index], start))
         return given
