@@ -18,7 +18,7 @@ from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.cursor import Cursor
 from postmortem.gathering.line_beginnings import CLAIMED
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import Drawn, Quick
+from postmortem.gathering.quick import Drawn, Quick, stream_of
 from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
@@ -140,7 +140,7 @@ class MetricLines:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
-        stream = self.quick.stream(drawn.reader, drawn.where)
+        stream = stream_of(drawn.reader, drawn.where, self._points)
         before = self.quick.redraws.take(stream, drawn.place, drawn)
         if before is not None:
             self._record(before)

@@ -50,7 +50,6 @@ class Quick:
         self.redrawn: Callable[[Drawn], None] = lambda _: None
         """Takes draws of bars of known formats."""
         self.redraws: Redraws[Drawn] = Redraws()
-        """The draws at which these bars stand."""
         self.paths = LearntPaths(budget)
         self._late: dict[tuple[int, Where, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
@@ -149,10 +148,6 @@ class Quick:
         where = path.where(groups, self._points)
         self.redrawn(drawn_at(path, reader, where, groups, place))
 
-    def stream(self, reader: MetricReader, where: Where) -> Hashable:
-        """Give what tells the bar of a known format from others."""
-        return reader.format.id, self._points.process(where)
-
     def put_drawn(self, drawn: Drawn, path: Path) -> None:
         """Put the last draw at a position into its series."""
         values, place = list(map(float, drawn.groups)), (drawn.line, drawn.offset)
@@ -205,6 +200,11 @@ def step_of(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
         epoch, length, first = path.epochs
         step = step + (values[epoch] - first) * values[length]
     return step
+
+
+def stream_of(reader: MetricReader, where: Where, points: Points) -> Hashable:
+    """Give what tells a bar of a known format from others."""
+    return reader.format.id, points.process(where)
 
 
 def drawn_at(

@@ -22,7 +22,7 @@ from postmortem.gathering.columnar.decimal_columns import floats
 from postmortem.gathering.columnar.shape_column import RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import drawn_at, step_of
+from postmortem.gathering.quick import drawn_at, step_of, stream_of
 from postmortem.model.lines import Where
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class BarDraws:
         if path.position[-1] is not None:  # a bar at 0 still shows what came before it
             kept = np.flatnonzero([text != b"0" for text in draws.texts(path.position[-1])])
         own = draws.joined(kept, kept)
-        stream = quick.stream(reader, where)
+        stream = stream_of(reader, where, self._points)
         marks = [own.texts(group) for group in groups]
         rest = self._begun(draws, kept, marks, lambda: quick.redraws.holds(stream))
         if rest is None:
@@ -203,10 +203,7 @@ class BarDraws:
         steps: "np.ndarray[Any, Any]",
         values: "Sequence[np.ndarray[Any, Any]]",
     ) -> None:
-        """Put the records of all draws but the last into their series.
-
-        `places` are the rows at which they are certain.
-        """
+        """Put the records of all but the last into series; `places` are where they are sure."""
         rows = draws.column.rows
         fit = [one[:-1] for one in values]
         part = Part(columns, rows.begins[places], steps[:-1], fit, rows.lines[draws.lasts[:-1]])

@@ -180,7 +180,7 @@ class LineShapes:
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        if not verdict.is_sure and (is_read or not verdict.is_in_part):
+        if not verdict.is_usable:
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(
