@@ -123,6 +123,14 @@ class Redraws(Generic[_Drawn]):
         self._held[stream] = (position, drawn)
         return before[1] if before is not None else None
 
+    def holds(self, stream: Hashable) -> bool:
+        """Say whether a draw of a stream waits for the bar to leave its position."""
+        return self._held.get(stream, (None, None))[1] is not None
+
+    def hold(self, stream: Hashable, position: Hashable, drawn: _Drawn) -> None:
+        """Let the last of many draws wait in the place of the one that does."""
+        self._held[stream] = (position, drawn)
+
     def rest(self) -> list[_Drawn]:
         """Give what is still held; later draws at these positions are passed over."""
         held = [drawn for _, drawn in self._held.values() if drawn is not None]

@@ -9,9 +9,13 @@ first change of the epoch: a step that falls back is counted anew. Whether epoch
 or from 1 is told by the first that is seen; a log that begins in the middle does not tell.
 """
 
+import itertools
 import math
 from collections.abc import Hashable
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _MOST: Final = 256
 
@@ -52,6 +56,29 @@ class Counting:
             if not math.isnan(length):
                 return (number - first) * length + step
         return math.nan if anew else step
+
+    def steps_anew(
+        self,
+        stream: Hashable,
+        epochs: "np.ndarray[Any, Any]",
+        steps: "np.ndarray[Any, Any]",
+        length: float,
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of the run of many positions of a bar in order.
+
+        The same as `step` for each, which is known to be counted anew in each epoch.
+        """
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        if np.isnan(epochs).all():
+            return steps
+        found: np.ndarray[Any, Any] = steps.copy()
+        starts = [0, *(np.flatnonzero(epochs[1:] != epochs[:-1]) + 1).tolist()]
+        for start, end in itertools.pairwise([*starts, len(steps)]):
+            epoch, first, last = float(epochs[start]), float(steps[start]), float(steps[end - 1])
+            found[start:end] += self.step(stream, epoch, first, length, anew=True) - first
+            self.step(stream, epoch, last, length, anew=True)
+        return found
 
     def _note(self, stream: Hashable, number: int, step: float) -> int:
         """Note where a stream is and whether its step fell back; gives its first epoch."""

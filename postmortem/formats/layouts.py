@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.generic import Looked, look
+from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.printed_numbers import MOST, TRIALS, Number, numbers, replaced
 from postmortem.formats.templates import GRAPH, LONGEST, Span, prefix, template
-from postmortem.formats.unknown import Layout
 from postmortem.reading.windows import View
 
 _VALUE: Final = "@value "

@@ -26,7 +26,7 @@ GRAPH: Final = lazy_compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
 _DIGITS: Final = lazy_compile(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
-_OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY" + bytes(range(128, 256))
+_OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY#" + bytes(range(128, 256))
 """What numbers, and the words for those that are none, are spelled with and bars are drawn with."""
 
 

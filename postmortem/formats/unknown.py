@@ -3,70 +3,21 @@
 In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
 has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
 figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
-loss is the process's own (`formats.owners`), learning templates (`formats.layouts`).
-
-A bar with metrics gives one record for each of its positions.
+loss is the process's own (`formats.owners`), learning templates (`formats.layouts`), which draw of
+a bar counts (`formats.bar_records`).
 """
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from postmortem.formats.acceptance import Acceptance
-from postmortem.formats.bar_positions import BarPositions
-from postmortem.formats.bars import Redraws
+from postmortem.formats.bar_records import BarRecords
 from postmortem.formats.counting import Counting
-from postmortem.formats.generic import Found, Looked, look
+from postmortem.formats.generic import Found, look
+from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.owners import Owners
 from postmortem.formats.records import Record
-from postmortem.formats.templates import Template
 from postmortem.model.lines import Where
-
-
-class Layout(NamedTuple):
-    """A learnt line: which of the template's groups is what (`formats.layouts`)."""
-
-    template: Template
-    looked: Looked
-    """What the line held that it was learnt from; any such line differs in figures alone."""
-    columns: tuple[tuple[str, int], ...]
-    """Each value's name and group."""
-    step: int | None
-    now: int | None
-    """The position of the bar."""
-    epoch: int | None
-    """The epoch in the label of the bar."""
-    counted: int | None
-    """Which column is the epoch."""
-
-
-class Late(NamedTuple):
-    """What a learnt line gives; a record is made of it only where it must be."""
-
-    layout: Layout
-    where: Where
-    step: float
-    values: list[float]
-    line: int
-
-    def found(self) -> Found:
-        """Make what the slow path would have found, its step settled."""
-        found = self.layout.looked.found
-        record = found.record._replace(
-            step=self.step,
-            where=self.where,
-            values=[
-                (name, value)
-                for (name, _), value in zip(self.layout.columns, self.values, strict=True)
-            ],
-        )
-        return found._replace(
-            record=record,
-            has_step=found.has_step or self.layout.now is not None,
-            layout="",
-            is_numbered=False,
-            line=self.line,
-        )
 
 
 class GenericReader:
@@ -78,9 +29,9 @@ class GenericReader:
         """Whether the line that was read last is a metric line."""
         self.acceptance = Acceptance()
         self._owners = Owners()
-        self._bars: Redraws[Found | Late] = Redraws()
         self._counting = Counting()
-        self._positions = BarPositions()
+        self.bars = BarRecords(self._counting)
+        """Gives one record for each position of a bar."""
 
     @property
     def is_crowded(self) -> bool:
@@ -105,15 +56,8 @@ class GenericReader:
             accepted = self.acceptance.take(looked.found, is_owned=is_owned)
             self.has_read = bool(accepted)
             return [self._settled(found) for found in accepted]
-        now = self._positions.step((where, looked.stream), looked.bar.now, looked.bar.total)
         self.has_read = looked.has_metrics()
-        if now == 0 or not self.has_read:
-            return []
-        step = self._step_of_bar(looked, where, now, looked.epoch, looked.found.record.step)
-        found = looked.found._replace(
-            record=looked.found.record._replace(step=step), has_step=True, layout=""
-        )
-        return self._given((where, looked.stream), (looked.epoch, now, looked.bar.total), found)
+        return self._given(self.bars.read(looked, looked.bar, where))
 
     def read_block(
         self, text: str, kind: str, where: Where, line: int
@@ -138,14 +82,7 @@ class GenericReader:
             return [
                 Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
             ]
-        now = self._positions.step(
-            (where, looked.stream), int(groups[layout.now]), looked.bar.total
-        )
-        if now == 0:
-            return []
-        label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
-        late = Late(layout, where, self._step_of_bar(looked, where, now, label, step), values, line)
-        return self._given((where, looked.stream), (label, now, looked.bar.total), late)
+        return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
 
     def is_known(self, layout: Layout, where: Where) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
@@ -166,14 +103,11 @@ class GenericReader:
         """Give the records of bars that still stand at a position."""
         return [
             self._settled(found if isinstance(found, Found) else found.found())
-            for found in self._bars.rest()
+            for found in self.bars.rest()
         ]
 
-    def _given(
-        self, stream: Hashable, position: Hashable, found: Found | Late
-    ) -> list[tuple[Record, int] | Late]:
-        """Take a draw of a bar; gives the last at the position before, once the bar has left it."""
-        given = self._bars.take(stream, position, found)
+    def _given(self, given: Found | Late | None) -> list[tuple[Record, int] | Late]:
+        """Give the record of a bar that is certain, if there is one."""
         return (
             [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
         )
@@ -203,17 +137,3 @@ class GenericReader:
         if math.isnan(epoch):
             return step
         return self._counting.step((found.layout, where), epoch, step, found.length)
-
-    def _step_of_bar(
-        self, looked: Looked, where: Where, now: int, epoch: str, printed: float
-    ) -> float:
-        if looked.found.has_step or looked.bar is None:
-            return printed
-        length = math.nan if looked.bar.total is None else float(looked.bar.total)
-        return self._counting.step(
-            (where, looked.stream),
-            float(epoch) if epoch else math.nan,
-            float(now),
-            length,
-            anew=True,
-        )

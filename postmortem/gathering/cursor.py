@@ -44,7 +44,7 @@ class Cursor(LineBeginnings):
                 self.line += count(self.line_break, position, start)
                 position = max(position, start)
                 self._leave(end_line)
-                if cut is not None and not self._follow(cut, start):
+                if cut is not None and not self._follow(cut, block, start):
                     yield from self._go_on(block, start, take, end_line)
                     return
                 if not self.begin(number, data, start, base, take):
@@ -86,7 +86,7 @@ class Cursor(LineBeginnings):
             self.shaped.lines.learn(*self.lesson)
             self.lesson = None
 
-    def _follow(self, cut: Cut, start: int) -> bool:
+    def _follow(self, cut: Cut, block: Block, start: int) -> bool:
         """Put the rows there that stand before a literal.
 
         Says whether those behind it are still to be read as such.
@@ -94,6 +94,8 @@ class Cursor(LineBeginnings):
         self.place = cut.inside.get(start)
         if self.place is None:
             cut.reach(start)
+            if cut.may_end and self.shaped.is_outgrown(block):
+                return False
         else:
             cut.reach(self.place.begin + self.place.is_counted_first)
         return not self.points.is_crowded
@@ -101,7 +103,10 @@ class Cursor(LineBeginnings):
     def _go_on(
         self, block: Block, start: int, take: Take, end_line: Callable[[], None]
     ) -> Iterator[Look]:
-        """Read a region on line by line from that of a literal: its source has become crowded."""
+        """Read a region on from the line of a literal, as if it began there.
+
+        Its source has become crowded, or its lines are of other shapes than those it was cut at.
+        """
         data = block.data
         begin = max(data.rfind(b"\n", 0, start), data.rfind(b"\r", 0, start)) + 1
         self.place = None

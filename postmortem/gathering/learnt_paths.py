@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 from postmortem.facts.columns import Columns
 from postmortem.formats import layouts
 from postmortem.formats.bars import is_training
+from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import EPOCHS, POSITION, MetricReader
 from postmortem.formats.templates import PLACES, Template, skeleton, told
-from postmortem.formats.unknown import Layout
 from postmortem.gathering.points import Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.knowledge.engine import Budget
@@ -95,7 +95,11 @@ class LearntPaths:
                     paths.insert(0, paths.pop(index))
                 self.latest[opening] = path
                 return path, match
-        return None
+        latest = self.latest.get(opening)  # may take what its own skeleton does not: a bar's graph
+        match = latest.template.pattern.match(data, begin) if latest is not None else None
+        if latest is None or match is None or match.end() != end:
+            return None
+        return latest, match
 
     def knows(self, opening: int) -> bool:
         """Say whether a template begins with a literal."""

@@ -57,6 +57,10 @@ class Machine:
             not _OF_METRICS.issuperset(map(_KIND, consumers)) for consumers in wanted.values()
         ]
         """By literal: whether a line that a template has read must be looked at all the same."""
+        self.is_of_signatures = [
+            all(kind == "signature" for kind, _ in consumers) for consumers in wanted.values()
+        ]
+        """By literal: whether nobody but signatures wants it."""
         self.only_followed = frozenset(
             number
             for number, consumers in enumerate(wanted.values())

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.formats import table
-from postmortem.formats.bars import Redraws, RunBar, is_training
+from postmortem.formats.bars import RunBar, is_training
 from postmortem.formats.blocks import FigureEntry, block, entry
+from postmortem.formats.learnt_layouts import Late
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
-from postmortem.formats.unknown import GenericReader, Late
+from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.cursor import Cursor
 from postmortem.gathering.line_beginnings import CLAIMED
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import Drawn, Quick
+from postmortem.gathering.quick import Drawn, Quick, stream_of
 from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
@@ -41,7 +42,6 @@ class MetricLines:
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
-        self._redraws: Redraws[Drawn] = Redraws()
         self._bar, self._unfinished = RunBar(), Unfinished()
         self.quick = Quick(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
@@ -126,7 +126,7 @@ class MetricLines:
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""
-        for drawn in self._redraws.rest():
+        for drawn in self.quick.redraws.rest():
             self._record(drawn)
         self._points.flush()
         alone = not self._points.result.records[self._points.source]
@@ -140,8 +140,8 @@ class MetricLines:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
-        stream = (drawn.reader.format.id, self._points.process(drawn.where))
-        before = self._redraws.take(stream, drawn.place, drawn)
+        stream = stream_of(drawn.reader, drawn.where, self._points)
+        before = self.quick.redraws.take(stream, drawn.place, drawn)
         if before is not None:
             self._record(before)
 

@@ -6,14 +6,15 @@ In: hits of literals in a block, and lines that were read slowly, to learn from.
 """
 
 import math
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final, NamedTuple
 
 from postmortem.facts.columns import Columns
-from postmortem.formats.bars import RunBar
+from postmortem.formats.bars import Redraws, RunBar
+from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.records import EPOCHS, MetricReader, Record
 from postmortem.formats.templates import LONGEST, PLACES
-from postmortem.formats.unknown import GenericReader, Late, Layout
+from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.learnt_paths import LearntPaths, Path
 from postmortem.gathering.points import Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
@@ -48,6 +49,7 @@ class Quick:
         self._points, self.generic, self._bar = points, generic, bar
         self.redrawn: Callable[[Drawn], None] = lambda _: None
         """Takes draws of bars of known formats."""
+        self.redraws: Redraws[Drawn] = Redraws()
         self.paths = LearntPaths(budget)
         self._late: dict[tuple[int, Where, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
@@ -137,15 +139,14 @@ class Quick:
     ) -> None:
         """Put the figures of a line of a known format into its rows."""
         rows = self.rows_of(path, reader, where)
-        self._points.add(rows, _step(path, values, bar_step), values, *place)
+        self._points.add(rows, step_of(path, values, bar_step), values, *place)
 
     def redraw(
         self, path: Path, reader: MetricReader, groups: tuple[bytes, ...], place: tuple[int, int]
     ) -> None:
         """Take a draw of a bar of a known format."""
-        printed = tuple([None if at is None else groups[at].decode() for at in path.position])
         where = path.where(groups, self._points)
-        self.redrawn(Drawn(reader, where, printed, *place, path, groups))
+        self.redrawn(drawn_at(path, reader, where, groups, place))
 
     def put_drawn(self, drawn: Drawn, path: Path) -> None:
         """Put the last draw at a position into its series."""
@@ -192,13 +193,30 @@ class Quick:
         return known[1]
 
 
-def _step(path: Path, values: list[float], bar_step: float) -> float:
-    """Give the step of a line of a known format."""
+def step_of(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
+    """Give the step of a line of a known format, or those of many from columns of figures."""
     step = values[path.step] if path.step is not None else bar_step
     if path.epochs is not None:
         epoch, length, first = path.epochs
-        step += (values[epoch] - first) * values[length]
+        step = step + (values[epoch] - first) * values[length]
     return step
+
+
+def stream_of(reader: MetricReader, where: Where, points: Points) -> Hashable:
+    """Give what tells a bar of a known format from others."""
+    return reader.format.id, points.process(where)
+
+
+def drawn_at(
+    path: Path,
+    reader: MetricReader,
+    where: Where,
+    groups: tuple[bytes, ...],
+    place: tuple[int, int],
+) -> Drawn:
+    """Give a draw of a bar of a known format: its raw line and offset are its place."""
+    printed = tuple([None if at is None else groups[at].decode() for at in path.position])
+    return Drawn(reader, where, printed, *place, path, groups)
 
 
 def end_of_line(data: bytes, start: int) -> int:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from postmortem.formats.counting import Counting
@@ -86,3 +87,28 @@ def test_streams_count_for_themselves_and_are_bounded() -> None:
         counting.step(number, 0, 1, 10)
     assert len(counting._first) <= 256
     assert len(counting._last) <= 256
+
+
+@pytest.mark.parametrize("length", [100.0, math.nan])
+@pytest.mark.parametrize(
+    "epochs",
+    [
+        [0.0] * 6,
+        [0.0, 0.0, 1.0, 1.0, 2.0, 2.0],
+        [1.0, 2.0, 2.0, 3.0, 0.0, 1.0],
+        [3.0, 3.0, 4.0, 4.0, 4.0, 4.0],
+        [0.5, 0.5, 1.0, 1.0, 1.5, 2.0],
+        [math.nan] * 6,
+    ],
+)
+def test_many_positions_of_a_bar_count_as_each_does(epochs: list[float], length: float) -> None:
+    """The same steps, and the same is known behind them."""
+    steps = [5.0, 9.0, 1.0, 2.0, 7.0, 3.0]
+    one, many = Counting(), Counting()
+    expected = [
+        one.step("bar", epoch, step, length, anew=True)
+        for epoch, step in zip(epochs, steps, strict=True)
+    ]
+    given = many.steps_anew("bar", np.array(epochs), np.array(steps), length)
+    assert list(map(repr, given.tolist())) == list(map(repr, expected))
+    assert vars(many) == vars(one)

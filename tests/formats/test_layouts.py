@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.formats import layouts
-from postmortem.formats.unknown import Layout
+from postmortem.formats.learnt_layouts import Layout
 from postmortem.gathering import learnt_paths
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.one_source import Gathering

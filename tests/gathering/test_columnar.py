@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.gathering.columnar import cut_regions, line_shapes, row_cutter
+from postmortem.gathering.columnar import cut_regions, line_shapes, row_cutter, shaped_lines
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.pipeline import machine_for
@@ -89,6 +89,22 @@ KINDS: dict[str, Line] = {
     "lightning": lambda c, n: (
         f"\rEpoch {n // 50}: {n % 50 * 2:3d}%|{'█' * (n % 50 // 5):<10}| {n % 50}/50"
         f" [00:{n % 60:02d}<00:50,  {plain(c)}it/s, v_num=3, train_loss={plain(c)}]"
+    ),
+    "bar-ahead": lambda c, n: (
+        f"\rEpoch {n // 50}: {n % 50 * 2}%|{'#' * (n % 50 // 5):<10}| {n % 51}/50"
+        f" [00:{n % 60:02d}<00:50, loss={plain(c)}]"
+    ),
+    "bar-without-epoch": lambda c, n: (
+        f"\r{n // 9:3d}%|{'=' * (n // 90):<10}| {n}/900 [00:{n % 60:02d}<09:00,"
+        f" {plain(c)}it/s, loss={figure(c)}, lr={c.random():.2e}]"
+    ),
+    "hours": lambda c, n: (
+        f"\r{n // 9:3d}%|{'#' * (n // 90):<10}| {n}/900 [{n // 9}:00:00<99:10:00, {plain(c)}it/s]"
+    ),
+    "out-of-memory": lambda c, n: (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate"
+        f" {c.randint(1, 9)}.00 GiB. GPU {n % 8} has a total capacity of 79.15 GiB of which"
+        " 1.20 GiB is free."
     ),
     "tqdm": lambda _, n: f"\r {n // 9}%|{'#' * (n // 90):<10}| {n}/900 [00:{n % 60:02d}<09:00]",
     "table": lambda c, n: f"| {n} | {plain(c)} | {plain(c)} |",
@@ -168,6 +184,56 @@ def test_shapes_change_nothing(kinds: list[str], seed: int, end: str, part: int)
 def test_each_kind_alone(kind: str) -> None:
     """Many lines of one kind."""
     assert_same(logs([kind], 7, "\n", 600))
+
+
+BARS = ["bar", "bar-ahead", "bar-without-epoch", "other-bar", "lightning"]
+
+
+@pytest.mark.parametrize("kinds", [*([bar] for bar in BARS), ["bar", "lightning"], BARS])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_bars_of_many_positions(kinds: list[str], end: str) -> None:
+    """Draws that come again, positions and epochs that fall back, and others between them."""
+    choice, lines = random.Random(7), []
+    for number in range(1, 900):
+        for kind in choice.sample(kinds, choice.choice([1, len(kinds)])):
+            lines += [KINDS[kind](choice, number)] * choice.choice([1, 1, 2, 3])
+        if choice.random() < 0.02:
+            lines.append("\r" + " " * 40 + "\n" + KINDS[choice.choice(["talk", "bad"])](choice, 1))
+    assert_same(end.join(lines).encode(), 20_000)
+
+
+def test_draws_of_a_bar_become_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hardly a draw is read in its turn."""
+    alone = 0
+    read_serial = shaped_lines.ShapedLines.read_serial
+
+    def counted(self: Any, *given_: Any) -> None:
+        nonlocal alone
+        alone += 1
+        read_serial(self, *given_)
+
+    monkeypatch.setattr(shaped_lines.ShapedLines, "read_serial", counted)
+    choice = random.Random(7)
+    for kind in ["bar", "bar-ahead", "other-bar", "lightning"]:
+        draws = "".join(KINDS[kind](choice, number) for number in range(1, 2000))
+        alone = 0
+        gathered(draws.encode(), by_shape=True, part=20_000)
+        assert 0 < alone < 200, kind
+
+
+def test_a_rule_of_several_lines_is_asked_each_time() -> None:
+    """What stands behind an out-of-memory message is part of what it says."""
+    choice, lines = random.Random(7), []
+    for number in range(400):
+        lines.append(KINDS["out-of-memory"](choice, number))
+        behind = [
+            [],
+            ["Process 4242 has 78.1 GiB memory in use."],
+            ["Of the allocated memory 60 GiB is allocated by PyTorch, and 9 GiB is reserved."],
+            [KINDS["generic"](choice, number)],
+        ]
+        lines += choice.choice(behind)
+    assert_same("\n".join(lines).encode())
 
 
 @pytest.mark.parametrize("kind", ["trainer", "generic", "stamped", "megatron", "bar", "lightning"])

@@ -9,11 +9,15 @@ How it works, from the bottom:
 3. `line_shapes`: the shapes that one source has taught, and what follows from a line of each.
    A shape is learnt when its like comes for the third time; any figures that a learnt template
    takes (`gathering.learnt_paths`) are part of it. Nothing here knows a format: the readers and
-   rules of the slow way are asked, and their answers are the only truth.
+   rules of the slow way are asked, and their answers are the only truth. Where a rule looks at
+   several lines, a shape tells what the others do, and that one alone is asked each time.
 4. `row_cutter`: a stretch of a source is cut at all lines of its most frequent shapes by one
-   combined pattern. What lies between is a gap, and is read the ordinary way.
-5. `row_columns`: the figures of such lines as columns, put into series in the order of the log:
-   whatever stands before a line of a gap is put there before that line is looked at.
+   combined pattern. What lies between is a gap, and is read the ordinary way. Where its lines have
+   got another shape meanwhile, the rest of the stretch is cut anew.
+5. `shape_column`, `decimal_columns`: the texts and figures of such lines by column.
+6. `row_columns`: these columns put into series in the order of the log: whatever stands before a
+   line of a gap is put there before that line is looked at. `bar_draws`: the same for bars, of
+   which the last draw at each position counts.
 
 The result is the same as that of the slow way, line by line; what cannot be proved to be so is left
 to it.

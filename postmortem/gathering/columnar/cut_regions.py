@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.formats.unknown import Late, Layout
-from postmortem.gathering.columnar.row_columns import MOST_WHERES, RowColumn, RowColumns
+from postmortem.formats.learnt_layouts import Late, Layout
+from postmortem.gathering.columnar.row_columns import MOST_WHERES, RowColumns
 from postmortem.gathering.columnar.row_cutter import Between, RowCutter, RowPlace
+from postmortem.gathering.columnar.shape_column import RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.literal_filters import Hit
 from postmortem.gathering.literals import Machine
@@ -24,6 +25,10 @@ LONG: Final = 256 << 10
 OFTEN: Final = 16
 """Lines of a shape in a region that make it worth cutting the next ones at."""
 _MOST_SHAPES: Final = 12
+_WORTH_CUTTING: Final = 128
+"""Lines between the rows of a region after which its rest may be cut anew."""
+_AGAIN: Final = 4
+"""How many times more of them after each time."""
 _MOST_PROCESSES: Final = 3000
 """Processes of one shape beyond which its lines are read one by one."""
 
@@ -37,6 +42,9 @@ class Cut:
         self.inside: dict[int, RowPlace] = between.inside
         """Rows in which a literal stands that is looked at, by where it begins."""
         self.reach = columns.reach
+        self.may_end = not any(rows.shape.verdict.found for rows in between.rows)
+        """Whether the rows behind a place may still be read otherwise: no finding of them has been
+        counted."""
         self.until = 0
         """Where the next literal is wanted."""
 
@@ -54,6 +62,8 @@ class CutRegions:
         """Takes one line."""
         self._machine, self._points = machine, points
         self._cutter: RowCutter | None = None
+        self._region = self._missed = self._most_missed = 0
+        """Where the region ends, how many lines between its rows were read, and how many may be."""
 
     def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
@@ -73,8 +83,27 @@ class CutRegions:
         ]
         if not columns or not self._has_room(columns):
             return None
-        between = Between(self._machine, block, [column.rows for column in columns])
+        cut = [column.rows for column in columns]
+        between = Between(self._machine, block, cut, self.lines.shapes.is_vain)
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
+
+    def is_outgrown(self, block: Block) -> bool:
+        """Say whether the rest of a region is better cut anew; asked at each line between rows.
+
+        True once many of them are of shapes that were learnt behind its beginning.
+        """
+        end = block.offset + block.hi
+        if self._region != end:
+            self._region, self._missed, self._most_missed = end, 0, _WORTH_CUTTING
+        self._missed += 1
+        if self._missed < self._most_missed or self._cutter is None:
+            return False
+        self._missed, self._most_missed = 0, _AGAIN * self._most_missed
+        known = self._cutter.shapes
+        return any(
+            count >= OFTEN and not any(shape is one for one in known)
+            for shape, count in self.lines.shapes.used.values()
+        )
 
     def _choose(self) -> None:
         """Choose the shapes that came most often of late."""

@@ -72,8 +72,9 @@ class LineShapes:
         for shape in self._known.get(skeleton(data, begin, end), ()):
             match = shape.pattern.match(data, begin)
             if match is not None and match.end() == end:
-                key = id(shape)
-                self.used[key] = (shape, self.used.get(key, (shape, 0))[1] + 1)
+                if shape.verdict.is_sure:
+                    key = id(shape)
+                    self.used[key] = (shape, self.used.get(key, (shape, 0))[1] + 1)
                 return shape, match
         return None
 
@@ -91,6 +92,10 @@ class LineShapes:
             return self._trials.is_so(shape.verdict, shape.groups, raw, match.groups())
         except TimeoutError:
             return False
+
+    def is_vain(self, shape: LineShape, number: int, raw: bytes) -> bool:
+        """Say whether a literal that a shape does not account for tells nothing on a line of it."""
+        return self._trials.is_vain(shape.verdict, number, raw)
 
     def learn(self, opening: int, data: bytes, begin: int, end: int) -> None:
         """Learn from a line that was read the slow way, by its first literal."""
@@ -136,20 +141,29 @@ class LineShapes:
         return None
 
     def _of_no_figures(self, raw: bytes) -> LineShape | None:
-        """Make the shape of a line of which nobody takes a figure."""
+        """Make the shape of a line of which nobody takes a figure.
+
+        If not all rules are known that want such lines, one of those that are.
+        """
         line = _all_open(raw, srun=self._srun)
         if line is None:
             return None
-        where = View(raw, 0, 0, srun=self._srun).cleaned.where
+        literals, in_part = self._trials.literals(raw), None
         for is_closed in (False, True):
             one = self._but_for_what_matters(line) if is_closed else line
-            names = tuple(span.name for span in one.spans if span.name)
-            pattern = re.compile(one.pattern() + _END)
-            template = Template(pattern, names, where, one.raw, one.length, one.spans)
-            shape = self._made(one, path_of(template, None), is_read=False)
-            if shape is not None and self._trials.literals(raw) <= shape.verdict.literals:
+            shape = self._made(one, self._path_of_no_figures(one), is_read=False)
+            if shape is None:
+                continue
+            if shape.verdict.is_sure and literals <= shape.verdict.literals:
                 return shape
-        return None
+            in_part = in_part or shape._replace(verdict=shape.verdict._replace(is_sure=False))
+        return in_part
+
+    def _path_of_no_figures(self, line: OpenLine) -> Path:
+        where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
+        names = tuple(span.name for span in line.spans if span.name)
+        pattern = re.compile(line.pattern() + _END)
+        return path_of(Template(pattern, names, where, line.raw, line.length, line.spans), None)
 
     def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
         """Close the numbers with which what rules do changes."""
@@ -164,9 +178,9 @@ class LineShapes:
         return line._replace(spans=tuple(kept))
 
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
-        """Make a shape, if what the rules do on its lines is sure."""
+        """Make a shape if it is sure what the rules do; without figures, what some of them do."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        if not verdict.is_sure:
+        if not verdict.is_usable:
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(

@@ -4,26 +4,26 @@ In: the rows of each shape of a region. Out: the same series, counts, findings a
 line had been read alone, up to any place in the region. Not here: cutting (`row_cutter`).
 
 `reach` puts everything there that stands before a place. It is called before any line of a gap is
-looked at, so that such a line meets what it would have met. Of the rows whose step hangs on those
-before it, as that of a bar does, each is read in its turn; a draw of a bar that the next one
-replaces is passed over.
+looked at, so that such a line meets what it would have met. Rows whose step hangs on those before
+it, as that of a bar does, go to `bar_draws`.
 """
 
 import bisect
 import itertools
 import math
-from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.facts.columns import Part
 from postmortem.facts.fact_store import COURSES
-from postmortem.formats.records import POSITION, MetricReader
-from postmortem.formats.unknown import Layout
-from postmortem.gathering.columnar.row_cutter import ShapeRows
+from postmortem.formats.learnt_layouts import Layout
+from postmortem.formats.records import MetricReader
+from postmortem.gathering.columnar.bar_draws import BarDraws
+from postmortem.gathering.columnar.shape_column import Due, RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.gathered import LAST
 from postmortem.gathering.points import Points
+from postmortem.gathering.quick import step_of
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -44,91 +44,6 @@ class _Rows(NamedTuple):
     steps: "np.ndarray[Any, Any]"
     values: "list[np.ndarray[Any, Any]]"
     lines: "np.ndarray[Any, Any]"
-
-
-class RowColumn:
-    """The rows of one shape in one region."""
-
-    def __init__(self, rows: ShapeRows) -> None:
-        """Read the figures of all rows."""
-        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
-
-        self.rows, self.shape, self.path = rows, rows.shape, rows.shape.path
-        self.begins: list[int] = rows.begins.tolist()
-        self.lines: list[int] = rows.lines.tolist()
-        self.at = 0
-        """The first row that is not yet put into series."""
-        taken = [rows.groups[group] for group in self.shape.taken]
-        self.own = taken
-        reader = self.path.reader
-        self.is_serial = (
-            reader.now is not None or reader.counted is not None
-            if isinstance(reader, Layout)
-            else reader is not None and reader.redraws
-        )
-        self.is_idle = reader is None
-        self.is_plain = not self.is_serial and not self.is_idle
-        self.values = (
-            []
-            if not self.is_plain
-            else [np.frombuffer(array("d", map(float, column))) for column in taken]
-        )
-        self.codes, self.wheres = self._processes()
-        places = [index for index, _ in self.path.places]
-        self.fresh = sum(
-            tuple([groups[index] for index in places]) not in self.path.wheres
-            for groups in self.wheres
-        )
-        """Processes that were not met before."""
-
-    def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
-        """Tell rows by their process: a number for each, and the groups of the first of each."""
-        places = [index for index, _ in self.path.places]
-        if not places:
-            return None, [tuple(column[0] for column in self.own)]
-        known: dict[tuple[bytes, ...], int] = {}
-        keys = list(zip(*(self.own[index] for index in places), strict=True))
-        codes = [known.setdefault(key, len(known)) for key in keys]
-        firsts: dict[int, int] = {}
-        for number, code in enumerate(codes):
-            if code not in firsts:
-                firsts[code] = number
-        return codes, [tuple(column[n] for column in self.own) for n in firsts.values()]
-
-    def due(self, end: int) -> "list[Due]":
-        """Give the rows that begin before an offset and are not yet put into series, if any."""
-        start = self.at
-        self.at = bisect.bisect_left(self.begins, end, start)
-        return [(self, start, self.at)] if self.at > start else []
-
-    def next(self) -> int:
-        """Give where the next row begins."""
-        return self.begins[self.at] if self.at < len(self.begins) else 1 << 62
-
-    def marks(self) -> list[list[bytes]]:
-        """Give the columns that tell where a bar stands; none if not all rows are of one bar."""
-        reader, names = self.path.reader, self.path.template.names
-        if self.codes is not None:
-            return []
-        if isinstance(reader, Layout):
-            groups = [] if reader.now is None else [reader.now, reader.epoch]
-            return [self.own[group] for group in groups if group is not None]
-        return [one for name, one in zip(names, self.own, strict=True) if name in POSITION]
-
-    def telling_rows(self) -> set[int]:
-        """Give the first row, the last, and those with the least and the largest figures."""
-        found = {0, len(self.begins) - 1}
-        for values in self.values:
-            found |= {int(values.argmin()), int(values.argmax())}
-        return found
-
-    def row(self, number: int) -> tuple[bytes, ...]:
-        """Give the texts that the path takes of a row."""
-        return tuple([column[number] for column in self.own])
-
-
-Due = tuple[RowColumn, int, int]
-"""Rows of a shape that are to be put into series: the first, and the one behind the last."""
 
 
 def _runs(due: list[Due]) -> list[list[Due]]:
@@ -156,6 +71,7 @@ class SeriesRows:
         """Take who knows the series, and where the rows stand."""
         self._lines, self._points = lines, points
         self._data, self._base = block.data, block.offset
+        self._draws = BarDraws(lines, points, block.offset)
 
     def put_few(self, due: list[Due]) -> None:
         """Read a few rows one by one, which costs less than columns do."""
@@ -202,10 +118,7 @@ class SeriesRows:
                 steps = column.values[reader.step][start:stop]
         else:
             values = [one[start:stop] for one in column.values]
-            steps = of_bar if path.step is None else values[path.step]
-            if path.epochs is not None:
-                epoch, length, first = path.epochs
-                steps = steps + (values[epoch] - first) * values[length]
+            steps = step_of(path, values, of_bar)
         keys, lines = column.rows.begins[start:stop], column.rows.lines[start:stop]
         whole = _Rows(keys, steps, values, lines)
         return self._by_process(column, start, whole) if len(keys) else []
@@ -255,11 +168,11 @@ class SeriesRows:
         return steps
 
     def put_serial(self, due: list[Due]) -> None:
-        """Read rows one by one, but for draws of a bar that are replaced."""
+        """Take rows whose step hangs on those before them, as long as they are of one shape."""
         if not due:
             return
         if len(due) == 1:
-            self._put_run(*due[0])
+            self._draws.put(*due[0])
             return
         rows = sorted(
             (column.begins[row], number, row)
@@ -271,26 +184,8 @@ class SeriesRows:
             end = at
             while end + 1 < len(rows) and rows[end + 1][1] == rows[at][1]:
                 end += 1
-            self._put_run(due[rows[at][1]][0], rows[at][2], rows[end][2] + 1)
+            self._draws.put(due[rows[at][1]][0], rows[at][2], rows[end][2] + 1)
             at = end + 1
-
-    def _put_run(self, column: RowColumn, start: int, stop: int) -> None:
-        """Read rows one by one; of draws at one position the last."""
-        path, base, lines = column.path, self._base, column.lines
-        marks = column.marks()
-        if isinstance(path.reader, Layout):
-            start = max(start, bisect.bisect_left(column.begins, self._lines.read_until() - base))
-        keys = list(zip(*(one[start:stop] for one in marks), strict=True))
-        ends = [
-            row
-            for row, (key, behind) in enumerate(itertools.pairwise([*keys, None]), start)
-            if key != behind
-        ]
-        row = start
-        for last in ends if marks else range(start, stop):
-            offsets = (column.begins[row] + base, column.begins[last] + base)
-            self._lines.read_serial(path, column.row(last), lines[last], offsets)
-            row = last + 1
 
 
 class RowColumns(SeriesRows):

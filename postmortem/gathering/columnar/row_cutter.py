@@ -12,7 +12,7 @@ told by counting line breaks, which is the same for all.
 import bisect
 import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
@@ -128,11 +128,19 @@ def _first_break(block: Block) -> int:
 class Between:
     """What lies between the rows of a region, and the literals that are to be looked at there."""
 
-    def __init__(self, machine: Machine, block: Block, rows: Sequence[ShapeRows]) -> None:
-        """Find them."""
+    def __init__(
+        self,
+        machine: Machine,
+        block: Block,
+        rows: Sequence[ShapeRows],
+        is_vain: Callable[[LineShape, int, bytes], bool],
+    ) -> None:
+        """Find them; `is_vain` says whether a literal in a row tells nothing."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        self._machine, self._block = machine, block
+        self._machine, self._block, self._is_vain = machine, block, is_vain
+        self.rows = rows
+        """By shape."""
         begins = np.concatenate([one.begins for one in rows])
         order = np.argsort(begins, kind="stable")
         self._begins: list[int] = begins[order].tolist()
@@ -171,20 +179,26 @@ class Between:
 
     def _of_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
-        machine, block, given = self._machine, self._block, []
+        machine, data, given = self._machine, self._block.data, []
         is_idle = any(shape.verdict.is_idle for shape in self._shapes)
         loose = machine.loose(is_more_than_metric=not is_idle)
-        for index, start in loose.filter.hits(block.data, self._begins[0], self._ends[-1]):
+        telling: set[tuple[int, int]] = set()
+        for index, start in loose.filter.hits(data, self._begins[0], self._ends[-1]):
             number = machine.alike[loose.numbers[index]]
             row = bisect.bisect_right(self._begins, start) - 1
             if start >= self._ends[row]:
                 continue
-            shape = self._shapes[self._owner[row]]
+            owner = int(self._owner[row])
+            shape = self._shapes[owner]
             verdict = shape.verdict
             if number in verdict.literals or not (
                 verdict.is_idle or machine.is_more_than_metric[number]
             ):
                 continue
+            if (owner, number) not in telling:  # what told something once is looked at
+                if self._is_vain(shape, number, data[self._begins[row] : self._ends[row]]):
+                    continue
+                telling.add((owner, number))
             self.inside[start] = RowPlace(shape, self._begins[row], self._ends[row])
             given.append((loose.numbers[index], start))
         return given

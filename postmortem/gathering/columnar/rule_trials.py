@@ -50,6 +50,14 @@ class RuleVerdict(NamedTuple):
     """Whether every literal of these lines is known but for such as hang on their numbers."""
     is_idle: bool = False
     """Whether no figure is taken."""
+    is_in_part: bool = False
+    """Whether some rules are known, and no other reads a figure: a rule that looks at several lines
+    is asked each time, and those beside it are not."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether lines of the shape may be read by it."""
+        return self.is_sure or self.is_in_part
 
 
 NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
@@ -114,7 +122,8 @@ class RuleTrials:
             for number in set[int]().union(*literals)
             if all(one in known for one in consumers[number])
         }
-        is_sure = set.intersection(*literals) <= proved and not _has_figures(given)
+        has_figures = _has_figures(given)
+        is_sure = set.intersection(*literals) <= proved and not has_figures
         return RuleVerdict(
             frozenset(proved),
             frozenset(map(claimed_key, known)),
@@ -126,6 +135,7 @@ class RuleTrials:
                 for one in answer
             ),
             is_sure=is_sure,
+            is_in_part=bool(known) and not has_figures and not is_read,
             is_idle=not is_read,
         )
 
@@ -160,6 +170,23 @@ class RuleTrials:
                 return False
         return found == set(verdict.found)
 
+    def is_vain(self, verdict: RuleVerdict, number: int, raw: bytes) -> bool:
+        """Say whether a literal on a line leads nowhere, but for the rules that are known.
+
+        Only signatures may want it: whatever does not hold there leaves no trace.
+        """
+        if not self._machine.is_of_signatures[number]:
+            return False
+        cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
+        try:
+            return all(
+                self._answer(wanted, raw, cleaned, is_read=True) == _VAIN
+                for wanted in self._machine.consumers[number]
+                if claimed_key(wanted) not in verdict.asked
+            )
+        except TimeoutError:
+            return False
+
     def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
         if kind in _FIGURES:
@@ -168,7 +195,7 @@ class RuleTrials:
             return self._signature(self._machine.signatures[index], cleaned)
         if kind == "fact":
             fact = self._machine.facts[index]
-            return _VAIN if self._is_enough(index) else self._fact(fact, cleaned)
+            return _VAIN if self._is_enough(index) else _fact(fact, cleaned, self._budget)
         return _UNSURE
 
     def _has_no_figures(self, kind: str, index: int, raw: bytes) -> bool:
@@ -185,24 +212,25 @@ class RuleTrials:
         match = rule.search(cleaned.text, self._budget)
         return _FOUND if match is not None and has_happened(rule, cleaned) else _VAIN
 
-    def _fact(self, rule: Format, cleaned: Cleaned) -> object:
-        if int(rule.raw.get("lines", 1)) > 1:
-            return _UNSURE
-        matches = (
-            list(rule.finditer(cleaned.text, self._budget))
-            if rule.raw.get("each")
-            else list(filter(None, [rule.search(cleaned.text, self._budget)]))
-        )
-        if not matches:
-            return _VAIN
-        told = [
-            (name, str(value))
-            for match in matches
-            for name, value in (*match.groupdict().items(), *(rule.raw.get("set") or {}).items())
-            if value is not None
-        ]
-        is_of_machine = all(name.startswith(_MACHINE) for name, _ in told)
-        return told if is_of_machine and not rule.enough and not rule.framework else _UNSURE
+
+def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
+    if int(rule.raw.get("lines", 1)) > 1:
+        return _UNSURE
+    matches = (
+        list(rule.finditer(cleaned.text, budget))
+        if rule.raw.get("each")
+        else list(filter(None, [rule.search(cleaned.text, budget)]))
+    )
+    if not matches:
+        return _VAIN
+    told = [
+        (name, str(value))
+        for match in matches
+        for name, value in (*match.groupdict().items(), *(rule.raw.get("set") or {}).items())
+        if value is not None
+    ]
+    is_of_machine = all(name.startswith(_MACHINE) for name, _ in told)
+    return told if is_of_machine and not rule.enough and not rule.framework else _UNSURE
 
 
 def _has_figures(given: Sequence[tuple[dict[Wanted, object], tuple[str, ...]]]) -> bool:

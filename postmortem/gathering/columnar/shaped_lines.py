@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from postmortem.facts.columns import Columns
+from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.records import MetricReader
 from postmortem.formats.templates import LONGEST
-from postmortem.formats.unknown import Late, Layout
 from postmortem.gathering.columnar.line_shapes import LineShape, LineShapes
 from postmortem.gathering.finding_lines import FindingLines
 from postmortem.gathering.learnt_paths import Path
