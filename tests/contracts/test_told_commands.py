@@ -71,10 +71,12 @@ postmortem() {
     *) "$PYTHON" -I -S "$FORKED" "$SOCKET" call "$@" ;;
   esac
 }
-# The program; what would go on for ever goes on in the background, or looks once.
+# The program; what would go on for ever goes on in the background, or looks once; the attack on
+# regexes, which takes seconds, is left to tests/test_hostile.py and tests/knowledge.
 more=()
 case "${1-}" in
   watch) more=(--once) ;;
+  patterns) [ "${2-}" = check ] && more=(--no-attack) ;;
   serve)
     [ -f "$STATE/server" ] && { kill "$(cat "$STATE/server")"; while kill -0 "$(cat "$STATE/server")" 2>/dev/null; do sleep 0.05; done; }
     postmortem "$@" --port "$PORT" 2>"$STATE/serve.err" &
@@ -226,14 +228,13 @@ def placed(script: str, here: Path, port: int) -> str:
 
 
 def without_lines(script: str, done: set[str]) -> str:
-    """Leave out calls that the page or its twin has made before, word for word."""
-    kept = []
-    for line in script.splitlines():
-        call = without_remarks(line).strip()
-        if call not in done or not call.startswith("postmortem ") or "serve" in call:
-            kept.append(line)
-        done.add(call)
-    return "\n".join(kept)
+    """Leave out the calls that the twin of a page has made, word for word."""
+    calls = [(line, without_remarks(line).strip()) for line in script.splitlines()]
+    return "\n".join(
+        line
+        for line, call in calls
+        if call not in done or not call.startswith("postmortem ") or "serve" in call
+    )
 
 
 def free_port() -> int:
@@ -284,20 +285,23 @@ def test_the_commands_of_a_page_run(
     page: Path, here: Path, tmp_path: Path, surroundings: dict[str, str]
 ) -> None:
     """Each ends as it should: nothing is refused, nothing is missing, nothing else fails."""
-    blocks = [block for path in (page, twin(page)) if path.is_file() for block in told(path)]
+    blocks = {path: [*told(path)] for path in (page, twin(page)) if path.is_file()}
     state = tmp_path / "state"
     state.mkdir()
     port = free_port()
-    path = f"{programs(tmp_path / 'bin', blocks)}:/usr/local/bin:/usr/bin:/bin"
-    settings = {"PATH": path, "HERE": str(here), "STATE": str(state), "PORT": str(port)}
+    found = programs(tmp_path / "bin", [block for some in blocks.values() for block in some])
+    settings = {"HERE": str(here), "STATE": str(state), "PORT": str(port)}
+    settings["PATH"] = f"{found}:/usr/local/bin:/usr/bin:/bin"
     done: set[str] = set()
-    for block in blocks:
-        write_files([block], here)
-        if any(not part for _, part in block.reasons):
-            continue
-        script = placed(without_lines(block.script, done), here, port)
-        said = run(script, here, surroundings | settings)
-        assert faults(state) == [], f"{block.place}: {said}"
+    for some in blocks.values():
+        for block in some:
+            write_files([block], here)
+            if any(not part for _, part in block.reasons):
+                continue
+            script = placed(without_lines(block.script, done), here, port)
+            said = run(script, here, surroundings | settings)
+            assert faults(state) == [], f"{block.place}: {said}"
+        done |= {without_remarks(x).strip() for one in some for x in one.script.splitlines()}
 
 
 def told_everywhere() -> Iterator[Told]:
