@@ -47,6 +47,7 @@ REASONS: Final = {
     "assistant": "needs the assistant's own program; a client asks in tests/assistant",
     "capsule": "needs torch and a capsule; tests/recorder and tests/replay make and replay some",
     "shell": "is for zsh or fish; that for bash is run",
+    "measures": "is a measurement of many minutes, with other programs installed",
     "never-ends": "goes on until it is stopped; tests/watch and tests/test_watch.py follow runs",
 }
 """Why a command is not run, and who runs it instead."""
