@@ -62,6 +62,10 @@ NEEDS = {
         "building a wheel needs the module `build`",
         lambda: __import__("importlib.util").util.find_spec("build") is not None,
     ),
+    "site": (
+        "needs the extra docs",
+        lambda: __import__("importlib.util").util.find_spec("material") is not None,
+    ),
     "browser": ("needs Chromium on the path", lambda: _chromium() is not None),
     "postgres": (
         "needs the programs of PostgreSQL and psycopg",
