@@ -15,6 +15,7 @@ from postmortem.knowledge import (
     machine_kinds,
     process_kinds,
     told_kinds,
+    unlearnt_kinds,
 )
 from postmortem.knowledge.kind import Kind
 
@@ -28,6 +29,7 @@ CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
             machine_kinds,
             process_kinds,
             told_kinds,
+            unlearnt_kinds,
         )
         for kind in module.KINDS
     }

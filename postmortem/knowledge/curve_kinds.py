@@ -1,7 +1,7 @@
 """The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
 
 In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
-(`knowledge.job_kinds`).
+(`knowledge.job_kinds`), those of a run that does not learn (`knowledge.unlearnt_kinds`).
 """
 
 from typing import Final
@@ -317,13 +317,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
-        "tiny-rate",
-        say(
-            "the largest learning rate printed is above 0 and below 1e-8",
-            "打印的最大学习率大于 0 而小于 1e-8",
-        ),
-    ),
-    Kind(
         "high-rate",
         say(
             "the largest learning rate printed or set is at least 10 times what is usual for the"
@@ -340,14 +333,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
         spreads=True,
-    ),
-    Kind(
-        "rate-zero-throughout",
-        say(
-            "the learning rate is 0 in all of many records, and the loss does not fall",
-            "许多条记录的学习率全是 0，loss 没有下降",
-        ),
-        is_bad=True,
     ),
     Kind(
         "metric-absurd",
@@ -369,35 +354,6 @@ KINDS: Final[tuple[Kind, ...]] = (
         say(
             "the loss is printed no more while what stood beside it goes on",
             "loss 不再打印，而原先与它同行的指标仍在打印",
-        ),
-        is_bad=True,
-        is_turn=True,
-    ),
-    Kind(
-        "stuck-score",
-        say(
-            "a low score is one and the same value over many records while the loss does not fall",
-            "较低的得分在许多条记录里始终是同一个值，loss 也没有下降",
-        ),
-        can_be_first=True,
-        is_bad=True,
-        is_turn=True,
-    ),
-    Kind(
-        "nothing-moves",
-        say(
-            "every figure is the same in all records, or a score is 0 throughout beside a loss that"
-            " does not fall",
-            "所有记录的各项指标完全相同，或得分始终为 0 而 loss 没有下降",
-        ),
-        is_bad=True,
-        is_turn=True,
-    ),
-    Kind(
-        "at-chance",
-        say(
-            "the loss is the logarithm of the classes, the accuracy one in so many",
-            "loss 等于类别数的对数，准确率等于类别数分之一",
         ),
         is_bad=True,
         is_turn=True,

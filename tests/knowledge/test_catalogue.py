@@ -15,6 +15,7 @@ from postmortem.knowledge import (
     machine_kinds,
     process_kinds,
     told_kinds,
+    unlearnt_kinds,
 )
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.compile import KINDS, entries

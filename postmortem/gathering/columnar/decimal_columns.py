@@ -7,9 +7,10 @@ same places. Then the digits are a whole number below 2 ** 53 and the scale a po
 most 22, both exact, and one division rounds as `float` does. Any other text is read by `float`.
 """
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+
+from postmortem.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,7 @@ _LONGEST: Final = 32
 _MOST_DIGITS: Final = 15
 _LARGEST_POWER: Final = 22
 _NINE: Final = 9
-_DECIMAL: Final = re.compile(rb"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?)(\d{1,3}))?")
+_DECIMAL: Final = lazy_compile(rb"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?)(\d{1,3}))?")
 
 
 def floats(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":

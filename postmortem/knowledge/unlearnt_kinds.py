@@ -1,0 +1,56 @@
+"""The kinds of shapes that curves have where nothing is learnt, though every figure is finite.
+
+In: nothing. Out: `KINDS`. Not here: losses that stand still or freeze (`knowledge.curve_kinds`).
+"""
+
+from typing import Final
+
+from postmortem.knowledge.kind import Kind
+from postmortem.model.said import say
+
+KINDS: Final[tuple[Kind, ...]] = (
+    Kind(
+        "tiny-rate",
+        say(
+            "the largest learning rate printed is above 0 and below 1e-8",
+            "打印的最大学习率大于 0 而小于 1e-8",
+        ),
+    ),
+    Kind(
+        "rate-zero-throughout",
+        say(
+            "the learning rate is 0 in all of many records, and the loss does not fall",
+            "许多条记录的学习率全是 0，loss 没有下降",
+        ),
+        is_bad=True,
+    ),
+    Kind(
+        "stuck-score",
+        say(
+            "a low score is one and the same value over many records while the loss does not fall",
+            "较低的得分在许多条记录里始终是同一个值，loss 也没有下降",
+        ),
+        can_be_first=True,
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "nothing-moves",
+        say(
+            "every figure is the same in all records, or a score is 0 throughout beside a loss that"
+            " does not fall",
+            "所有记录的各项指标完全相同，或得分始终为 0 而 loss 没有下降",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "at-chance",
+        say(
+            "the loss is the logarithm of the classes, the accuracy one in so many",
+            "loss 等于类别数的对数，准确率等于类别数分之一",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+)
