@@ -43,7 +43,7 @@ def answer(place: socket.socket, main: Any) -> None:
     os.environ.update(asked["variables"])
     sys.argv = ["postmortem", *asked["arguments"]]
     try:
-        main()
+        main(asked["arguments"])  # called with arguments it leaves the end to its caller
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 0
     sys.stdout.flush()

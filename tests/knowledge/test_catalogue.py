@@ -66,6 +66,7 @@ def test_every_shape_is_listed_once() -> None:
         machine_kinds,
         process_kinds,
         told_kinds,
+        unlearnt_kinds,
     )
     rows = [kind.id for module in modules for kind in module.KINDS]
     assert sorted(rows) == sorted(set(rows)) == sorted(CATALOGUE)
