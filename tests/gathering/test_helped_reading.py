@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import long_logs
@@ -109,7 +110,7 @@ def test_a_small_job_stays_in_one_process(job: Path, monkeypatch: pytest.MonkeyP
 
 @linux
 @pytest.mark.skipif(core_count() < 2, reason="with one core there is one process")
-def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_processes(tmp_path: Path, usual_signals: Callable[[], None]) -> None:
     """Ctrl-C, which a terminal sends to each of them: one line, exit status 2, nobody is left."""
     part = long_logs.stretch(random.Random(7), 0, 1).at(1)
     for rank in range(2):
@@ -120,6 +121,7 @@ def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=usual_signals,  # noqa: PLW1509 -- no thread has been started
     ) as process:
         until = time.monotonic() + ENOUGH
         while len(process_tree.tree_of(process.pid)) < 2 and time.monotonic() < until:
