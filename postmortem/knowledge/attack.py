@@ -74,29 +74,34 @@ def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
         seconds = _seconds(search, attack.text(SIZES[-1]))
     if seconds < _MEASURABLE:
         return Outcome(attack, seconds, 0.0)
-    times = _least(search, attack)
-    outcome = Outcome(attack, times[-1], _growth(times))
+    times, paced = _least(search, attack)
+    outcome = Outcome(attack, paced, _growth(times))
     if outcome.growth >= GROWTH and outcome.seconds <= LIMIT:
         # Little time, by which a busy moment looks like growth: longer texts must show it too.
         for size in _LONGER:
             text = attack.text(size)
-            times.append(min(_paced(search, text) for _ in range(5)))
+            times.append(min(_seconds(search, text) for _ in range(5)))
         outcome = outcome._replace(growth=_growth(times))
     return outcome
 
 
-def _least(search: Callable[[str], object], attack: Attack) -> list[float]:
-    """Give the least time for each size: what is slow is slow every time."""
+def _least(search: Callable[[str], object], attack: Attack) -> tuple[list[float], float]:
+    """Give the least time for each size, and for the longest by the pace of the machine.
+
+    What is slow is slow every time. A search that does not change is timed right before: a faster
+    machine makes no pattern slow, and a busy one, whose CPU time holds what others take from it,
+    makes none slow either.
+    """
     texts = [attack.text(size) for size in SIZES]
-    least = [float("inf")] * len(SIZES)
+    least, paced = [float("inf")] * len(SIZES), float("inf")
     for repetitions in (2, 4, 8, 16, 32):
         for _ in range(repetitions):
-            least = [
-                min(before, _paced(search, text)) for before, text in zip(least, texts, strict=True)
-            ]
-        if not Outcome(attack, least[-1], _growth(least)).is_slow or least[-1] > _HOPELESS:
+            pace = max(1.0, _seconds(_YARDSTICK.search, _YARD) / _YARD_SECONDS)
+            now = [_seconds(search, text) for text in texts]
+            least, paced = list(map(min, least, now)), min(paced, now[-1] / pace)
+        if not Outcome(attack, paced, _growth(least)).is_slow or paced > _HOPELESS:
             break
-    return least
+    return least, paced
 
 
 def _growth(times: Sequence[float]) -> float:
@@ -113,16 +118,6 @@ def _growth(times: Sequence[float]) -> float:
     steps = [later / earlier for earlier, later in itertools.pairwise(times)]
     together: float = (times[-1] / times[0]) ** (1 / len(steps))
     return min(together, *steps[1:])
-
-
-def _paced(search: Callable[[str], object], text: str) -> float:
-    """Give the CPU time of a search, less what the machine is slower now than that of `LIMIT`.
-
-    A search that does not change is timed right before it: a faster machine makes no pattern slow,
-    and a busy one, whose CPU time holds what others take from it, makes none slow either.
-    """
-    pace = _seconds(_YARDSTICK.search, _YARD) / _YARD_SECONDS
-    return _seconds(search, text) / max(1.0, pace)
 
 
 def _seconds(search: Callable[[str], object], text: str) -> float:
