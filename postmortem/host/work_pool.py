@@ -78,6 +78,7 @@ class WorkPool:
         """Pieces of work that are done now, or wait."""
         self._pool = new_processes(workers, ready)
         self._closing = threading.Lock()
+        self._waited_for = set["concurrent.futures.Future[Any]"]()
 
     @property
     def is_alive(self) -> bool:
@@ -116,10 +117,17 @@ class WorkPool:
         future: concurrent.futures.Future[_Given] = self._pool.schedule(
             work, args=given, timeout=self._seconds
         )
+        self._waited_for.add(future)
+        future.add_done_callback(self._waited_for.discard)
         return future
 
     def close(self) -> None:
-        """End the processes, whatever they are at; work that comes later starts others."""
+        """End the processes, whatever they are at; work that comes later starts others.
+
+        Who waits for work learns at once that it is cancelled.
+        """
+        for future in tuple(self._waited_for):
+            future.cancel()
         with self._closing:
             self._pool.stop()  # type: ignore[no-untyped-call]  # as pebble wrote it
             self._pool.join()
