@@ -118,13 +118,13 @@ def _grown(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
 
 
 def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
-    """Find a figure that no sound run has in any of its last records, however few there are."""
-    last = next((point for point in points if point.value > _NEVER), None)
-    if last is None or points[-1].value <= _NEVER:
-        return None
+    """Find a figure that ends at a size no sound run has in any record, however few there are."""
     value = points[-1].value
+    if value <= _NEVER:
+        return None
     said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
-    return curves.shape("metric-absurd", said, last.line)
+    line = next(point.line for point in points if point.value > _NEVER)
+    return curves.shape("metric-absurd", said, line)
 
 
 def astronomic(observed: Observed) -> Iterable[Shape]:
