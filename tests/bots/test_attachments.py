@@ -1,8 +1,6 @@
 """Logs that are attached: what is fetched, what is not, and what becomes of hostile ones."""
 
 import gzip
-import io
-import zipfile
 from collections.abc import Callable
 
 import pytest
@@ -14,17 +12,9 @@ from tests.bots.conftest import Bot
 from tests.bots.deliveries import MISSING, OOM, commented, fenced, opened
 from tests.bots.standin_github import MAX, PROJECT, StandIn
 from tests.bots.test_answers import is_oom
+from tests.made_archives import zipped
 
 WEB = "https://github.com"
-
-
-def zipped(members: dict[str, bytes]) -> bytes:
-    """An archive."""
-    kept = io.BytesIO()
-    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return kept.getvalue()
 
 
 def attach(standin: StandIn, name: str, content: bytes) -> str:

@@ -13,28 +13,9 @@ import pytest
 from postmortem.errors import InputError
 from postmortem.reading.bundles import is_bundle, lay_out, plain_path
 from postmortem.reading.sources import Unpacking
+from tests.made_archives import tarred, zipped
 
 Bundle = Callable[[dict[str, bytes]], bytes]
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    """A zip."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, content in files.items():
-            made.writestr(name, content)
-    return target.getvalue()
-
-
-def tarred(files: dict[str, bytes]) -> bytes:
-    """A tar."""
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode="w") as made:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            made.addfile(entry, io.BytesIO(content))
-    return target.getvalue()
 
 
 def packed(files: dict[str, bytes]) -> bytes:

@@ -2,11 +2,8 @@
 
 import bz2
 import gzip
-import io
 import json
 import lzma
-import tarfile
-import zipfile
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -20,6 +17,7 @@ from postmortem.report import SHOWN_FORMS
 from postmortem.report.wire import schema_text
 from postmortem.service.analyze_routes import KINDS, ShownForm
 from postmortem.service.triage_answers import Spoken
+from tests.made_archives import tarred, zipped
 from tests.service.conftest import CAUSE, LOG, PATIENCE, Serve, Served
 
 TEXT = LOG.read_bytes()
@@ -36,26 +34,6 @@ def error_of(answer: httpx.Response) -> dict[str, str]:
     (name, error), *others = answer.json().items()
     assert (name, others, set(error)) == ("error", [], {"what", "where", "mend"})
     return dict(error)
-
-
-def zipped(*files: tuple[str, bytes]) -> bytes:
-    """A zip of files."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, content in files:
-            made.writestr(name, content)
-    return target.getvalue()
-
-
-def tarred(*files: tuple[str, bytes], mode: str = "w:gz") -> bytes:
-    """A tar of files, packed."""
-    target = io.BytesIO()
-    with tarfile.open(fileobj=target, mode=mode) as made:  # type: ignore[call-overload]
-        for name, content in files:
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            made.addfile(entry, io.BytesIO(content))
-    return target.getvalue()
 
 
 def test_a_log_as_the_body_is_judged(service: Served) -> None:
@@ -75,10 +53,10 @@ def test_a_log_as_the_body_is_judged(service: Served) -> None:
         pytest.param(bz2.compress, id="bz2"),
         pytest.param(lzma.compress, id="xz"),
         pytest.param(zstandard.ZstdCompressor().compress, id="zst"),
-        pytest.param(lambda data: zipped(("job/run.log", data)), id="zip"),
-        pytest.param(lambda data: zipped(("job/run.log.gz", gzip.compress(data))), id="gz in zip"),
-        pytest.param(lambda data: tarred(("job/run.log", data)), id="tar.gz"),
-        pytest.param(lambda data: tarred(("job/run.log", data), mode="w:"), id="tar"),
+        pytest.param(lambda data: zipped({"job/run.log": data}), id="zip"),
+        pytest.param(lambda data: zipped({"job/run.log.gz": gzip.compress(data)}), id="gz in zip"),
+        pytest.param(lambda data: tarred({"job/run.log": data}, "w:gz"), id="tar.gz"),
+        pytest.param(lambda data: tarred({"job/run.log": data}), id="tar"),
     ],
 )
 def test_a_packed_log_is_judged(service: Served, pack: Callable[[bytes], bytes]) -> None:
@@ -145,7 +123,7 @@ def test_a_name_is_a_label_and_nothing_else(service: Served, name: str, shown: s
 
 def test_files_of_a_bundle_stay_below_it(service: Served) -> None:
     """Names that lead elsewhere lead below it, and two of one name are two."""
-    bundle = zipped(("../../up.log", TEXT), ("/root.log", b"x\n"), ("up.log", b"y\n"))
+    bundle = zipped({"../../up.log": TEXT, "/root.log": b"x\n", "up.log": b"y\n"})
     report = asked(service, files={"log": ("all.zip", bundle)}).json()
     assert sorted(one["path"] for one in report["sources"]) == [
         "all.zip/root.log",
@@ -161,9 +139,9 @@ def test_files_of_a_bundle_stay_below_it(service: Served) -> None:
         pytest.param(lambda: bz2.compress(NOTHING), id="bz2"),
         pytest.param(lambda: lzma.compress(NOTHING), id="xz"),
         pytest.param(lambda: zstandard.ZstdCompressor().compress(NOTHING), id="zst"),
-        pytest.param(lambda: zipped(("a.log", NOTHING)), id="zip"),
-        pytest.param(lambda: zipped(("a.gz", gzip.compress(NOTHING))), id="gz in zip"),
-        pytest.param(lambda: tarred(("a.log", NOTHING)), id="tar.gz"),
+        pytest.param(lambda: zipped({"a.log": NOTHING}), id="zip"),
+        pytest.param(lambda: zipped({"a.gz": gzip.compress(NOTHING)}), id="gz in zip"),
+        pytest.param(lambda: tarred({"a.log": NOTHING}, "w:gz"), id="tar.gz"),
     ],
 )
 def test_a_bomb_is_refused(service: Served, bomb: Callable[[], bytes]) -> None:
@@ -181,7 +159,7 @@ def test_what_is_packed_is_counted_together(serve: Serve) -> None:
     assert asked(served, files=[("log", ("a.gz", half))]).status_code == 200
     both = asked(served, files=[("log", ("a.gz", half)), ("log", ("b.gz", half))])
     assert (both.status_code, error_of(both)["where"]) == (413, "limits.unpacked_mib")
-    many = asked(served, content=zipped(*((f"{place}.log", TEXT) for place in range(3))))
+    many = asked(served, content=zipped({f"{place}.log": TEXT for place in range(3)}))
     assert many.status_code == 422
     assert "more than 2 files" in error_of(many)["what"]
 
@@ -209,8 +187,8 @@ def test_what_is_packed_is_counted_together(serve: Serve) -> None:
         pytest.param(
             {"files": [("log", (str(n), b"x")) for n in range(65)]}, 413, "64 files", id="files"
         ),
-        pytest.param({"content": zipped(("a.png", b"x"))}, 422, "no logs", id="no log in it"),
-        pytest.param({"content": zipped(("a", TEXT))[:-40]}, 422, "archive", id="broken zip"),
+        pytest.param({"content": zipped({"a.png": b"x"})}, 422, "no logs", id="no log in it"),
+        pytest.param({"content": zipped({"a": TEXT})[:-40]}, 422, "archive", id="broken zip"),
     ],
 )
 def test_what_cannot_be_done_is_told(
