@@ -5,6 +5,7 @@ whose server it stands in for.
 """
 
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -106,3 +107,10 @@ def serving(answer: Callable[[Asked], Reply]) -> Iterator[LoopbackServer]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def free_port() -> int:
+    """Give a port on which nobody listens; several tests run at once."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])

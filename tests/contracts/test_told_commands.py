@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from typing import Final
 import pytest
 
 import postmortem
-from tests.loopback_http import Reply, serving
+from tests.loopback_http import Reply, free_port, serving
 from tests.told_commands import SHELL, Told, told, without_remarks
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -236,13 +235,6 @@ def without_lines(script: str, done: set[str]) -> str:
         for line, call in calls
         if call not in done or not call.startswith("postmortem ") or "serve" in call
     )
-
-
-def free_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def stop(state: Path) -> None:

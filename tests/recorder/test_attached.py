@@ -1,22 +1,16 @@
 """Each attachment does its work within the framework it is for: scripts that check what they recorded."""
 
 import os
-import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from harness import venvs
 
+from tests.loopback_http import free_port
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-
-
-def free_port() -> str:
-    """Give a port for a process group; several tests run at once."""
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return str(opened.getsockname()[1])
 
 
 def python() -> str:
@@ -51,7 +45,7 @@ def test_an_attachment_records(tmp_path: Path, script: str) -> None:
         | {
             "PYTHONPATH": os.pathsep.join(map(str, folders)),
             "OMP_NUM_THREADS": "1",
-            "MASTER_PORT": free_port(),
+            "MASTER_PORT": str(free_port()),
         },
         cwd=tmp_path,
         capture_output=True,
