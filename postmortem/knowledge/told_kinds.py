@@ -68,6 +68,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "told-before",
+        say(
+            "before the failure a line tells of values that are not finite, or of what spoils them",
+            "故障之前已有一行日志指出 NaN/inf，或指出其来由",
+        ),
+        can_be_first=True,
+    ),
+    Kind(
         "told-version",
         say(
             "the same thing is finite with one version and not with another",

@@ -15,9 +15,12 @@ from postmortem.model.said import cut, quote
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.told_lines import lines_told
-from postmortem.shapes.told_topics import WEIGHTS, names_bad_figure, topic_of
+from postmortem.shapes.told_topics import WEIGHTS, names_bad_figure, tells_of_bad_values, topic_of
 
+BEFORE: Final = "told-before"
 _MOST_TEXT: Final = 300
+_NEAR: Final = 12
+"""Lines before the first bad value, among which what spoils it is part of the same failure."""
 _RECORDS: Final = (
     "numerics.nan.loss-record",
     "numerics.figure.",
@@ -47,6 +50,7 @@ def reasons(observed: Observed) -> Iterator[Shape]:
         return
     known = _known(observed)
     found: set[str] = set()
+    yield from _told_before(observed, first)
     for source, number, text in lines_told(observed):
         topic = topic_of(text, number - first.get(source, number))
         if topic is None or topic in found or (source, number) in known:
@@ -54,6 +58,23 @@ def reasons(observed: Observed) -> Iterator[Shape]:
         if topic != WEIGHTS or _may_be_origin(observed, source, number, text):
             found.add(topic)
             yield Shape(topic, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+
+
+def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
+    """Give the first line before a bad value that tells of one, or right before it of a reason."""
+    told = {
+        (finding.source, finding.line)
+        for finding, _ in observed.findings
+        if finding.signature.endswith(".told")
+    }
+    for source, number, text in lines_told(observed):
+        ahead = first.get(source, 0) - number
+        if ahead <= 0:
+            continue
+        is_reason = (source, number) in told or topic_of(text, -ahead) is not None
+        if (is_reason and ahead <= _NEAR) or tells_of_bad_values(text):
+            yield Shape(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+            return
 
 
 def _known(observed: Observed) -> set[tuple[int, int]]:

@@ -45,7 +45,7 @@ _PAIR: Final = lazy_compile(
     re.IGNORECASE,
 )
 _HELD: Final = lazy_compile(
-    r"\b(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
+    r"(?:\b|_)(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
     rf"|are|was|were|any)\W{{1,4}}(?:[\w-]{{1,12}} ){{0,2}}{_BAD}(?![\w-])"
     rf"|\b[1-9]\d{{0,11}} (?:\w{{1,10}} )?{_BAD}(?![\w-])"
     rf"|{_BAD} (?:values? |entries |pixels? |numbers? )?(?:in|at|for) "
@@ -178,6 +178,13 @@ def topic_of(text: str, behind: int) -> str | None:
 def names_bad_figure(text: str) -> bool:
     """Say whether a line gives a figure of the training that is not finite."""
     return any(_FIGURE.search(name) for name in figures_not_finite(text))
+
+
+def tells_of_bad_values(text: str) -> bool:
+    """Say whether a line tells that anything but a figure of the training is not finite."""
+    if denies(text) or _OF_GRADIENTS.search(text):
+        return False
+    return _HELD.search(_PAIR.sub(_kept, text)) is not None
 
 
 def figures_not_finite(text: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from postmortem.model.lines import Where
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.model.shown import FirstFailure
 from postmortem.shapes.shape import Shape
+from postmortem.shapes.told_reasons import BEFORE
 from postmortem.story.own_words import in_its_own_file
 
 _MOST_TEXT: Final = 400
@@ -32,6 +33,8 @@ _TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
 _TOLD_OF: Final = (*_STILL, "peer-named")
 """Shapes that may stand for a process in the line of another."""
 _OF_CURVES: Final = frozenset({"numerics", "learning"})
+_OF_VALUES: Final = frozenset({"numerics", "cuda"})
+"""Areas in which a value that is not finite may come to light late: a kernel asserts it."""
 _RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
@@ -97,8 +100,11 @@ def _shown(case: Case, area: str) -> Shape | None:
     first, bad = case.first, _first_bad(case)
     if area == "hang" and (still := _last_sign(case)) is not None:
         return still
-    if bad is not None and (first is None or (area in _OF_CURVES and _is_before(bad, first))):
+    areas = _OF_VALUES if bad is not None and bad.id == BEFORE else _OF_CURVES
+    if bad is not None and (first is None or (area in areas and _is_before(bad, first))):
         return bad
+    if first is None and area == "performance":
+        return case.shapes.get("slow-down")
     return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
 
 

@@ -20,9 +20,14 @@ def observed(*lines: str, losses: tuple[float, ...] = (NAN, NAN)) -> Observed:
     return Observed(series=[series], heads={0: text}, tails={0: (1, text)}, processes={0: NOWHERE})
 
 
+def reasons(job: Observed) -> list[str]:
+    """What is told, but where it stood first."""
+    return [shape.id for shape in told_reasons.reasons(job) if shape.id != told_reasons.BEFORE]
+
+
 def told(line: str, *, losses: tuple[float, ...] = (NAN, NAN)) -> list[str]:
     """What a line tells of."""
-    return [shape.id for shape in told_reasons.reasons(observed(line, losses=losses))]
+    return reasons(observed(line, losses=losses))
 
 
 @pytest.mark.parametrize(
@@ -70,11 +75,29 @@ def test_figures_doubts_and_code_tell_nothing(line: str) -> None:
     assert told(line) == []
 
 
+@pytest.mark.parametrize(
+    ("lines", "place"),
+    [
+        (("layer 3 absmax 812.0", "layer 4 absmax inf", "stopping"), 2),
+        (("32 of 32 rows: supervised tokens: 0 / 512", "stopping"), 1),
+        (("step 12 loss nan grad_norm nan",), None),
+        (("no NaN found in the inputs", "stopping"), None),
+        (("supervised tokens: 0 / 512", *["talk"] * 20), None),
+    ],
+)
+def test_what_is_told_before_the_first_bad_value_is_placed(
+    lines: tuple[str, ...], place: int | None
+) -> None:
+    """A value that is not finite, or right before the loss what spoils it."""
+    shapes = told_reasons.reasons(observed(*lines))
+    found = [shape.line for shape in shapes if shape.id == told_reasons.BEFORE]
+    assert found == ([] if place is None else [place])
+
+
 def test_a_line_is_read_under_its_heading() -> None:
     """What stands indented below a colon is said of what stands before it."""
-    found = told_reasons.reasons(observed("statistics of the input batch:", "   mean   nan"))
-    assert [shape.id for shape in found] == ["told-inputs"]
-    assert not list(told_reasons.reasons(observed("the input batch", "   mean   nan")))
+    assert reasons(observed("statistics of the input batch:", "   mean   nan")) == ["told-inputs"]
+    assert not reasons(observed("the input batch", "   mean   nan"))
 
 
 def test_nothing_is_told_beside_a_sound_loss() -> None:
@@ -107,8 +130,7 @@ def test_weights_that_training_spoilt_are_no_reason() -> None:
 def test_a_question_counts_with_its_answer(answer: str, shapes: list[str]) -> None:
     """As in a session of an interpreter."""
     asked = ">>> [n for n, p in model.named_parameters() if torch.isnan(p).any()]"
-    found = told_reasons.reasons(observed(asked, answer))
-    assert [shape.id for shape in found] == shapes
+    assert reasons(observed(asked, answer)) == shapes
 
 
 @pytest.mark.parametrize(
