@@ -15,6 +15,7 @@ from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Advisory
 from postmortem.model.said import Said, say
+from postmortem.story.overfitting import learnt_by_heart
 
 _REMARKS: Final = 3
 """Known defects that are told beside a log that does not show them."""
@@ -95,6 +96,7 @@ def reading_remarks(case: Case) -> Iterator[Said]:
 def all_of(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
     """Give all remarks."""
     yield from reading_remarks(case)
+    yield from learnt_by_heart(case.gathered)
     yield from version_remarks(case, ranking, knowledge)
 
 
