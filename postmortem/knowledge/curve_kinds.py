@@ -170,6 +170,15 @@ KINDS: Final[tuple[Kind, ...]] = (
         spreads=True,
     ),
     Kind(
+        "grad-never-finite",
+        say(
+            "grad_norm is finite in none of several records, the loss in each",
+            "多条记录的 loss 均有限，而 grad_norm 没有一次是有限值",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
         "nan-loss",
         say("any non-finite training loss", "训练 loss 出现 NaN 或无穷大"),
         is_bad=True,

@@ -18,7 +18,7 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
-from postmortem.shapes.loss_of_training import TrainingLoss
+from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
@@ -42,7 +42,6 @@ _BEGINNING: Final = 0.2
 _GONE: Final = 0.15
 """Share of its first value to which what a policy had has come down."""
 _NOTHING: Final = 1e-3
-_CLAMPED: Final = 87.33655
 _HALF_A_DIGIT: Final = 1e-4
 _OF_A_CLASSIFIER: Final = 0.1
 """Cross entropy below which nine of ten answers are right."""
@@ -147,9 +146,9 @@ def saturated(observed: Observed) -> Iterable[Shape]:
     And wrong: that is where Caffe and others clamp a probability of 0.
     """
     curves = observed.curves
-    points = curves.finite(names.LOSS)
-    for point in points[1:]:
-        if abs(point.value - _CLAMPED) < _HALF_A_DIGIT:
+    points = [*curves.finite(names.LOSS)[1:], *curves.finite(names.EVAL_LOSS)[1:]]
+    for point in points:
+        if abs(point.value - CLAMPED) < _HALF_A_DIGIT:
             said = say(
                 "loss {value:.6g} = -ln of the smallest float32: a probability of 0",
                 "loss {value:.6g} = 最小 float32 的负对数：概率为 0",

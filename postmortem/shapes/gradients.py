@@ -1,7 +1,7 @@
 """Gradient norms that explode or are not finite.
 
 In: the curves of one process. Out: the shapes `grad-explosion`, `grad-huge-first`,
-`nan-grad-finite-loss`. Not here: the loss (`shapes.course`, `shapes.nonfinite`).
+`nan-grad-finite-loss`, `grad-never-finite`. Not here: the loss (`shapes.course`, `shapes.nonfinite`).
 """
 
 import itertools
@@ -20,6 +20,7 @@ from postmortem.shapes.shape import Shape
 _HUGE: Final = 1e5
 _ABSURD: Final = 1e6
 _NEVER: Final = 1e10
+_SEVERAL: Final = 5
 _FEWEST: Final = 4
 """Finite norms that show what is usual."""
 _AGAIN: Final = 6
@@ -47,6 +48,28 @@ def beside_finite_loss(observed: Observed) -> Iterable[Shape]:
         count=len(points),
     )
     return [curves.shape("nan-grad-finite-loss", said, calm[0].line)]
+
+
+def never_finite(observed: Observed) -> Iterable[Shape]:
+    """Find norms that are finite in none of several records, though each loss is.
+
+    A step that is skipped now and then leaves other records finite.
+    """
+    curves = observed.curves
+    points = curves.points(names.GRAD_NORM)
+    losses = curves.by_line(names.LOSS)
+    if len(points) < _SEVERAL or any(
+        math.isfinite(point.value) or not _is_sound(losses.get(point.line, math.nan))
+        for point in points
+    ):
+        return []
+    said = say(
+        "grad_norm {norm} in all {count} records",
+        "全部 {count} 条记录的 grad_norm 都是 {norm}",
+        norm=points[0].value,
+        count=len(points),
+    )
+    return [curves.shape("grad-never-finite", said, points[0].line)]
 
 
 def _is_sound(loss: float) -> bool:

@@ -18,6 +18,10 @@ from postmortem.shapes.aligned import Curves, first_nonfinite
 
 _LARGEST: Final = 1e150
 """Figures whose squares can still be added."""
+CLAMPED: Final = 87.33655
+"""Cross entropy of the smallest float32, where Caffe and others clamp a probability of 0: what
+weights that are far too large begin with tells nothing of where the loss comes from."""
+_LAST_DIGIT: Final = 1e-4
 _FEWEST: Final = 5
 WORTH: Final = 0.05
 """A loss at or below it has nothing left to lose."""
@@ -51,7 +55,9 @@ class TrainingLoss:
 def training_loss(curves: Curves) -> TrainingLoss | None:
     """Give the training loss of a process; None where too few records tell of it."""
     printed = curves.points(names.LOSS)
-    points = [point for point in printed if abs(point.value) < _LARGEST]
+    clamped = itertools.takewhile(lambda point: abs(point.value - CLAMPED) < _LAST_DIGIT, printed)
+    begun = printed[len(list(clamped)) :] or printed
+    points = [point for point in begun if abs(point.value) < _LARGEST]
     if len(points) < _FEWEST:
         return None
     return TrainingLoss(

@@ -41,6 +41,10 @@ _CLOSE: Final = 0.006
 """Share within which a loss is the logarithm of the classes."""
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
+_TWICE: Final = 2
+_LOW: Final = 0.2
+_ABOUT: Final = 0.03
+"""Share within which a loss is the logarithm of an accuracy of few digits."""
 _MOST_CLASSES: Final = 1000
 
 
@@ -138,6 +142,34 @@ def guessing(observed: Observed) -> Iterable[Shape]:
                     accuracy=_late(accuracy),
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
+    return []
+
+
+def unmoved_guess(observed: Observed) -> Iterable[Shape]:
+    """Find a low accuracy that never moves beside a loss that is the logarithm of it.
+
+    So it is where every class is as likely as any other; of very many the accuracy, printed with a
+    few digits, does not tell how many there are. The first loss may be that of random weights.
+    """
+    curves = observed.curves
+    points = curves.finite(names.LOSS)[1:]
+    if len(points) < _FEW or is_young(curves, points):
+        return []
+    for name in curves.by_name:
+        shares = {point.value for point in curves.finite(name)} if _ACCURACY.search(name) else set()
+        if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
+            continue
+        share = shares.pop()
+        if 0 < share < _LOW and all(
+            abs(point.value + math.log(share)) < _ABOUT * point.value for point in points
+        ):
+            said = say(
+                "loss {level:.4g}, about -ln of the accuracy {share:.4g} in all records",
+                "loss 为 {level:.4g}，约等于所有记录中准确率 {share:.4g} 的负对数",
+                level=points[-1].value,
+                share=share,
+            )
+            return [curves.shape("at-chance", said, points[0].line)]
     return []
 
 

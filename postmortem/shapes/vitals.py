@@ -43,6 +43,11 @@ _MAY_LEAP: Final = lazy_compile(
     re.IGNORECASE,
 )
 """Names of figures whose size says nothing of the training."""
+_COUNTED: Final = lazy_compile(
+    r"^(?:count|num(?:_\w{1,20})?|n(?:_\w{1,20})?|total|samples|objects|instances|boxes|gts?"
+    r"|positives?)$",
+    re.IGNORECASE,
+)
 _TIMES: Final = 1e6
 """Times its early level beyond which such a figure is absurd."""
 _LARGE: Final = 1e6
@@ -76,8 +81,20 @@ def _behind_a_figure(curves: Curves, series: Series) -> Point | None:
     points = curves.points(series.name)
     if _OVER_EPISODES.search(series.name) and not curves.finite(series.name):
         return None
+    points = [point for point in points if point.line not in _of_nothing(curves)]
     start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
     return first_nonfinite(points if start is None else points[start:])
+
+
+def _of_nothing(curves: Curves) -> set[int]:
+    """Name the lines that count nothing: a mean over nothing is not finite, and no fault."""
+    return {
+        point.line
+        for name in curves.by_name
+        if _COUNTED.search(name)
+        for point in curves.finite(name)
+        if point.value == 0
+    }
 
 
 def absurd(observed: Observed) -> Iterable[Shape]:

@@ -1,0 +1,58 @@
+"""A figure that moves in the last digits of a float only: what it is made of is always the same.
+
+In: the curves of one process in which no loss is known. Out: the shape `nothing-moves`. Not here: a
+loss that stands still (`shapes.course`), figures that are equal (`shapes.degenerate`).
+
+A setting that is printed again and again is equal each time; what is reckoned anew from inputs that
+change, and comes out the same but for rounding, depends on none of them: all embeddings are alike,
+every hinge is at its margin.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 6
+_ROUNDING: Final = 2e-6
+"""Share of its size by which a float32 sum may differ with the order of its terms."""
+_NO_OBJECTIVE: Final = lazy_compile(
+    r"time|date|clock|elapsed|eta|speed|per_?s|throughput|mem|epoch|step|iter|lr|rate|token|sample"
+    r"|acc|score|size|scale|weight_norm|param",
+    re.IGNORECASE,
+)
+
+
+def noise_only(observed: Observed) -> Iterable[Shape]:
+    """Find a figure that is the same but for rounding in all of several records."""
+    curves = observed.curves
+    if names.LOSS in curves.by_name:
+        return []
+    for name in curves.by_name:
+        points = curves.points(name)
+        if _NO_OBJECTIVE.search(name) or len(points) < _FEWEST or not _is_noise(points):
+            continue
+        said = say(
+            "{name} {value:.7g} in all {count} records, but for rounding",
+            "全部 {count} 条记录的 {name} 都是 {value:.7g}，只差舍入误差",
+            name=name,
+            value=points[-1].value,
+            count=len(points),
+        )
+        return [curves.shape("nothing-moves", said, points[0].line)]
+    return []
+
+
+def _is_noise(points: list[Point]) -> bool:
+    """Say whether values waver about one figure by no more than rounding, and not one way."""
+    values = [point.value for point in points]
+    spread, size = max(values) - min(values), abs(values[0])
+    changes = {other > one for one, other in itertools.pairwise(values) if other != one}
+    return 0 < spread <= _ROUNDING * size and len(changes) > 1
