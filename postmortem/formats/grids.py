@@ -61,6 +61,8 @@ _LOSSES: Final = (
     ),
 )
 _LONGEST: Final = 400
+_MOST_COLUMNS: Final = 12
+"""Of a table without a heading."""
 _FEWEST_ROWS: Final = 6
 """Rows at the beginning of a source that make a table without a heading."""
 
@@ -103,25 +105,34 @@ def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: boo
 
 
 def unheaded(lines: Sequence[str]) -> Grid | None:
-    """Make a table of the first lines of a source if they are nothing but a step and a figure."""
-    rows = [_cells_of_pair(line) for line in lines if line.strip()][:_FEWEST_ROWS]
-    if len(rows) < _FEWEST_ROWS or not all(map(_is_pair, rows)):
+    """Make a table of the first lines of a source if they are nothing but a step and figures.
+
+    One figure is the loss; which of several it is, nothing tells.
+    """
+    rows = [_counted_cells(line) for line in lines if line.strip()][:_FEWEST_ROWS]
+    widths = {len(row) for row in rows}
+    if len(rows) < _FEWEST_ROWS or len(widths) > 1 or not all(map(_is_counted, rows)):
         return None
     apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
-    is_even = len(apart) == 1 and min(apart) > 0
-    is_figure = any("." in row[1] for row in rows)
-    return _grid(["step", "loss"], has_prefix=False) if is_even and is_figure else None
+    if len(apart) > 1 or min(apart) <= 0 or not any("." in row[1] for row in rows):
+        return None
+    further = [f"column {number}" for number in range(2, widths.pop() + 1)]
+    return _grid(["step", *(further if len(further) > 1 else ["loss"])], has_prefix=False)
 
 
-def _cells_of_pair(line: str) -> list[str]:
+def _counted_cells(line: str) -> list[str]:
     """Split a line, which may have a colon behind its count."""
-    count, *rest = line.split()
+    count, *rest = line.replace(",", " ").split() or [""]
     return [count.removesuffix(":"), *rest]
 
 
-def _is_pair(row: Sequence[str]) -> bool:
-    """Say whether a row is a whole number and a figure."""
-    return len(row) == 2 and row[0].isdecimal() and _FIGURE.match(row[1]) is not None
+def _is_counted(row: Sequence[str]) -> bool:
+    """Say whether a row is a whole number and figures."""
+    return (
+        2 <= len(row) <= _MOST_COLUMNS
+        and row[0].isdecimal()
+        and all(_FIGURE.match(cell) for cell in row[1:])
+    )
 
 
 def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:

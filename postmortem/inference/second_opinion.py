@@ -77,7 +77,7 @@ def heard(
     if ranking.verdict.status == "established":
         return ranking
     opinion = ask()
-    if not opinion.shares:
+    if not opinion.shares or _is_of_no_run(case, _first(opinion)):
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
     if ranking.verdict.cause is None and _is_put_forward(again):
@@ -92,6 +92,11 @@ def heard(
     if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
         again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
     return _with_belief(again, opinion)
+
+
+def _is_of_no_run(case: Case, cause: str) -> bool:
+    """Say whether a text is put down to the standing still of a run that it shows nothing of."""
+    return case.outcome == "not-a-training-log" and cause.startswith(_STANDSTILL)
 
 
 def by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
@@ -237,8 +242,7 @@ def _put_forward(
     """Name the text's own cause where the rules abstain, if that is right often enough."""
     best = again.causes[0].id
     probability = min(UNPROVED, probable(_odds_of_its_own(best, ranking, opinion)))
-    is_of_no_run = case.outcome == "not-a-training-log" and best.startswith(_STANDSTILL)
-    if probability < _SPEAKS or is_of_no_run:
+    if probability < _SPEAKS:
         probability = min(_SILENT, probability)
     causes = _rated(again, probability).causes
     return Ranking(causes, answer(causes, case, knowledge, is_disputed=True))
