@@ -26,6 +26,7 @@ _MOSTLY: Final = 0.5
 _NEARLY_ALL: Final = 0.8
 _NOT_SHORT: Final = 0.05
 """Seconds below which a step is a toy's, and waiting says nothing."""
+_FEWEST: Final = 3
 _SEVERAL: Final = 8
 _WHOLE: Final = 1.2
 """A share beyond which the two figures are of different units."""
@@ -49,7 +50,7 @@ def waiting(observed: Observed) -> Iterator[Shape]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
     steps = _steps_with_waits(curves)
-    if not steps:
+    if len(steps) < _FEWEST:
         return
     unit = curves.by_name[names.STEP_TIME].unit
     share = statistics.median(step.wait / step.whole for step in steps)

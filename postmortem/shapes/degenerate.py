@@ -47,6 +47,8 @@ _OF_A_CLASSIFIER: Final = 0.1
 """Cross entropy below which nine of ten answers are right."""
 _GUESSES: Final = 6.0
 """Cross entropy of a guess among some hundred classes."""
+_AT_VOCABULARY: Final = 9.5
+"""Cross entropy of a guess among some ten thousand words, where no loss stays that is learnt."""
 _MANY_STEPS: Final = 2000
 _MANY_EPOCHS: Final = 10
 _FALLEN: Final = 0.98
@@ -58,6 +60,8 @@ _MOST_RATE: Final = 3.0
 _ERROR_RATE: Final = lazy_compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
 _PRECISION: Final = lazy_compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
 _EVALUATIONS: Final = 12
+_OF_COCO: Final = "coco-eval"
+"""What evaluates a trained model; others begin with an evaluation of one that is not."""
 _OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
 _ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
 _ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
@@ -188,7 +192,9 @@ def found_nothing(observed: Observed) -> Iterable[Shape]:
     for name in curves.by_name:
         points = curves.finite(name) if _PRECISION.search(name) else []
         values = [abs(point.value) for point in points]
-        is_enough = len(values) >= _EVALUATIONS or (values and names.LOSS not in curves.by_name)
+        is_summary = bool(values) and curves.by_name[name].producer == _OF_COCO
+        has_loss = names.LOSS in curves.by_name
+        is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_summary else _SEVERAL)
         if is_enough and max(values) < _LOWEST:
             said = say(
                 "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
@@ -252,7 +258,10 @@ def equal(observed: Observed) -> Iterable[Shape]:
     points = curves.points(names.LOSS)
     values = [point.value for point in points]
     count = _same(values)
-    if count < max(_SEVERAL, _MOSTLY * len(points)) or _digits(values[-1]) < _DIGITS:
+    is_fine = bool(values) and (
+        _digits(values[-1]) >= _DIGITS or (values[-1] > _AT_VOCABULARY and count >= _FEWEST)
+    )
+    if count < max(_SEVERAL, _MOSTLY * len(points)) or not is_fine:
         return []
     beside = [
         one.value

@@ -147,6 +147,8 @@ def _infinite_before_loss(curves: Curves) -> Point | None:
     bad = first_nonfinite(curves.points(names.LOSS))
     if infinite is None or len(points) < 2 or (bad is not None and bad.line <= infinite.line):
         return None
+    if bad is None and points[0] is infinite and is_settled(points):
+        return None
     return infinite
 
 

@@ -1,6 +1,6 @@
 """A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `at-chance`. Not here: the spread of
+In: the curves of one process. Out: the shapes `collapse`, `stuck-score`, `at-chance`. Not here: the spread of
 rewards, the entropy of a policy (`shapes.policy`), losses (`shapes.course`).
 """
 
@@ -42,6 +42,8 @@ _CLOSE: Final = 0.006
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
 _TWICE: Final = 2
+_LASTING: Final = 5
+_FALLEN: Final = 0.8
 _LOW: Final = 0.2
 _ABOUT: Final = 0.03
 """Share within which a loss is the logarithm of an accuracy of few digits."""
@@ -142,6 +144,35 @@ def guessing(observed: Observed) -> Iterable[Shape]:
                     accuracy=_late(accuracy),
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
+    return []
+
+
+def frozen_low(observed: Observed) -> Iterable[Shape]:
+    """Find a score that ends at one and the same value, far below what it was before.
+
+    Of what the weights answer nothing depends on the input any more.
+    """
+    curves = observed.curves
+    for name in filter(is_score, curves.by_name):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        count = next(
+            (number for number, value in enumerate(reversed(values)) if value != values[-1]), 0
+        )
+        before = values[: len(values) - count]
+        if count < _LASTING or len(before) < _LASTING or is_young(curves, points):
+            continue
+        best = statistics.median(before)
+        if best > 0 and values[-1] < _FALLEN * best and len(set(before)) > _TWICE:
+            said = say(
+                "{name} {best:.4g} before, {value:.4g} in each of the last {count} records",
+                "{name} 此前为 {best:.4g}，最后 {count} 条记录都是 {value:.4g}",
+                name=name,
+                best=best,
+                value=values[-1],
+                count=count,
+            )
+            return [curves.shape("stuck-score", said, points[-count].line)]
     return []
 
 

@@ -61,7 +61,18 @@ def reasons(observed: Observed) -> Iterator[Shape]:
 
 
 def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
-    """Give the first line before a bad value that tells of one, or right before it of a reason."""
+    """Give the first line before a bad value that tells of one, or right before it of a reason.
+
+    What is told of the data before anything is trained on them is how they are, not what happened.
+    """
+    begun = {
+        source: min(
+            one.first.line
+            for one in observed.series
+            if one.source == source and one.first is not None
+        )
+        for source in {one.source for one in observed.series if one.first is not None}
+    }
     told = {
         (finding.source, finding.line)
         for finding, _ in observed.findings
@@ -72,7 +83,8 @@ def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
         if ahead <= 0:
             continue
         is_reason = (source, number) in told or topic_of(text, -ahead) is not None
-        if (is_reason and ahead <= _NEAR) or tells_of_bad_values(text):
+        is_event = is_reason and ahead <= _NEAR and number > begun.get(source, number)
+        if is_event or tells_of_bad_values(text):
             yield Shape(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
             return
 

@@ -50,7 +50,7 @@ _HELD: Final = lazy_compile(
     rf"|\b[1-9]\d{{0,11}} (?:\w{{1,10}} )?{_BAD}(?![\w-])"
     rf"|{_BAD} (?:values? |entries |pixels? |numbers? )?(?:in|at|for) "
     r"|non-?finite (?:values?|pixels?|samples?|inputs?|entries|features?|tensors?|rows?)"
-    r"|finite\W{0,3}[=:]\W{0,3}false|\w\.(?:weight|bias)\b.{0,60}\bnan\b"
+    r"|(?<!non)(?<!non[-_])finite\W{0,3}[=:]\W{0,3}false|\w\.(?:weight|bias)\b.{0,60}\bnan\b"
     r"|(?:含|有|存在|为) ?(?:nan|inf)",
     re.IGNORECASE,
 )

@@ -79,7 +79,7 @@ def test_figures_doubts_and_code_tell_nothing(line: str) -> None:
     ("lines", "place"),
     [
         (("layer 3 absmax 812.0", "layer 4 absmax inf", "stopping"), 2),
-        (("32 of 32 rows: supervised tokens: 0 / 512", "stopping"), 1),
+        (("32 of 32 rows: supervised tokens: 0 / 512", "stopping"), None),
         (("step 12 loss nan grad_norm nan",), None),
         (("no NaN found in the inputs", "stopping"), None),
         (("supervised tokens: 0 / 512", *["talk"] * 20), None),
