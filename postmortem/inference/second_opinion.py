@@ -13,6 +13,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from postmortem.case.tellers import ROOT_CAUSE
 from postmortem.case.values import Case
 from postmortem.classify.evidence_model import EvidenceModel
 from postmortem.classify.opinion import Opinion
@@ -224,7 +225,7 @@ def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
         carried is not None
         and not is_shown
         and any(
-            event.finding.role == "consequence"
+            (event.finding.role == "consequence" or event.finding.signature == ROOT_CAUSE)
             and event.finding.source == carried.source
             and event.finding.line <= (carried.line or 0) <= event.finding.end_line
             for event in case.events

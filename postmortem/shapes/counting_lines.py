@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE
+from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
 from postmortem.shapes.observed import Observed
@@ -21,7 +21,7 @@ from postmortem.shapes.shape import Shape
 _FEWEST: Final = 3
 _MOST_TEXT: Final = 160
 _LONGEST: Final = 1000
-_NUMBER: Final = lazy_compile(r"\d+(?:\.\d+)?")
+_NUMBER: Final = lazy_compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\w))?")
 _OF_WORK: Final = lazy_compile(
     r"\b(?:epochs?|steps?|iter(?:ation)?s?|batch(?:es)?|episodes?|rounds?|updates?|loss|acc\w*"
     r"|speed|samples?|images?|rewards?|wer|elapsed|eta|evaluati\w+|train\w*)\b|it/s|s/it|\d ?%",
@@ -48,6 +48,27 @@ def counting(observed: Observed) -> Iterable[Shape]:
                 said = quote(cut(text.strip(), _MOST_TEXT))
                 return [Shape("lines-count", said, source, NOWHERE, number)]
     return []
+
+
+def counted_columns(
+    observed: Observed,
+) -> Iterator[tuple[int, Where, Sequence[int], Sequence[float]]]:
+    """Yield the figures beside the count of such lines: source, process, lines, a column.
+
+    What only rises, or never falls by its step, is a count or a clock.
+    """
+    if any(observed.records.values()):
+        return
+    for source, where in observed.processes.items():
+        if source in observed.snapshots:
+            continue
+        for lines in _of_one_kind(observed.kept_lines(source)):
+            rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+            if len({len(row) for row in rows}) == 1 and _counts(lines):
+                numbers = [number for number, _ in lines]
+                for column in zip(*rows, strict=True):
+                    if list(column) != sorted(column) or not float(column[-1]).is_integer():
+                        yield source, where, numbers, column
 
 
 def _of_one_kind(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

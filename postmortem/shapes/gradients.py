@@ -1,7 +1,8 @@
 """Gradient norms that explode or are not finite.
 
 In: the curves of one process. Out: the shapes `grad-explosion`, `grad-huge-first`,
-`nan-grad-finite-loss`, `grad-never-finite`. Not here: the loss (`shapes.course`, `shapes.nonfinite`).
+`nan-grad-finite-loss`, `grad-never-finite`. Not here: the loss (`shapes.course`,
+`shapes.nonfinite`).
 """
 
 import itertools

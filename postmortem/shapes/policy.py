@@ -20,6 +20,7 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _FEWEST: Final = 10
+_SEVERAL: Final = 3
 _LASTING: Final = 5
 _NOTHING: Final = 1e-3
 """Share of its first height below which an entropy is gone."""
@@ -31,17 +32,14 @@ _CERTAIN: Final = 0.02
 _REWARD: Final = lazy_compile(
     r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:reward|return)"
 )
-_SPREAD: Final = lazy_compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_SPREAD: Final = lazy_compile(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
 
 
 def rewards(observed: Observed) -> Iterable[Shape]:
     """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
     curves = observed.curves
-    series = next(
-        (one for name, one in curves.by_name.items() if _SPREAD.search(name) and one.points >= 3),
-        None,
-    )
-    if series is None:
+    series = next((one for name, one in curves.by_name.items() if _SPREAD.search(name)), None)
+    if series is None or (series.points < _SEVERAL and not _has_no_reward(curves)):
         return []
     points = curves.points(series.name)
     last = _last(points, lambda value: value != 0.0)
@@ -63,6 +61,13 @@ def rewards(observed: Observed) -> Iterable[Shape]:
         count=len(points) - last - 1,
     )
     return [curves.shape("collapse", said, points[last + 1].line)]
+
+
+def _has_no_reward(curves: Curves) -> bool:
+    """Say whether few records are all without any reward, and their loss without any part."""
+    rewards = [point.value for point in curves.points("reward")]
+    losses = [point.value for point in curves.points(names.LOSS)]
+    return bool(losses) and not any(rewards) and not any(losses)
 
 
 def entropy(observed: Observed) -> Iterable[Shape]:

@@ -1,0 +1,84 @@
+"""A figure that leaps by orders of magnitude from one record to the next, however few there are.
+
+In: the curves of one process; lines that count up, of which no reader made records. Out: the shapes
+`loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`. Not here: rises by less, which need
+records that show what is usual (`shapes.spikes`, `shapes.departure`), figures that are not finite.
+
+Whatever is minimised, and whatever its sign: a hundred times all that it has ever been is no noise.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.model.said import say
+from postmortem.shapes.aligned import at
+from postmortem.shapes.counting_lines import counted_columns
+from postmortem.shapes.objectives import is_policy, rises_by_design
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_TIMES: Final = 100.0
+_TIMES_BY_DESIGN: Final = 1000.0
+"""The same of a loss that may rise in a sound run, as that of a critic does."""
+_FEWEST: Final = 2
+_LARGE: Final = 10.0
+"""A size up to which such a leap may be one of what was 0 to begin with."""
+_BACK: Final = 10.0
+"""Times its size before the leap up to which a figure is back."""
+_SEVERAL: Final = 4
+_UNNAMED: Final = ("metric-absurd", "loss-spike")
+_UNNAMED_TIMES: Final = 1e4
+"""The same of a figure of which nobody knows what it is."""
+
+
+def of_loss(observed: Observed) -> Iterator[Shape]:
+    """Find a loss that leaps, and whether it comes back."""
+    curves = observed.curves
+    points = curves.finite(names.LOSS)
+    may_rise = rises_by_design(curves) or is_policy(curves)
+    times = _TIMES_BY_DESIGN if may_rise else _TIMES
+    index = leap([point.value for point in points], times, _FEWEST)
+    if index is None:
+        return
+    said = say(
+        "loss {before:.4g} → {value:.4g} ({place})",
+        "loss {before:.4g} → {value:.4g}（{place}）",
+        before=points[index - 1].value,
+        value=points[index].value,
+        place=at(points[index]),
+    )
+    yield curves.shape("loss-spike", said, points[index].line)
+    yield curves.shape("huge-spike", said, points[index].line)
+    size = max(abs(point.value) for point in points[:index])
+    if abs(points[-1].value) <= _BACK * size:
+        yield curves.shape("spike-recovers", said, points[index].line)
+
+
+def of_lines(observed: Observed) -> Iterable[Shape]:
+    """Find a figure without a name that leaps, in lines that count up."""
+    for source, where, lines, column in counted_columns(observed):
+        index = leap(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
+        if index is not None:
+            said = say(
+                "a figure {before:.4g} → {value:.4g}",
+                "某个指标 {before:.4g} → {value:.4g}",
+                before=column[index - 1],
+                value=column[index],
+            )
+            return [Shape(name, said, source, where, lines[index]) for name in _UNNAMED]
+    return []
+
+
+def leap(values: Sequence[float], times: float, fewest: int) -> int | None:
+    """Give the index of the first value so many times as large as all before; None without one."""
+    most = 0.0
+    for index, value in enumerate(values):
+        size = abs(value)
+        if not math.isfinite(size):
+            return None
+        if index >= fewest and most > 0 and size > _LARGE and size > times * most:
+            return index
+        most = max(most, size)
+    return None
