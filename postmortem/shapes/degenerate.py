@@ -174,7 +174,8 @@ def hopeless(observed: Observed) -> Iterable[Shape]:
         values = [point.value for point in points]
         if len(points) < _SEVERAL or not _is_hopeless(name, values):
             continue
-        if is_level or _is_late(curves, points) or _sinks(curves, values):
+        is_gone = values[0] > 0 and _ends_at_zero(points)
+        if is_level or is_gone or _is_late(curves, points) or _sinks(curves, values):
             said = say(
                 "{name} {value:.4g} at last, no better in {count} records",
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",

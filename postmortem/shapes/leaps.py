@@ -22,6 +22,8 @@ from postmortem.shapes.shape import Shape
 _TIMES: Final = 100.0
 _TIMES_BY_DESIGN: Final = 1000.0
 """The same of a loss that may rise in a sound run, as that of a critic does."""
+_SHOW_WHAT_IS_USUAL: Final = 10
+"""Records of a loss above 0 from which on `shapes.departure` and `shapes.spikes` judge it."""
 _FEWEST: Final = 2
 _LARGE: Final = 10.0
 """A size up to which such a leap may be one of what was 0 to begin with."""
@@ -36,10 +38,15 @@ _UNNAMED_TIMES: Final = 1e4
 def of_loss(observed: Observed) -> Iterator[Shape]:
     """Find a loss that leaps, and whether it comes back."""
     curves = observed.curves
-    points = curves.finite(names.LOSS)
+    points = curves.points(names.LOSS)
     may_rise = rises_by_design(curves) or is_policy(curves)
     times = _TIMES_BY_DESIGN if may_rise else _TIMES
-    index = leap([point.value for point in points], times, _FEWEST)
+    values = [point.value for point in points]
+    if (len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0) or not all(
+        map(math.isfinite, values)
+    ):
+        return
+    index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
     if index is None:
         return
     said = say(

@@ -99,6 +99,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     scores.guessing,
     scores.unmoved_guess,
     scores.frozen_low,
+    scores.never_scored,
     degenerate.stuck,
     degenerate.unmoved,
     degenerate.equal,

@@ -41,6 +41,9 @@ _CLOSE: Final = 0.006
 """Share within which a loss is the logarithm of the classes."""
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
+_OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
+"""F-score, precision, recall of one kind of answer: `ENTS_F`."""
+_MANY_TIMES: Final = 10
 _TWICE: Final = 2
 _LASTING: Final = 5
 _FALLEN: Final = 0.8
@@ -174,6 +177,36 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
             )
             return [curves.shape("stuck-score", said, points[-count].line)]
     return []
+
+
+def never_scored(observed: Observed) -> Iterable[Shape]:
+    """Find several scores that are exactly 0 in all records while a loss has grown many times."""
+    curves = observed.curves
+    zeros = [
+        points
+        for name in curves.by_name
+        if len(points := curves.finite(name)) >= _FEW
+        and (is_score(name) or _OF_RETRIEVAL.search(name))
+        and not any(point.value for point in points)
+    ]
+    grown = [
+        points
+        for name in curves.by_name
+        if "loss" in name.lower()
+        and len(points := curves.finite(name)) >= _FEW
+        and points[-1].value > _MANY_TIMES * points[0].value > 0
+    ]
+    if len(zeros) < _TWICE or not grown:
+        return []
+    said = say(
+        "{count} scores are exactly 0 in all {records} records, the loss {first:.4g} → {last:.4g}",
+        "{count} 项得分在全部 {records} 条记录里都是 0，loss {first:.4g} → {last:.4g}",
+        count=len(zeros),
+        records=len(zeros[0]),
+        first=grown[0][0].value,
+        last=grown[0][-1].value,
+    )
+    return [curves.shape("nothing-moves", said, zeros[0][0].line)]
 
 
 def unmoved_guess(observed: Observed) -> Iterable[Shape]:

@@ -21,7 +21,9 @@ from postmortem.shapes.told_lines import lines_told
 from postmortem.shapes.told_topics import denies, figures_not_finite
 
 _MOST_TEXT: Final = 200
-_LOSS: Final = lazy_compile(r"loss|损失|nll|elbo|objective|perplex|ppl", re.IGNORECASE)
+_LOSS: Final = lazy_compile(
+    r"loss|损失|nll|elbo|objective|perplex|ppl|(?-i:^L(?:[a-z]{1,3}|_\w{1,12})$)", re.IGNORECASE
+)
 _PACE: Final = lazy_compile(r"\d ?(?:it/s|s/it)[,\]]")
 """The pace of a bar: whatever is named behind it is a figure of the training."""
 _NOT_OF_TRAINING: Final = lazy_compile(
