@@ -51,18 +51,18 @@ def counting(observed: Observed) -> Iterable[Shape]:
 
 
 def counted_columns(
-    observed: Observed,
+    job: Observed,
 ) -> Iterator[tuple[int, Where, Sequence[int], Sequence[float]]]:
     """Yield the figures beside the count of such lines: source, process, lines, a column.
 
     What only rises, or never falls by its step, is a count or a clock.
     """
-    if any(observed.records.values()):
+    if any(job.records.values()):
         return
-    for source, where in observed.processes.items():
-        if source in observed.snapshots:
+    for source, where in job.processes.items():
+        if source in job.snapshots:
             continue
-        for lines in _of_one_kind(observed.kept_lines(source)):
+        for lines in _of_one_kind(job.kept_lines(source)):
             rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
             if len({len(row) for row in rows}) == 1 and _counts(lines):
                 numbers = [number for number, _ in lines]

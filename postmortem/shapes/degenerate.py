@@ -193,9 +193,11 @@ def found_nothing(observed: Observed) -> Iterable[Shape]:
     for name in curves.by_name:
         points = curves.finite(name) if _PRECISION.search(name) else []
         values = [abs(point.value) for point in points]
-        is_summary = bool(values) and curves.by_name[name].producer == _OF_COCO
+        is_trained = bool(points) and (
+            curves.by_name[name].producer == _OF_COCO or points[0].step > 0
+        )
         has_loss = names.LOSS in curves.by_name
-        is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_summary else _SEVERAL)
+        is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_trained else _SEVERAL)
         if is_enough and max(values) < _LOWEST:
             said = say(
                 "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
