@@ -63,7 +63,7 @@ _EVALUATIONS: Final = 12
 _OF_COCO: Final = "coco-eval"
 """What evaluates a trained model; others begin with an evaluation of one that is not."""
 _OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
-_ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:uracy)?(?:$|[_/])", re.IGNORECASE)
+_ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
 _ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
 _OF_DISCRIMINATOR: Final = lazy_compile(
     r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?d(?:is|isc)?|d(?:is|isc)?[_/.-]?(?:loss|err))$",
@@ -232,7 +232,7 @@ def _is_hopeless(name: str, values: Sequence[float]) -> bool:
 def _sinks(curves: Curves, values: Sequence[float]) -> bool:
     """Say whether many figures get no better behind the first pass over the data."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    return len(values) >= _MANY and values[-1] <= values[0] and bool(epochs and epochs[0] >= 1)
+    return len(values) >= _MANY and values[-1] < 2 * values[0] and bool(epochs and epochs[0] >= 1)
 
 
 def _is_late(curves: Curves, points: Sequence[Point]) -> bool:

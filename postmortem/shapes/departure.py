@@ -28,6 +28,8 @@ from postmortem.shapes.spikes import jump_that_recedes, lasting_leap, late_spike
 
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""
+_LEARNT: Final = 1e-3
+"""A loss below which nothing is left to lose: what it does there is noise."""
 _FEWEST: Final = 10
 _RISE: Final = 2
 """Times its lowest level at which a loss has left it."""
@@ -96,7 +98,7 @@ def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
     late = statistics.median(values[-quarter:])
     is_up = (
         best > 0
-        and late > times * best
+        and late > (times * best if max(values) > _LEARNT else math.inf)
         and late > 1.2 * statistics.median(values[:quarter])
         and min(values[-quarter:]) > 1.3 * best
     )

@@ -21,6 +21,8 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _FEWEST: Final = 6
+_PARTS: Final = 2
+_RECORDS: Final = 5
 _ROUNDING: Final = 2e-6
 """Share of its size by which a float32 sum may differ with the order of its terms."""
 _NO_OBJECTIVE: Final = lazy_compile(
@@ -48,6 +50,28 @@ def noise_only(observed: Observed) -> Iterable[Shape]:
         )
         return [curves.shape("nothing-moves", said, points[0].line)]
     return []
+
+
+def parts_that_stand(observed: Observed) -> Iterable[Shape]:
+    """Find several losses each of which is the same in all of several records, but for 0."""
+    curves = observed.curves
+    losses = {name: curves.points(name) for name in curves.by_name if "loss" in name.lower()}
+    if len(losses) < _PARTS or min(map(len, losses.values())) < _RECORDS:
+        return []
+    if any(len({point.value for point in points}) > 1 for points in losses.values()):
+        return []
+    told = [name for name, points in losses.items() if points[0].value]
+    if not told:
+        return []
+    said = say(
+        "{name} {value:g} and {more} more losses are the same in all {count} records",
+        "全部 {count} 条记录的 {name} 都是 {value:g}，另有 {more} 项 loss 也不变",
+        name=told[0],
+        value=losses[told[0]][0].value,
+        more=len(losses) - 1,
+        count=len(losses[told[0]]),
+    )
+    return [curves.shape("nothing-moves", said, losses[told[0]][0].line)]
 
 
 def _is_noise(points: list[Point]) -> bool:

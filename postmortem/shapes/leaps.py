@@ -42,9 +42,8 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
     may_rise = rises_by_design(curves) or is_policy(curves)
     times = _TIMES_BY_DESIGN if may_rise else _TIMES
     values = [point.value for point in points]
-    if (len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0) or not all(
-        map(math.isfinite, values)
-    ):
+    is_broken = any(series.nonfinite for series in curves.by_name.values())
+    if (len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0) or is_broken:
         return
     index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
     if index is None:

@@ -29,7 +29,7 @@ _SIZE: Final = lazy_compile(
 )
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _PROCESS: Final = lazy_compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
-_OTHERS_SHARE: Final = 0.1
+_OTHERS_SHARE: Final = 0.15
 _OTHERS_GIB: Final = 1.5
 _SPARE_SHARE: Final = 0.1
 """Holes that are less of the card than this are in every run."""

@@ -9,10 +9,13 @@ every sample is at it, which happens after the weights have exploded.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -28,6 +31,7 @@ _FLOORS: Final = (
 """The smallest normal and subnormal float32, the usual epsilons, the bound of torch's BCELoss."""
 _CLOSE: Final = 1e-5
 _FEWEST: Final = 2
+_OF_LOSS: Final = lazy_compile(r"loss|entropy(?!_?coef)|nll", re.IGNORECASE)
 _DIGITS: Final = 5
 """Digits of a printed figure below which its being a floor may be chance."""
 _SEVERAL: Final = 4
@@ -35,21 +39,31 @@ _SEVERAL: Final = 4
 
 
 def at_floor(observed: Observed) -> Iterable[Shape]:
-    """Find a training loss whose last records are all the floor of a logarithm."""
+    """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
-    points = curves.points(names.LOSS)
-    value = points[-1].value if points else 0.0
-    count = _standing([point.value for point in points])
-    is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
-    if count < (_FEWEST if is_exact else _SEVERAL) or not _is_floor(value):
-        return []
-    said = say(
-        "loss {value:g} in the last {count} records: the logarithm of the smallest probability",
-        "最后 {count} 条记录的 loss 都是 {value:g}：即最小概率的对数",
-        value=value,
-        count=count,
-    )
-    return [curves.shape("collapse", said, points[-count].line)]
+    for name in curves.by_name:
+        points = curves.points(name)
+        value = points[-1].value
+        count = _standing([point.value for point in points])
+        is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
+        is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
+        if not (name == names.LOSS or _OF_LOSS.search(name)) or not is_last or not _is_floor(value):
+            continue
+        said = say(
+            "{name} {value:g} in the last records ({count}): the logarithm of the smallest"
+            " probability",
+            "最后的记录（{count} 条）的 {name} 都是 {value:g}：即最小概率的对数",
+            name=name,
+            value=value,
+            count=count,
+        )
+        return [curves.shape("collapse", said, points[-count].line)]
+    return []
+
+
+def _falls_to(points: Sequence[Point]) -> bool:
+    """Say whether the last record alone is another value, which is no first one."""
+    return len(points) > 1 and points[-1].value > points[0].value > 0
 
 
 def _standing(values: Sequence[float]) -> int:

@@ -180,7 +180,7 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
 
 
 def never_scored(observed: Observed) -> Iterable[Shape]:
-    """Find several scores that are exactly 0 in all records while a loss has grown many times."""
+    """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
     zeros = [
         points
@@ -194,7 +194,8 @@ def never_scored(observed: Observed) -> Iterable[Shape]:
         for name in curves.by_name
         if "loss" in name.lower()
         and len(points := curves.finite(name)) >= _FEW
-        and points[-1].value > _MANY_TIMES * points[0].value > 0
+        and points[0].value > 0
+        and not points[0].value / _MANY_TIMES < points[-1].value < points[0].value * _MANY_TIMES
     ]
     if len(zeros) < _TWICE or not grown:
         return []
@@ -206,7 +207,8 @@ def never_scored(observed: Observed) -> Iterable[Shape]:
         first=grown[0][0].value,
         last=grown[0][-1].value,
     )
-    return [curves.shape("nothing-moves", said, zeros[0][0].line)]
+    kind = "nothing-moves" if grown[0][-1].value > grown[0][0].value else "collapse"
+    return [curves.shape(kind, said, zeros[0][0].line)]
 
 
 def unmoved_guess(observed: Observed) -> Iterable[Shape]:

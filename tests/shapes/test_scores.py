@@ -46,6 +46,29 @@ CLAMPED = 87.33655
         pytest.param(
             {"eval_loss": [3.3, CLAMPED]}, "collapse", id="an evaluation at the smallest float"
         ),
+        pytest.param(
+            {"loss": [0.15 - 0.01 * step for step in range(10)], "test_acc": [0.180522561] * 10},
+            "stuck-score",
+            id="an accuracy that never moves, though the loss falls",
+        ),
+        pytest.param(
+            {"epoch": [5.0] * 4, "accuracy": [0.0576, 0.0577, 0.0583, 0.0579]},
+            "stuck-score",
+            id="an accuracy that is low and level, late",
+        ),
+        pytest.param(
+            {"Gen_loss": [-0.0] * 5, "Dis_loss": [13.82] * 5},
+            "nothing-moves",
+            id="no loss of two moves",
+        ),
+        pytest.param(
+            {"Train-CrossEntropy": [22.76, 23.025851]}, "collapse", id="a floor by another name"
+        ),
+        pytest.param(
+            {"loss": [3.6, 2.6, 1.5, 0.5, 0.1], "DEV_F1": [0.0] * 5, "DEV_ACCURACY": [0.0] * 5},
+            "collapse",
+            id="a loss that is learnt, and no score",
+        ),
     ],
 )
 def test_what_is_not_sound(series: Mapping[str, Sequence[float]], has: str) -> None:
@@ -86,6 +109,16 @@ def test_what_is_not_sound(series: Mapping[str, Sequence[float]], has: str) -> N
             {"loss": [2.0, 1.9, 1.8], "grad_norm": [math.inf, 3.0, 2.5]},
             "grad-explosion",
             id="one infinite norm, the first",
+        ),
+        pytest.param(
+            {"loss": [2e-4, 5e-5, 9e-5, 1e-4, 6e-5, 7e-5, 3e-5, 2e-5, 1.5e-4, 1.4e-4, 1.3e-4]},
+            "loss-divergence",
+            id="the noise of a loss that is learnt",
+        ),
+        pytest.param(
+            {"epoch": [0.0] * 4, "accuracy": [0.0576, 0.0577, 0.0583, 0.0579]},
+            "stuck-score",
+            id="a low accuracy in the first pass",
         ),
         pytest.param(
             {"mAP": [0.0]}, "nothing-moves", id="an evaluation before anything is trained"
