@@ -232,7 +232,7 @@ def _is_hopeless(name: str, values: Sequence[float]) -> bool:
 def _sinks(curves: Curves, values: Sequence[float]) -> bool:
     """Say whether many figures get no better behind the first pass over the data."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    return len(values) >= _MANY and values[-1] < 2 * values[0] and bool(epochs and epochs[0] >= 1)
+    return len(values) >= _MANY and values[-1] < 1.5 * values[0] and bool(epochs and epochs[0] >= 1)
 
 
 def _is_late(curves: Curves, points: Sequence[Point]) -> bool:

@@ -29,8 +29,10 @@ _SIZE: Final = lazy_compile(
 )
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _PROCESS: Final = lazy_compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
-_OTHERS_SHARE: Final = 0.15
+_OTHERS_SHARE: Final = 0.1
 _OTHERS_GIB: Final = 1.5
+_UNNAMED_GIB: Final = 2.0
+"""The same where no process is named: contexts and a desktop may hold as much."""
 _SPARE_SHARE: Final = 0.1
 """Holes that are less of the card than this are in every run."""
 _CONTEXT_GIB: Final = 1.0
@@ -200,7 +202,8 @@ def _others(one: Account) -> _Told | None:
         own=one.own,
         others=max(0.0, others),
     )
-    if others < max(_OTHERS_SHARE * one.total, _OTHERS_GIB):
+    least = _OTHERS_GIB if one.processes else _UNNAMED_GIB
+    if others < max(_OTHERS_SHARE * one.total, least):
         return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
     said = say(
         "{sum} held elsewhere{by_whom}",

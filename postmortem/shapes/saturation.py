@@ -43,7 +43,7 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     for name in curves.by_name:
         points = curves.points(name)
-        value = points[-1].value
+        value = points[-1].value if points else 0.0
         count = _standing([point.value for point in points])
         is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
         is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
