@@ -21,6 +21,7 @@ from postmortem.formats.records import MetricReader
 from postmortem.gathering.columnar.bar_draws import BarDraws
 from postmortem.gathering.columnar.shape_column import Due, RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
+from postmortem.gathering.finding_lines import KnownLine
 from postmortem.gathering.gathered import LAST
 from postmortem.gathering.points import Points
 from postmortem.gathering.quick import step_of
@@ -247,7 +248,8 @@ class RowColumns(SeriesRows):
         """Take one figure of a course from all rows; says whether that is what they state."""
         (figure, *others), (group, *_) = column.shape.verdict.figures, column.shape.groups
         what = figure.name.partition("_")[2]
-        if others or what not in COURSES or group < 0 or figure.before or figure.behind:
+        is_course = figure.name == f"machine_{what}" and what in COURSES
+        if others or not is_course or group < 0 or figure.before or figure.behind:
             return False
         texts = [text.decode() for text in column.rows.groups[group][start:stop]]
         lines = column.lines[start:stop]
@@ -270,7 +272,7 @@ class RowColumns(SeriesRows):
 
     def _find(self, column: RowColumn, number: int, begin: int) -> None:
         where = column.shape.teller.where(column.row(number), self._points)
-        raw = self._data[begin : int(column.rows.ends[number])]
-        place = (column.lines[number], begin + self._base)
+        end, line = int(column.rows.ends[number]), column.lines[number]
+        row = KnownLine(self._data, begin, end, line, self._base)
         for index in column.shape.verdict.found:
-            self._lines.findings.count(index, raw, where, place)
+            self._lines.findings.count(index, row, where)
