@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.gathering import finding_lines
-from postmortem.gathering.columnar import cut_regions, line_shapes, row_cutter, shaped_lines
+from postmortem.gathering.columnar import (
+    cut_regions,
+    line_shapes,
+    row_columns,
+    row_cutter,
+    shaped_lines,
+)
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.pipeline import machine_for
@@ -59,6 +65,10 @@ KINDS: dict[str, Line] = {
     "generic-eval": lambda c, n: f"step {n} val loss {plain(c)}",
     "epochs": lambda c, n: f"epoch {n // 40} step {n % 40} loss {plain(c)}",
     "ranks": lambda c, n: f"[rank{n % 12}]: step {n // 12} loss {plain(c)}",
+    "ranks-by-chance": lambda c, n: (
+        f"[rank{c.randint(0, 11)}]: step {n // 12} loss {c.choice(['0.6931', plain(c)])}"
+    ),
+    "by-chance": lambda c, n: f"step {n} loss {c.choice(['0.6931', plain(c)])}",
     "stamped": lambda c, n: (
         f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d},123 - mmengine - INFO - Iter(train)"
         f" [{n:5d}/9000]  lr: 2.0e-05  eta: {n % 24}:00:02  time: {plain(c)}  memory: {n + 900}"
@@ -303,6 +313,32 @@ def test_a_finding_of_several_lines_costs_a_count(
     counts = [kept.count for key, kept in found.findings.items() if "cuda-oom.torch" in key[0]]
     assert sum(counts) == 3000
     assert looks < 1500
+
+
+def test_rows_are_counted_where_a_signature_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss on which a rule hangs does not part the rows of a thousand processes.
+
+    How many records stand before each is known all the same.
+    """
+    put = 0
+    put_plain = row_columns.RowColumns.put_plain
+
+    def counted(self: Any, due: Any) -> None:
+        nonlocal put
+        put += bool(due)
+        put_plain(self, due)
+
+    monkeypatch.setattr(row_columns.RowColumns, "put_plain", counted)
+    choice, lines = random.Random(7), []
+    for number in range(6000):
+        line = f"[rank{number % 100}]: step {number // 100} loss"
+        lines.append(f"{line} {'0.6931' if number % 397 == 0 else plain(choice)}")
+        if number % 7 == 0:
+            lines.append(f"step {number} loss {plain(choice)}")
+    log = "\n".join(lines).encode()
+    gathered(log, by_shape=True, part=60_000)
+    assert put < 10
+    assert_same(log, 60_000)
 
 
 @pytest.mark.parametrize("kind", ["trainer", "generic", "stamped", "megatron", "bar", "lightning"])

@@ -141,15 +141,22 @@ class Between:
         self._shapes = [one.shape for one in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
+        self.is_of_others: set[int] = set()
+        """Where rows begin that others than signatures look at."""
         self._known: dict[int, RuleVerdict] = {}
         """By where a row begins: what is known of it, if that is less than its shape tells."""
 
     def hits(self) -> Iterator[Hit]:
         """Give the literals in the order in which they are read."""
         of_several_lines = self._of_several_lines()
-        return heapq.merge(
-            self._of_gaps(), of_several_lines, self._of_rows(), key=lambda hit: hit[1]
-        )
+        of_rows = self._of_rows()
+        alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
+        self.is_of_others |= {
+            self.inside[start].begin
+            for number, start in [*of_several_lines, *of_rows]
+            if not is_of_signatures[alike[number]]
+        }
+        return heapq.merge(self._of_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
 
     def _of_several_lines(self) -> list[Hit]:
         """Find the literals in rows behind which stands what a rule of several lines may go by."""
