@@ -19,6 +19,7 @@ from postmortem.gathering.columnar.other_numbers import (
     but_for_first,
     captured,
     narrowed,
+    of_few_digits,
     spelled_alike,
 )
 from postmortem.gathering.columnar.rule_trials import RuleTrials
@@ -202,16 +203,22 @@ class LineShapes:
         yield self._but_for_what_matters(alike)
 
     def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
-        """Close the numbers with which what rules do changes."""
-        own = (line.raw.encode(), ())
-        literals = self._trials.literals(own[0])
+        """Close the numbers with which what rules do changes, but for those of few digits."""
         kept = []
-        for index, span in enumerate(line.spans):
-            others = [own, *((raw, ()) for raw in line.changed(index))]
-            verdict = self._trials.verdict(others, is_read=False)
-            if verdict.is_sure and literals <= verdict.literals:
-                kept.append(span)
+        for span in line.spans:
+            few = of_few_digits(span)
+            for one in [span] if few == span else [span, few]:
+                if not self._matters(line._replace(spans=(one,))):
+                    kept.append(one)
+                    break
         return line._replace(spans=tuple(kept))
+
+    def _matters(self, line: OpenLine) -> bool:
+        """Say whether what rules do changes with the only number that is open."""
+        own = line.raw.encode()
+        others = [(own, ()), *((raw, ()) for raw in line.changed(0))]
+        verdict = self._trials.verdict(others, is_read=False)
+        return not verdict.is_sure or not self._trials.literals(own) <= verdict.literals
 
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""

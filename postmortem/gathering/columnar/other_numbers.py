@@ -100,12 +100,11 @@ def narrowed(template: Template, line: bytes, *, is_plain: bool) -> OpenLine | N
 
 
 def spelled_alike(line: OpenLine) -> OpenLine:
-    """Leave open the digits alone of numbers that might be spelled otherwise; of whole ones few."""
-    narrow = _narrowed(line.raw, line.length, line.spans, is_plain=True)
-    return narrow._replace(spans=tuple(_of_few_digits(span) for span in narrow.spans))
+    """Leave open the digits alone of numbers that might be spelled otherwise."""
+    return _narrowed(line.raw, line.length, line.spans, is_plain=True)
 
 
-def _of_few_digits(span: Span) -> Span:
+def of_few_digits(span: Span) -> Span:
     """Close a number of many digits to longer ones, one of few digits to those of many."""
     if span.name or not _fits(span.pattern, _MANY_DIGITS):
         return span
