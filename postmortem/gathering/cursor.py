@@ -97,7 +97,7 @@ class Cursor(LineBeginnings):
             if cut.may_end and self.shaped.is_outgrown(block):
                 return False
         else:
-            cut.reach(self.place.begin + self.place.is_counted_first)
+            cut.look_at(self.place)
         return not self.points.is_crowded
 
     def _go_on(

@@ -29,7 +29,8 @@ _OF_VALUES: Final = "numerics."
 """Beginning of the rules of values that are not finite: around the first stands why."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
-"""Findings on long lines of a source whose text is kept at this length; later ones are cut more."""
+"""Findings on long lines of a source whose text is kept at this length; later ones are cut more.
+One that takes the place of another is none more."""
 _LEAST_TEXT: Final = 200
 _BEFORE: Final = 5
 """One part in so many of a text that is cut stands before the match."""
@@ -50,6 +51,18 @@ class _FindingPlace(NamedTuple):
     before: int
     """Metric records of the process before it."""
     context: tuple[int, str]
+
+
+class KnownLine(NamedTuple):
+    """A line of a block of which it is known which rules hold."""
+
+    data: bytes
+    begin: int
+    end: int
+    number: int
+    """Raw."""
+    base: int
+    """The offset of its block."""
 
 
 class FindingLines:
@@ -96,7 +109,7 @@ class FindingLines:
             context,
         )
         if len(text) > LONG:
-            self._long += 1
+            self._long += not kept.is_full
             most = _MOST_TEXT if self._long <= _MOST_LONG else _LEAST_TEXT
             kept.add(_seen(rule, text, match, place, most))  # what waits would hold all of the line
         else:
@@ -106,19 +119,21 @@ class FindingLines:
         """Say whether a further finding of a process costs no more than its count."""
         points, rule = self._points, self._rules[index]
         kept = points.result.findings.get((rule.id, points.source, where))
-        return kept is not None and kept.is_late
+        return kept is not None and (kept.is_late if rule.lines == 1 else kept.is_full)
 
-    def count(self, index: int, raw: bytes, where: Where, place: tuple[int, int]) -> None:
+    def count(self, index: int, line: KnownLine, where: Where) -> None:
         """Count a line on which a signature is known to hold, which is made only if it is kept."""
-        points, rule, (line, offset) = self._points, self._rules[index], place
+        points, rule, number = self._points, self._rules[index], line.number
+        if rule.lines > 1:  # what stands behind it must not be held
+            self.take(index, self._sight.view(line.data, line.begin, number), line.base)
+            return
         kept = points.result.findings[rule.id, points.source, where]
-        if kept.count > FIRST + LAST and kept.last_line == line:
+        if kept.count > FIRST + LAST and kept.last_line == number:
             kept.count += 1
             return
-        before = points.beside(where)
-        kept.add_later(
-            functools.partial(self._made_again, rule, raw, where, (line, offset, before)), line
-        )
+        raw, place = line.data[line.begin : line.end], (number, line.begin + line.base)
+        make = functools.partial(self._made_again, rule, raw, where, (*place, points.beside(where)))
+        kept.add_later(make, number)
 
     def count_unseen(self, index: int, where: Where, count: int) -> None:
         """Count findings of which none is kept, since as many come behind them as are."""

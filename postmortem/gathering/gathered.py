@@ -104,6 +104,11 @@ class Kept:
         """Whether a further finding is one of the last, and no longer one of the first."""
         return self.count > 1 and len(self.last) > 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a further finding takes the place of one of the last."""
+        return len(self.last) == LAST
+
     def _is_first(self) -> bool:
         return not self.first or (
             not self.last and len(self.first) < FIRST and self.room.has_finding()

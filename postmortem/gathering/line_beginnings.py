@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.gathering.admission import Admission
 from postmortem.gathering.columnar.cut_regions import CutRegions
 from postmortem.gathering.columnar.row_cutter import RowPlace
-from postmortem.gathering.columnar.rule_trials import NOTHING_KNOWN
+from postmortem.gathering.columnar.rule_verdicts import NOTHING_KNOWN
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.points import Points
 from postmortem.reading.windows import LONG, Sight, View
@@ -68,11 +68,11 @@ class LineBeginnings:
         """Begin with the line around its first literal; says whether it is looked at, or may be."""
         place, self.place, self.known = self.place, None, NOTHING_KNOWN
         if place is not None:
-            self.known, self.covered = place.shape.verdict, place.end
+            self.known, self.covered = place.known, place.end
         elif not self.points.is_crowded:
-            shape = self.shaped.lines.take(data, start, base, self.line)
-            if shape is not None:
-                self.known, self.covered = shape.verdict, self.shaped.lines.end
+            known = self.shaped.lines.take(data, start, base, self.line)
+            if known is not None:
+                self.known, self.covered = known, self.shaped.lines.end
         if self.known is not NOTHING_KNOWN:
             self.view, self.opening = None, _BY_TEMPLATE
             if number not in self.known.literals:

@@ -6,7 +6,7 @@ counts of a `Gathered`, the same either way. Not here: reading lines (`formats`)
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from postmortem.facts.columns import Columns, Part, put_parts
@@ -26,6 +26,11 @@ Place = tuple[int, int]
 """Raw line and byte offset."""
 
 
+def no_rows(_: Where) -> int:
+    """Count no rows."""
+    return 0
+
+
 class Points:
     """Puts what one source prints into its series."""
 
@@ -37,6 +42,9 @@ class Points:
         """Whether the source names more processes or metrics than are kept."""
         self.lost = 0
         """Rows of which nothing is kept for their process, since somebody has set it to 0."""
+        self.ahead: Callable[[Where], int] = no_rows
+        """Counts rows of a process that stand before the line that is looked at and are put into
+        their series later."""
         self.processes = ToldApart(where)
         self._waiting = WaitingRows(self._note_rows)
         self.count = 0
@@ -133,7 +141,8 @@ class Points:
 
     def beside(self, where: Where) -> int:
         """Count the records that tell how a process fares, those that wait included."""
-        return self.result.records_beside(self.source, where) + self._waiting.beside(where)
+        put = self.result.records_beside(self.source, where) + self._waiting.beside(where)
+        return put + self.ahead(where)
 
     def recognise(self, framework: str, count: int = 1) -> None:
         """Count lines of a framework; a tracker's file names none."""

@@ -10,18 +10,12 @@ leads up to it is repeated too, since a search begins anew at every place.
 """
 
 import functools
-import importlib
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from postmortem.knowledge.python_patterns import codes, parser
 from postmortem.lazy_regex import lazy_compile
-
-parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
-codes: Any = importlib.import_module(
-    "re._constants" if sys.version_info >= (3, 11) else "sre_constants"
-)
 
 _RUN: Final = 60
 """Repetitions where a part is repeated within a repetition."""

@@ -136,6 +136,17 @@ def compiled(pattern: str, room: int = _MEMORY) -> Pattern:
         return _Timed(pattern)
 
 
+def first_beginning(pattern: str, text: str, budget: Budget | None = None) -> int:
+    """Say where the first match begins, or what may become one, of a text that goes on.
+
+    Its length if none begins in it.
+
+    Raises:
+        TimeoutError: it took too long, or the budget is spent.
+    """
+    return _backtracking(pattern).first_beginning(text, budget)
+
+
 class _Linear:
     """A pattern that re2 runs.
 
@@ -198,6 +209,12 @@ class _Timed:
     def finditer(self, text: str, budget: Budget | None = None, /) -> Iterable[Match]:
         return self._spend(lambda: list(self._engine.finditer(text, timeout=TIMEOUT)), budget)
 
+    def first_beginning(self, text: str, budget: Budget | None) -> int:
+        found: Match | None = self._spend(
+            lambda: self._engine.search(text, timeout=TIMEOUT, partial=True), budget
+        )
+        return len(text) if found is None else found.start()
+
     @staticmethod
     def _spend(search: Callable[[], _T], budget: Budget | None) -> _T:
         if budget is None:
@@ -209,6 +226,12 @@ class _Timed:
             return search()
         finally:
             budget.charge(time.thread_time() - began)
+
+
+@functools.lru_cache(maxsize=64)
+def _backtracking(pattern: str) -> _Timed:
+    """Compile a pattern for `regex`, which can tell what may become a match."""
+    return _Timed(pattern)
 
 
 class _Re2Match:

@@ -215,6 +215,11 @@ _EMPHASIS: Final = lazy_compile(
 """Figures, and names before figures, in the bold type of whoever pasted the log."""
 
 
+def has_gaps(data: bytes, start: int, end: int) -> bool:
+    """Say whether cleaning may take something from the midst of a line, where words then meet."""
+    return any(data.find(one, start, end) >= 0 for one in (b"\x1b", b"\x00", b"**"))
+
+
 def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
     text = text.replace("\x00", "") if "\x00" in text else text

@@ -299,6 +299,23 @@ class _Times:
         return self._found[0], self._found[1], self._found[2] + passed
 
 
+def end_of_lines_behind(data: bytes, start: int, end: int, count: int | None) -> int:
+    """Find an end behind all lines that `View.following` may give behind one.
+
+    Args:
+        data: the block.
+        start: where the line begins.
+        end: where it ends.
+        count: how many lines are wanted; None if those of other processes may stand between.
+    """
+    limit, stop = start + REACH, end - 1
+    for _ in range((_MOST_BEHIND if count is None else count) + 1):
+        stop = data.find(b"\n", stop + 1, limit)
+        if stop < 0:
+            return limit
+    return stop
+
+
 def same_process(one: Where, other: Where) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
     if one is other or one is NOWHERE or other is NOWHERE:

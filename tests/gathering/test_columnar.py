@@ -13,11 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.gathering.columnar import cut_regions, line_shapes, row_cutter, shaped_lines
+from postmortem.gathering import finding_lines
+from postmortem.gathering.columnar import (
+    cut_regions,
+    line_shapes,
+    row_columns,
+    row_cutter,
+    shaped_lines,
+)
 from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.pipeline import machine_for
 from postmortem.reading import block_reader
+from postmortem.reading.windows import View
 
 Line = Callable[[random.Random, int], str]
 
@@ -57,6 +65,10 @@ KINDS: dict[str, Line] = {
     "generic-eval": lambda c, n: f"step {n} val loss {plain(c)}",
     "epochs": lambda c, n: f"epoch {n // 40} step {n % 40} loss {plain(c)}",
     "ranks": lambda c, n: f"[rank{n % 12}]: step {n // 12} loss {plain(c)}",
+    "ranks-by-chance": lambda c, n: (
+        f"[rank{c.randint(0, 11)}]: step {n // 12} loss {c.choice(['0.6931', plain(c)])}"
+    ),
+    "by-chance": lambda c, n: f"step {n} loss {c.choice(['0.6931', plain(c)])}",
     "stamped": lambda c, n: (
         f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d},123 - mmengine - INFO - Iter(train)"
         f" [{n:5d}/9000]  lr: 2.0e-05  eta: {n % 24}:00:02  time: {plain(c)}  memory: {n + 900}"
@@ -106,6 +118,15 @@ KINDS: dict[str, Line] = {
         f" {c.randint(1, 9)}.00 GiB. GPU {n % 8} has a total capacity of 79.15 GiB of which"
         " 1.20 GiB is free."
     ),
+    "older-out-of-memory": lambda c, n: (
+        f"RuntimeError: CUDA out of memory. Tried to allocate {c.randint(1, 900)}.00 MiB (GPU"
+        f" {n % 8}; 15.78 GiB total capacity; {c.randint(1, 14)}.25 GiB already allocated;"
+        f" {c.randint(1, 900)}.75 MiB free; 14.02 GiB reserved in total by PyTorch)"
+    ),
+    "out-of-memory-of-ranks": lambda c, n: (
+        f"[rank{c.randint(0, 3)}]: {KINDS['out-of-memory'](c, n)}"
+    ),
+    "bare-out-of-memory": lambda *_: "RuntimeError: CUDA out of memory.",
     "tqdm": lambda _, n: f"\r {n // 9}%|{'#' * (n // 90):<10}| {n}/900 [00:{n % 60:02d}<09:00]",
     "table": lambda c, n: f"| {n} | {plain(c)} | {plain(c)} |",
     "cut": lambda c, _: f"{{'loss': {plain(c)}, 'grad_nor"[: c.randint(3, 30)],
@@ -221,19 +242,103 @@ def test_draws_of_a_bar_become_columns(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 0 < alone < 200, kind
 
 
-def test_a_rule_of_several_lines_is_asked_each_time() -> None:
-    """What stands behind an out-of-memory message is part of what it says."""
+BEHIND: dict[str, Line] = {
+    "noise": lambda _, n: f"alpha bravo {n}",
+    "figures": KINDS["generic"],
+    "goes-on": lambda *_: (
+        " Process 4242 has 78.1 GiB memory in use. Of the allocated memory 60.00 GiB"
+        " is allocated by PyTorch, and 9.00 GiB is reserved by PyTorch but unallocated."
+    ),
+    "older": KINDS["older-out-of-memory"],
+    "bare": KINDS["bare-out-of-memory"],
+    "other-blanks": lambda *_: "RuntimeError: CUDA  out of  memory",
+    "torn": lambda *_: "RuntimeError: CUDA out of\nmemory",
+    "coloured": lambda *_: "\x1b[31mRuntimeError: CUDA out of mem\x1b[0mory",
+    "bold": lambda *_: "RuntimeError: CUDA out of mem**ory** 3",
+    "of-a-rank": lambda c, _: f"[rank{c.randint(0, 3)}]: RuntimeError: CUDA out of\tmemory",
+    "of-a-rank-noise": lambda c, n: f"[rank{c.randint(0, 3)}]: alpha bravo {n}",
+    "redrawn": lambda *_: "alpha\rRuntimeError: CUDA out of\x0bmemory\rbravo",
+    "long": lambda *_: "alpha " * 180,
+    "of-memory": lambda *_: "the memory of the host is large",
+}
+"""What may stand behind an out-of-memory message, and be part of what it says."""
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.sampled_from([kind for kind in sorted(KINDS) if "out-of-memory" in kind]),
+    st.lists(st.sampled_from(sorted(BEHIND)), min_size=1, max_size=3, unique=True),
+    st.integers(0, 2**32),
+    st.sampled_from(["\n", "\n", "\r\n", "\r"]),
+    st.sampled_from([(2, 1000), (12, 1000), (12, 22)]),
+)
+def test_what_stands_behind_a_line(
+    kind: str, behind: list[str], seed: int, end: str, bounds: tuple[int, int]
+) -> None:
+    """Where no rule of several lines may hold behind a line it is not asked, and else it is.
+
+    `bounds`: lines from which a shape is learnt, and findings on long lines that are shown long.
+    """
+    choice, lines = random.Random(seed), []
+    for number in range(200):
+        lines.append(KINDS[kind](choice, number))
+        one = BEHIND[choice.choice(behind)]
+        lines += [one(choice, number) for _ in range(choice.choice([0, 1, 1, 3, 9]))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(line_shapes, "FIRST_TRY", bounds[0])
+        patch.setattr(finding_lines, "_MOST_LONG", bounds[1])
+        assert_same(end.join(lines).encode(), 3000)
+
+
+@pytest.mark.parametrize("kind", ["out-of-memory", "older-out-of-memory", "out-of-memory-of-ranks"])
+def test_a_finding_of_several_lines_costs_a_count(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the second half of a log hardly one of three looks at a line is left."""
+    looks = 0
+    take = finding_lines.FindingLines.take
+
+    def counted(self: Any, index: int, view: View, base: int) -> None:
+        nonlocal looks
+        looks += view.number > 6000
+        take(self, index, view, base)
+
     choice, lines = random.Random(7), []
-    for number in range(400):
-        lines.append(KINDS["out-of-memory"](choice, number))
-        behind = [
-            [],
-            ["Process 4242 has 78.1 GiB memory in use."],
-            ["Of the allocated memory 60 GiB is allocated by PyTorch, and 9 GiB is reserved."],
-            [KINDS["generic"](choice, number)],
-        ]
-        lines += choice.choice(behind)
-    assert_same("\n".join(lines).encode())
+    for number in range(3000):
+        lines += [f"alpha bravo {choice.randint(0, 99)}"] * 3
+        lines.append(KINDS[kind](choice, number))
+    monkeypatch.setattr(line_shapes, "FIRST_TRY", 12)
+    monkeypatch.setattr(finding_lines.FindingLines, "take", counted)
+    found = gathered("\n".join(lines).encode(), by_shape=True, part=100_000)
+    counts = [kept.count for key, kept in found.findings.items() if "cuda-oom.torch" in key[0]]
+    assert sum(counts) == 3000
+    assert looks < 1500
+
+
+def test_rows_are_counted_where_a_signature_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss on which a rule hangs does not part the rows of a thousand processes.
+
+    How many records stand before each is known all the same.
+    """
+    put = 0
+    put_plain = row_columns.RowColumns.put_plain
+
+    def counted(self: Any, due: Any) -> None:
+        nonlocal put
+        put += bool(due)
+        put_plain(self, due)
+
+    monkeypatch.setattr(row_columns.RowColumns, "put_plain", counted)
+    choice, lines = random.Random(7), []
+    for number in range(6000):
+        line = f"[rank{number % 100}]: step {number // 100} loss"
+        lines.append(f"{line} {'0.6931' if number % 397 == 0 else plain(choice)}")
+        if number % 7 == 0:
+            lines.append(f"step {number} loss {plain(choice)}")
+    log = "\n".join(lines).encode()
+    gathered(log, by_shape=True, part=60_000)
+    assert put < 10
+    assert_same(log, 60_000)
 
 
 @pytest.mark.parametrize("kind", ["trainer", "generic", "stamped", "megatron", "bar", "lightning"])

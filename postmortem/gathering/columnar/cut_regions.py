@@ -38,7 +38,9 @@ class Cut:
 
     def __init__(self, between: Between, columns: RowColumns) -> None:
         """Take the rows, and what lies between them."""
+        self._columns = columns
         self._hits = between.hits()
+        self._is_of_others = between.is_of_others
         self.inside: dict[int, RowPlace] = between.inside
         """Rows in which a literal stands that is looked at, by where it begins."""
         self.reach = columns.reach
@@ -47,6 +49,15 @@ class Cut:
         counted."""
         self.until = 0
         """Where the next literal is wanted."""
+
+    def look_at(self, place: RowPlace) -> None:
+        """Put all rows there that stand before one that is looked at, or count them.
+
+        Signatures ask no more than how many records stand before a line.
+        """
+        end = place.begin + place.is_counted_first
+        if place.begin in self._is_of_others or not self._columns.count_until(end):
+            self.reach(end)
 
     def __iter__(self) -> Iterator[Hit]:
         """Yield the literals that are to be looked at."""

@@ -9,15 +9,25 @@ the same again cost no more than reading them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.printed_numbers import MOST, numbers
 from postmortem.formats.templates import LONGEST, Span, Template, prefix, skeleton
-from postmortem.gathering.columnar.other_numbers import OpenLine, but_for_first, captured, narrowed
-from postmortem.gathering.columnar.rule_trials import RuleTrials, RuleVerdict
+from postmortem.gathering.columnar.other_numbers import (
+    OpenLine,
+    but_for_first,
+    captured,
+    narrowed,
+    of_few_digits,
+    spelled_alike,
+)
+from postmortem.gathering.columnar.rule_trials import RuleTrials
+from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
 from postmortem.gathering.learnt_paths import LearntPaths, Path, path_of
-from postmortem.reading.windows import View
+from postmortem.model.lines import NOWHERE
+from postmortem.reading.prefixes import has_gaps
+from postmortem.reading.windows import View, end_of_lines_behind
 
 _END: Final = rb"(?=[\r\n])"
 FIRST_TRY, NEXT_TRY = 12, 4
@@ -31,6 +41,11 @@ CREDIT: Final = 1500.0
 """Lines that the rules may be asked about in advance."""
 _PAID: Final = 1 / 16
 """What each line that is read slowly pays for learning, in such lines."""
+
+
+def _nothing_known(_: int) -> int:
+    """Know of no line."""
+    return 0
 
 
 class LineShape(NamedTuple):
@@ -49,6 +64,28 @@ class LineShape(NamedTuple):
     """The groups that the path takes."""
     groups: tuple[int, ...]
     """By figure of the machine: the group of its number, -1 if it has none."""
+
+    def known_at(
+        self, data: bytes, begin: int, end: int, known_until: Callable[[int], int] = _nothing_known
+    ) -> RuleVerdict:
+        """Give what is known of the line from `begin` to `end`, and of what stands behind it.
+
+        `known_until` gives the end of a line in which no match begins, by an offset in that line.
+        """
+        behind, teller = self.verdict.behind, self.teller
+        if behind is None:
+            return self.verdict
+        is_alone = not teller.places and teller.template.where == NOWHERE
+        stop = end_of_lines_behind(data, begin, end, behind.lines if is_alone else None)
+        if has_gaps(data, end, stop):
+            return behind.known
+        for word in behind.words:
+            at = data.find(word, end, stop)
+            while at >= 0:
+                if (until := known_until(at)) <= at:
+                    return behind.known
+                at = data.find(word, until, stop)
+        return self.verdict
 
 
 class LineShapes:
@@ -149,9 +186,8 @@ class LineShapes:
         if line is None:
             return None
         literals, in_part = self._trials.literals(raw), None
-        for is_closed in (False, True):
-            one = self._but_for_what_matters(line) if is_closed else line
-            shape = self._made(one, self._path_of_no_figures(one), is_read=False)
+        for one in self._ever_narrower(line):
+            shape = self._made(one, _path_of_no_figures(one, srun=self._srun), is_read=False)
             if shape is None:
                 continue
             if shape.verdict.is_sure and literals <= shape.verdict.literals:
@@ -159,23 +195,30 @@ class LineShapes:
             in_part = in_part or shape._replace(verdict=shape.verdict._replace(is_sure=False))
         return in_part
 
-    def _path_of_no_figures(self, line: OpenLine) -> Path:
-        where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
-        names = tuple(span.name for span in line.spans if span.name)
-        pattern = re.compile(line.pattern() + _END)
-        return path_of(Template(pattern, names, where, line.raw, line.length, line.spans), None)
+    def _ever_narrower(self, line: OpenLine) -> Iterator[OpenLine]:
+        """Give a line with its numbers left open, in ever fewer spellings."""
+        yield line
+        alike = spelled_alike(line)
+        yield alike
+        yield self._but_for_what_matters(alike)
 
     def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
-        """Close the numbers with which what rules do changes."""
-        own = (line.raw.encode(), ())
-        literals = self._trials.literals(own[0])
+        """Close the numbers with which what rules do changes, but for those of few digits."""
         kept = []
-        for index, span in enumerate(line.spans):
-            others = [own, *((raw, ()) for raw in line.changed(index))]
-            verdict = self._trials.verdict(others, is_read=False)
-            if verdict.is_sure and literals <= verdict.literals:
-                kept.append(span)
+        for span in line.spans:
+            few = of_few_digits(span)
+            for one in [span] if few == span else [span, few]:
+                if not self._matters(line._replace(spans=(one,))):
+                    kept.append(one)
+                    break
         return line._replace(spans=tuple(kept))
+
+    def _matters(self, line: OpenLine) -> bool:
+        """Say whether what rules do changes with the only number that is open."""
+        own = line.raw.encode()
+        others = [(own, ()), *((raw, ()) for raw in line.changed(0))]
+        verdict = self._trials.verdict(others, is_read=False)
+        return not verdict.is_sure or not self._trials.literals(own) <= verdict.literals
 
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""
@@ -201,6 +244,13 @@ class LineShapes:
             tuple(number for number, _ in own),
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
+
+
+def _path_of_no_figures(line: OpenLine, *, srun: bool) -> Path:
+    where = View(line.raw.encode(), 0, 0, srun=srun).cleaned.where
+    names = tuple(span.name for span in line.spans if span.name)
+    pattern = re.compile(line.pattern() + _END)
+    return path_of(Template(pattern, names, where, line.raw, line.length, line.spans), None)
 
 
 def _group_numbers(spans: Sequence[Span]) -> list[int]:

@@ -20,6 +20,8 @@ _TRIALS: Final = 8
 """Lines that differ in one number which are asked whether it matters."""
 _STRIDE: Final = 7
 """How far apart neighbouring numbers stand in the list of spellings, in one and the same line."""
+_MANY_DIGITS: Final = "1234567"
+_FEW_DIGITS: Final = 3
 _DAYS: Final = lazy_compile(r"\d+ days?, ")
 _WIDE: Final = rb"[+-]?\d{1,18}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?"
 _GRAPH: Final = rb"[^|\r\nA-Za-z]{0,300}"
@@ -95,6 +97,19 @@ def narrowed(template: Template, line: bytes, *, is_plain: bool) -> OpenLine | N
         for number, span in enumerate(template.spans, 1)
     ]
     return _narrowed(line.decode(), _shifted(template, match), placed, is_plain=is_plain)
+
+
+def spelled_alike(line: OpenLine) -> OpenLine:
+    """Leave open the digits alone of numbers that might be spelled otherwise."""
+    return _narrowed(line.raw, line.length, line.spans, is_plain=True)
+
+
+def of_few_digits(span: Span) -> Span:
+    """Close a number of many digits to longer ones, one of few digits to those of many."""
+    if span.name or not _fits(span.pattern, _MANY_DIGITS):
+        return span
+    most = max(_FEW_DIGITS, span.end - span.start)
+    return span._replace(pattern=rb"(?:\d{1,%d})" % most)
 
 
 def _shifted(template: Template, match: "re.Match[bytes]") -> int:

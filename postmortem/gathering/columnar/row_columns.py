@@ -9,6 +9,7 @@ it, as that of a bar does, go to `bar_draws`.
 """
 
 import bisect
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -21,9 +22,11 @@ from postmortem.formats.records import MetricReader
 from postmortem.gathering.columnar.bar_draws import BarDraws
 from postmortem.gathering.columnar.shape_column import Due, RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
+from postmortem.gathering.finding_lines import KnownLine
 from postmortem.gathering.gathered import LAST
-from postmortem.gathering.points import Points
+from postmortem.gathering.points import Points, no_rows
 from postmortem.gathering.quick import step_of
+from postmortem.model.lines import Where
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -198,6 +201,7 @@ class RowColumns(SeriesRows):
         super().__init__(lines, points, block)
         self._columns = columns
         self._next = min(column.begins[0] for column in self._columns)
+        self._is_countable = not any(one.is_serial or one.fresh for one in self._columns)
         self._stops: list[tuple[int, RowColumn, int]] = []
         """Rows that are among the last findings: where they begin, and which they are."""
         for column in self._columns:
@@ -207,6 +211,7 @@ class RowColumns(SeriesRows):
 
     def reach(self, end: int) -> None:
         """Put everything there that begins before an offset."""
+        self._points.ahead = no_rows
         if end <= self._next:
             return
         while self._stops and self._stops[0][0] < end:
@@ -215,6 +220,30 @@ class RowColumns(SeriesRows):
             self._put(begin + 1 if is_counted_first else begin)
             self._find(column, number, begin)
         self._put(end)
+
+    def count_until(self, end: int) -> bool:
+        """Let what begins before an offset be counted instead; says whether that is the same.
+
+        It is not where rows hang on those before them, or are the first of their process, and where
+        findings of rows are to be kept.
+        """
+        has_stops = bool(self._stops) and self._stops[0][0] < end
+        if has_stops or self._points.is_crowded or not self._is_countable:
+            return False
+        self._points.ahead = functools.partial(self._count, end)
+        return True
+
+    def _count(self, end: int, where: Where) -> int:
+        """Count the records of a process, and those without one, that are not yet put."""
+        until, count = self._lines.read_until() - self._base, 0
+        for column in self._columns:
+            start = column.at
+            if isinstance(column.path.reader, Layout):
+                start = max(start, bisect.bisect_left(column.begins, until))
+            stop = bisect.bisect_left(column.begins, end)
+            if not column.is_idle and start < stop:
+                count += column.count(start, stop, where, self._points)
+        return count
 
     def _put(self, end: int) -> None:
         due = [one for column in self._columns for one in column.due(end)]
@@ -247,7 +276,8 @@ class RowColumns(SeriesRows):
         """Take one figure of a course from all rows; says whether that is what they state."""
         (figure, *others), (group, *_) = column.shape.verdict.figures, column.shape.groups
         what = figure.name.partition("_")[2]
-        if others or what not in COURSES or group < 0 or figure.before or figure.behind:
+        is_course = figure.name == f"machine_{what}" and what in COURSES
+        if others or not is_course or group < 0 or figure.before or figure.behind:
             return False
         texts = [text.decode() for text in column.rows.groups[group][start:stop]]
         lines = column.lines[start:stop]
@@ -270,7 +300,7 @@ class RowColumns(SeriesRows):
 
     def _find(self, column: RowColumn, number: int, begin: int) -> None:
         where = column.shape.teller.where(column.row(number), self._points)
-        raw = self._data[begin : int(column.rows.ends[number])]
-        place = (column.lines[number], begin + self._base)
+        end, line = int(column.rows.ends[number]), column.lines[number]
+        row = KnownLine(self._data, begin, end, line, self._base)
         for index in column.shape.verdict.found:
-            self._lines.findings.count(index, raw, where, place)
+            self._lines.findings.count(index, row, where)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
 from postmortem.gathering.columnar.line_shapes import LineShape
+from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
 from postmortem.gathering.literal_filters import Hit
 from postmortem.gathering.literals import Machine
 from postmortem.reading.block_reader import Block
@@ -41,21 +42,12 @@ class ShapeRows(NamedTuple):
     groups: list[list[bytes]]
     """By group of the shape."""
 
-    def but_for(self, is_kept: "np.ndarray[Any, Any]") -> "ShapeRows":
-        """Give the rows that are kept."""
-        groups = [
-            [text for text, kept in zip(column, is_kept.tolist(), strict=True) if kept]
-            for column in self.groups
-        ]
-        return ShapeRows(
-            self.shape, self.begins[is_kept], self.ends[is_kept], self.lines[is_kept], groups
-        )
-
 
 class RowPlace(NamedTuple):
-    """A row in which a literal stands that its shape does not account for."""
+    """A row in which a literal stands that is not accounted for."""
 
     shape: LineShape
+    known: RuleVerdict
     begin: int
     end: int
 
@@ -149,10 +141,54 @@ class Between:
         self._shapes = [one.shape for one in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
+        self.is_of_others: set[int] = set()
+        """Where rows begin that others than signatures look at."""
+        self._known: dict[int, RuleVerdict] = {}
+        """By where a row begins: what is known of it, if that is less than its shape tells."""
 
     def hits(self) -> Iterator[Hit]:
         """Give the literals in the order in which they are read."""
-        return heapq.merge(self._of_gaps(), self._of_rows(), key=lambda hit: hit[1])
+        of_several_lines = self._of_several_lines()
+        of_rows = self._of_rows()
+        alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
+        self.is_of_others |= {
+            self.inside[start].begin
+            for number, start in [*of_several_lines, *of_rows]
+            if not is_of_signatures[alike[number]]
+        }
+        return heapq.merge(self._of_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
+
+    def _of_several_lines(self) -> list[Hit]:
+        """Find the literals in rows behind which stands what a rule of several lines may go by."""
+        data, alike, given = self._block.data, self._machine.alike, list[Hit]()
+        for rows in self.rows:
+            shape, verdict = rows.shape, rows.shape.verdict
+            if verdict.behind is None:
+                continue
+            known_until = self._without(verdict.behind.rules)
+            for begin, end in zip(rows.begins.tolist(), rows.ends.tolist(), strict=True):
+                known = shape.known_at(data, begin, end, known_until)
+                if known is verdict:
+                    continue
+                self._known[begin] = known
+                for number, start in self._machine.filter.hits(data, begin, end):
+                    if alike[number] in verdict.literals and alike[number] not in known.literals:
+                        self.inside[start] = RowPlace(shape, known, begin, end)
+                        given.append((number, start))
+        return sorted(given, key=lambda hit: hit[1])
+
+    def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
+        """Give what finds the end of a row in which no match of these rules begins."""
+        is_without = [
+            behind is not None and rules <= behind.rules
+            for behind in (shape.verdict.behind for shape in self._shapes)
+        ]
+
+        def until(place: int) -> int:
+            row = bisect.bisect_right(self._begins, place) - 1
+            return self._ends[row] if row >= 0 and is_without[self._owner[row]] else 0
+
+        return until
 
     def _of_gaps(self) -> list[Hit]:
         """Find the literals between rows."""
@@ -190,15 +226,16 @@ class Between:
                 continue
             owner = int(self._owner[row])
             shape = self._shapes[owner]
-            verdict = shape.verdict
-            if number in verdict.literals or not (
-                verdict.is_idle or machine.is_more_than_metric[number]
+            begin, end = self._begins[row], self._ends[row]
+            known = self._known.get(begin, shape.verdict)
+            if number in shape.verdict.literals or not (
+                known.is_idle or machine.is_more_than_metric[number]
             ):
                 continue
             if (owner, number) not in telling:  # what told something once is looked at
-                if self._is_vain(shape, number, data[self._begins[row] : self._ends[row]]):
+                if self._is_vain(shape, number, data[begin:end]):
                     continue
                 telling.add((owner, number))
-            self.inside[start] = RowPlace(shape, self._begins[row], self._ends[row])
+            self.inside[start] = RowPlace(shape, known, begin, end)
             given.append((loose.numbers[index], start))
         return given

@@ -4,68 +4,31 @@ In: a line and lines that differ from it in their numbers. Out: what each rule d
 Not here: which numbers stay open (`line_shapes`), doing it.
 """
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from postmortem.formats import grids
 from postmortem.formats.blocks import entry
 from postmortem.formats.generic import look
+from postmortem.gathering.columnar.rule_verdicts import (
+    FIGURES,
+    FOUND,
+    UNSURE,
+    VAIN,
+    WAITS,
+    RuleVerdict,
+    claimed_key,
+    verdict_of,
+)
 from postmortem.gathering.finding_lines import has_happened
 from postmortem.gathering.literals import Machine, Wanted
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import Budget
+from postmortem.knowledge.first_lines import begins_none, holds, word_of
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import View
 
-_VAIN: Final = "vain"
-_FOUND: Final = "found"
-_UNSURE: Final = "unsure"
-_FIGURES: Final = frozenset({"metric", "generic"})
-_MACHINE: Final = "machine_"
-
-
-class MachineFigure(NamedTuple):
-    """A figure of the machine that each line of a shape states: a text around a number."""
-
-    rule: int
-    name: str
-    before: str
-    span: int
-    """Index of the span of its number; -1 if it is always the same text."""
-    behind: str
-
-
-class RuleVerdict(NamedTuple):
-    """What rules do on every line of a shape."""
-
-    literals: frozenset[int]
-    """Those all of whose rules are known."""
-    asked: frozenset[int]
-    """The rules that are known, as keys of `claimed_key`."""
-    found: tuple[int, ...]
-    """The signatures that hold."""
-    figures: tuple[MachineFigure, ...]
-    is_sure: bool
-    """Whether every literal of these lines is known but for such as hang on their numbers."""
-    is_idle: bool = False
-    """Whether no figure is taken."""
-    is_in_part: bool = False
-    """Whether some rules are known, and no other reads a figure: a rule that looks at several lines
-    is asked each time, and those beside it are not."""
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether lines of the shape may be read by it."""
-        return self.is_sure or self.is_in_part
-
-
-NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
-
-
-def claimed_key(wanted: Wanted) -> int:
-    """Give what stands for a rule that has looked at a line."""
-    return hash(wanted)
+_OF_MACHINE: Final = ("machine_", "gpu_")
 
 
 class RuleTrials:
@@ -115,29 +78,7 @@ class RuleTrials:
         for raw, texts in lines:
             literals.append(self.literals(raw))
             given.append((self.answers(raw, is_read=is_read), texts))
-        known = _known(given)
-        consumers = self._machine.consumers
-        proved = {
-            number
-            for number in set[int]().union(*literals)
-            if all(one in known for one in consumers[number])
-        }
-        has_figures = _has_figures(given)
-        is_sure = set.intersection(*literals) <= proved and not has_figures
-        return RuleVerdict(
-            frozenset(proved),
-            frozenset(map(claimed_key, known)),
-            tuple(index for (_, index), answer in known.items() if answer == _FOUND),
-            tuple(
-                one._replace(rule=index)
-                for (_, index), answer in known.items()
-                if isinstance(answer, tuple)
-                for one in answer
-            ),
-            is_sure=is_sure,
-            is_in_part=bool(known) and not has_figures and not is_read,
-            is_idle=not is_read,
-        )
+        return verdict_of(self._machine, given, literals, is_read=is_read)
 
     def is_so(
         self,
@@ -164,9 +105,9 @@ class RuleTrials:
             if claimed_key(wanted) not in verdict.asked:
                 continue
             kind, index = wanted
-            if answer == _FOUND:
+            if answer == FOUND:
                 found.add(index)
-            elif (kind == "fact" and answer != stated.get(index, _VAIN)) or answer == _UNSURE:
+            elif (kind == "fact" and answer != stated.get(index, VAIN)) or answer == UNSURE:
                 return False
         return found == set(verdict.found)
 
@@ -180,7 +121,7 @@ class RuleTrials:
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         try:
             return all(
-                self._answer(wanted, raw, cleaned, is_read=True) == _VAIN
+                self._answer(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
                 if claimed_key(wanted) not in verdict.asked
             )
@@ -189,14 +130,14 @@ class RuleTrials:
 
     def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
-        if kind in _FIGURES:
-            return _VAIN if is_read or self._has_no_figures(kind, index, raw) else _UNSURE
+        if kind in FIGURES:
+            return VAIN if is_read or self._has_no_figures(kind, index, raw) else UNSURE
         if kind == "signature":
             return self._signature(self._machine.signatures[index], cleaned)
         if kind == "fact":
             fact = self._machine.facts[index]
-            return _VAIN if self._is_enough(index) else _fact(fact, cleaned, self._budget)
-        return _UNSURE
+            return VAIN if self._is_enough(index) else _fact(fact, cleaned, self._budget)
+        return UNSURE
 
     def _has_no_figures(self, kind: str, index: int, raw: bytes) -> bool:
         """Say whether a reader of figures makes nothing of a line, whatever stands around it."""
@@ -207,53 +148,40 @@ class RuleTrials:
         return reader.is_of_one_line and reader.read(view, self._budget) is None
 
     def _signature(self, rule: Signature, cleaned: Cleaned) -> object:
-        if rule.lines > 1 or cleaned.text.lstrip().startswith("raise "):
-            return _UNSURE
-        match = rule.search(cleaned.text, self._budget)
-        return _FOUND if match is not None and has_happened(rule, cleaned) else _VAIN
+        text = cleaned.text
+        if text.lstrip().startswith("raise "):
+            return UNSURE
+        if not has_happened(rule, cleaned):
+            return VAIN
+        if rule.lines > 1:
+            return self._of_several_lines(rule, text)
+        return VAIN if rule.search(text, self._budget) is None else FOUND
+
+    def _of_several_lines(self, rule: Signature, text: str) -> object:
+        if holds(rule, text, self._budget):
+            return FOUND
+        is_known = word_of(rule.match) and begins_none(rule, text, self._budget)
+        return WAITS if is_known else UNSURE
 
 
 def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     if int(rule.raw.get("lines", 1)) > 1:
-        return _UNSURE
+        return UNSURE
     matches = (
         list(rule.finditer(cleaned.text, budget))
         if rule.raw.get("each")
         else list(filter(None, [rule.search(cleaned.text, budget)]))
     )
     if not matches:
-        return _VAIN
+        return VAIN
     told = [
         (name, str(value))
         for match in matches
         for name, value in (*match.groupdict().items(), *(rule.raw.get("set") or {}).items())
         if value is not None
     ]
-    is_of_machine = all(name.startswith(_MACHINE) for name, _ in told)
-    return told if is_of_machine and not rule.enough and not rule.framework else _UNSURE
-
-
-def _has_figures(given: Sequence[tuple[dict[Wanted, object], tuple[str, ...]]]) -> bool:
-    """Say whether a reader of figures may make something of a line."""
-    return any(
-        answer != _VAIN
-        for answers, _ in given
-        for (kind, _), answer in answers.items()
-        if kind in _FIGURES
-    )
-
-
-def _known(
-    given: Sequence[tuple[dict[Wanted, object], tuple[str, ...]]],
-) -> dict[Wanted, object]:
-    """Give what rules do that meet every line and do the same with each."""
-    known: dict[Wanted, object] = {}
-    for wanted in {one for answers, _ in given for one in answers}:
-        told = [(answers[wanted], texts) for answers, texts in given if wanted in answers]
-        answer = _common(told)
-        if answer != _UNSURE and len(told) == len(given):
-            known[wanted] = answer
-    return known
+    is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in told)
+    return told if is_of_machine and not rule.enough and not rule.framework else UNSURE
 
 
 def _is_no_record(text: str) -> bool:
@@ -267,41 +195,3 @@ def _is_no_record(text: str) -> bool:
         and " - " not in text
         and not grids.columns(text)
     )
-
-
-def _common(told: list[tuple[object, tuple[str, ...]]]) -> object:
-    """Give what is said of all lines alike, figures of the machine by the number that they are."""
-    first = told[0][0]
-    if isinstance(first, list):
-        return _figures([(one, texts) for one, texts in told if isinstance(one, list)], len(told))
-    return first if all(one == first for one, _ in told) else _UNSURE
-
-
-def _figures(told: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int) -> object:
-    names = [name for name, _ in told[0][0]]
-    if len(told) < count or any([name for name, _ in one] != names for one, _ in told):
-        return _UNSURE
-    found = []
-    for position, name in enumerate(names):
-        values = [(one[position][1], texts) for one, texts in told]
-        spans = range(-1, len(values[0][1]))
-        figure = next(filter(None, map(functools.partial(_as_span, name, values), spans)), None)
-        if figure is None:
-            return _UNSURE
-        found.append(figure)
-    return tuple(found)
-
-
-def _as_span(
-    name: str, values: list[tuple[str, tuple[str, ...]]], span: int
-) -> MachineFigure | None:
-    """Give a figure as a text around the number of a span; None if it is not that number."""
-    text, texts = values[0]
-    if span < 0:
-        same = all(one == text for one, _ in values)
-        return MachineFigure(0, name, text, -1, "") if same else None
-    before, own, behind = text.partition(texts[span])
-    if not own:
-        return None
-    same = all(one == f"{before}{others[span]}{behind}" for one, others in values)
-    return MachineFigure(0, name, before, span, behind) if same else None

@@ -10,6 +10,8 @@ from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import POSITION
 from postmortem.gathering.columnar.decimal_columns import floats
 from postmortem.gathering.columnar.row_cutter import ShapeRows
+from postmortem.gathering.points import Points
+from postmortem.model.lines import NOWHERE, Where
 
 
 class RowColumn:
@@ -40,6 +42,8 @@ class RowColumn:
             for groups in self.wheres
         )
         """Processes that were not met before."""
+        self._of_process: dict[Where, list[int]] | None = None
+        """The numbers of a process in `codes`."""
 
     def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
         """Tell rows by their process: a number for each, and the groups of the first of each."""
@@ -60,6 +64,20 @@ class RowColumn:
         start = self.at
         self.at = bisect.bisect_left(self.begins, end, start)
         return [(self, start, self.at)] if self.at > start else []
+
+    def count(self, start: int, stop: int, where: Where, points: Points) -> int:
+        """Count the rows from one to another that are of a process or of none; of all for none."""
+        if self._of_process is None:
+            self._of_process = {}
+            for code, groups in enumerate(self.wheres):
+                self._of_process.setdefault(self.path.where(groups, points), []).append(code)
+        known = self._of_process
+        if where == NOWHERE or (
+            self.codes is None and not known.keys().isdisjoint((where, NOWHERE))
+        ):
+            return stop - start
+        codes = (self.codes or [])[start:stop]
+        return sum(codes.count(one) for place in (where, NOWHERE) for one in known.get(place, ()))
 
     def next(self) -> int:
         """Give where the next row begins."""

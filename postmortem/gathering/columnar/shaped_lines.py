@@ -14,7 +14,8 @@ from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.records import MetricReader
 from postmortem.formats.templates import LONGEST
 from postmortem.gathering.columnar.line_shapes import LineShape, LineShapes
-from postmortem.gathering.finding_lines import FindingLines
+from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
+from postmortem.gathering.finding_lines import FindingLines, KnownLine
 from postmortem.gathering.learnt_paths import Path
 from postmortem.gathering.points import Points
 from postmortem.gathering.quick import Quick, end_of_line
@@ -43,8 +44,8 @@ class ShapedLines:
         self.end = 0
         """Where the line ends that was taken last."""
 
-    def take(self, data: bytes, start: int, base: int, line: int) -> LineShape | None:
-        """Take the line around a literal; gives its shape, or None if it is not taken."""
+    def take(self, data: bytes, start: int, base: int, line: int) -> RuleVerdict | None:
+        """Take the line around a literal; gives what is known of it, or None if it is not taken."""
         low = max(0, start - LONGEST)
         begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
         if begin == 0 and low > 0:
@@ -54,10 +55,10 @@ class ShapedLines:
         if found is None:
             return None
         shape, match = found
-        if not self._taken(shape, match, data, (line, begin + base)):
+        if not self._taken(shape, match, KnownLine(data, begin, end, line, base)):
             return None
         self.end = end
-        return shape
+        return shape.known_at(data, begin, end)
 
     def columns(
         self, path: Path, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
@@ -103,9 +104,7 @@ class ShapedLines:
         if begin or not low:
             self.shapes.learn(opening, data, begin, end_of_line(data, start))
 
-    def _taken(
-        self, shape: LineShape, match: "re.Match[bytes]", data: bytes, place: tuple[int, int]
-    ) -> bool:
+    def _taken(self, shape: LineShape, match: "re.Match[bytes]", line: KnownLine) -> bool:
         """Take a line of a shape; says whether all that it holds is taken."""
         groups = match.groups()
         own = tuple([groups[index] for index in shape.taken])
@@ -115,11 +114,12 @@ class ShapedLines:
             where = shape.teller.where(own, self._points)
             if not all(self.findings.may_count(index, where) for index in verdict.found):
                 return False
-        if is_read and not self.quick.taken(path, own, data, match.end(), place):
+        place = (line.number, line.begin + line.base)
+        if is_read and not self.quick.taken(path, own, line.data, line.end, place):
             return False
         for index in verdict.found:
-            self.findings.count(index, match[0], where, place)
-        self.state(shape, groups, place[0])
+            self.findings.count(index, line, where)
+        self.state(shape, groups, line.number)
         return True
 
     def state(self, shape: LineShape, groups: tuple[bytes, ...], line: int) -> None:
@@ -129,7 +129,7 @@ class ShapedLines:
             self._points.result.facts.add(
                 figure.name,
                 f"{figure.before}{number}{figure.behind}",
-                1,
+                figure.strength,
                 self._points.source,
                 line,
             )
