@@ -100,6 +100,8 @@ class Redactor:
         self._learnt: dict[str, Any] = {}
         self._known: dict[tuple[str, bool], str] = {}
         """What became of a text, until more is learnt."""
+        self._due: dict[str, Sequence[int]] = {}
+        """The rules that may find something in a text."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -140,7 +142,10 @@ class Redactor:
 
     def _hide(self, text: str, *, addresses: bool) -> str:
         text = self._replaced("host", text)
-        for number in _hints().due(text):
+        due = self._due.get(text)
+        if due is None:
+            due = self._due[text] = _hints().due(text)
+        for number in due:
             if number == 0:
                 text = self._without_keys(text)
             elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:

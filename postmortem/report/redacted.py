@@ -8,6 +8,7 @@ the patterns (`redaction.redactor`).
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
@@ -154,7 +155,10 @@ def _value(value: Any, redactor: Redactor) -> Any:
             )
             for key, one in value.items()
         }
-    if isinstance(value, tuple | list | set | frozenset):
+    if isinstance(value, tuple):
+        hidden = tuple([_value(one, redactor) for one in value])
+        return value if all(map(operator.is_, hidden, value)) else hidden
+    if isinstance(value, list | set | frozenset):
         kind = list if isinstance(value, list) else tuple
         return kind(_value(one, redactor) for one in value)
     return value

@@ -28,6 +28,10 @@ from postmortem.resources import version_in_wheel
 
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
+_WHOLE: Final = frozenset({int, bool, type(None)})
+_NUMBERS: Final = frozenset({int, float})
+_NO_NUMBERS: Final = frozenset({"nan", "inf", "-inf"})
+_WORDS: Final = {None: "null", True: "true", False: "false"}
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -73,8 +77,11 @@ def _on_lines(value: Any, gap: str = "\n") -> str:
         ]
         return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
     if isinstance(value, (list, tuple)) and value:
-        return f"[{inner}{f',{inner}'.join([_on_lines(one, inner) for one in value])}{gap}]"
-    return _on_one_line(value)
+        entries = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
+        if not entries or not _NO_NUMBERS.isdisjoint(entries):
+            entries = [_on_lines(one, inner) for one in value]
+        return f"[{inner}{f',{inner}'.join(entries)}{gap}]"
+    return _WORDS[value] if value is None or kind is bool else _on_one_line(value)
 
 
 def schema_text(name: str = "report") -> str:
@@ -228,9 +235,21 @@ def _step(step: float | None) -> float | None:
 
 def plain_json(value: Any) -> Any:
     """Turn a value into what strict JSON can hold."""
-    if isinstance(value, str):  # the most there is
+    kind = value.__class__
+    if kind is str:  # the most there is
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
-    if value is None or isinstance(value, int):  # and a truth value
+    if kind in _WHOLE or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list or kind is tuple:
+        return [plain_json(one) for one in value]
+    return _plain_json(value)
+
+
+def _plain_json(value: Any) -> Any:
+    """Do the same for what is less common."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, int):
         return value
     if isinstance(value, float):
         return (
