@@ -43,13 +43,16 @@ class PairReader:
         """
         if self._pair is None or match.groupdict().get("pairs") is None:
             return []
-        base = match.start("pairs")
-        pairs = [
-            (found["key"].strip(), found["value"], base + found.start("value"))
-            for found in self._pair.finditer(match["pairs"], budget)
+        base, text = match.start("pairs"), match["pairs"]
+        keys, places = list[str](), list[tuple[int, int]]()
+        for found in self._pair.finditer(text, budget):
+            keys.append(found["key"].strip())
+            places.append(found.span("value"))
+        names = self._canonical(keys, budget)
+        return [
+            (name, text[start:end], base + start)
+            for name, (start, end) in zip(names, places, strict=True)
         ]
-        names = self._canonical([key for key, _, _ in pairs], budget)
-        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.

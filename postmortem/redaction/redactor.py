@@ -108,6 +108,11 @@ class Redactor:
         """Say how many different secrets, addresses and names were hidden, by kind."""
         return self._pseudonyms.counts
 
+    @property
+    def knows_any(self) -> bool:
+        """Say whether any name is known by now, of which there may be more than was hidden."""
+        return self._pseudonyms.knows_any
+
     def learn(self, hosts: Iterable[str]) -> None:
         """Take the host names that the reader found.
 

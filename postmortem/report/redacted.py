@@ -60,7 +60,9 @@ _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 def redact(diagnosis: _T, redactor: Redactor) -> _T:
     """Hide what the log gives away, the same name under the same pseudonym everywhere."""
     redactor.learn(where.node for where in _wheres(diagnosis) if where.node)
-    _dataclass(diagnosis, redactor)
+    hidden = _dataclass(diagnosis, redactor)
+    if not redactor.knows_any:
+        return hidden
     redactor.settle()
     return _dataclass(diagnosis, redactor)
 
@@ -156,7 +158,9 @@ def _value(value: Any, redactor: Redactor) -> Any:
             for key, one in value.items()
         }
     if isinstance(value, tuple):
-        hidden = tuple([_value(one, redactor) for one in value])
+        hidden = tuple(
+            [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in value]
+        )
         return value if all(map(operator.is_, hidden, value)) else hidden
     if isinstance(value, list | set | frozenset):
         kind = list if isinstance(value, list) else tuple

@@ -8,6 +8,7 @@ log excerpt is no part of the contract and stays out.
 import dataclasses
 import json
 import math
+from collections.abc import Callable, Mapping
 from functools import cache
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -31,7 +32,14 @@ _SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 _WHOLE: Final = frozenset({int, bool, type(None)})
 _NUMBERS: Final = frozenset({int, float})
 _NO_NUMBERS: Final = frozenset({"nan", "inf", "-inf"})
-_WORDS: Final = {None: "null", True: "true", False: "false"}
+_WORDS: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
+_WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
+    str: encode_basestring,
+    int: repr,
+    bool: _WORDS.__getitem__,
+    type(None): _WORDS.__getitem__,
+}
+"""By kind: how what takes a single word is written."""
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -65,15 +73,17 @@ def _on_lines(value: Any, gap: str = "\n") -> str:
 
     That goes through Python's own steps for each entry, and took twice as long.
     """
-    kind = type(value)
-    if kind is str:
-        return encode_basestring(value)
-    if kind is int or (kind is float and math.isfinite(value)):
+    write = _WRITE.get(value.__class__)
+    if write is not None:
+        return write(value)
+    if value.__class__ is float and math.isfinite(value):
         return repr(value)
     inner = gap + " "
     if isinstance(value, dict) and value:
         entries = [
-            f"{encode_basestring(key)}: {_on_lines(one, inner)}" for key, one in value.items()
+            f"{encode_basestring(key)}: "
+            + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner))
+            for key, one in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
     if isinstance(value, (list, tuple)) and value:
@@ -81,7 +91,7 @@ def _on_lines(value: Any, gap: str = "\n") -> str:
         if not entries or not _NO_NUMBERS.isdisjoint(entries):
             entries = [_on_lines(one, inner) for one in value]
         return f"[{inner}{f',{inner}'.join(entries)}{gap}]"
-    return _WORDS[value] if value is None or kind is bool else _on_one_line(value)
+    return _on_one_line(value)
 
 
 def schema_text(name: str = "report") -> str:
@@ -144,7 +154,12 @@ def _failure(first: FirstFailure) -> dict[str, Any]:
 
 def _fields(value: Any) -> dict[str, Any]:
     """Give a value's fields by name, as they are."""
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {name: getattr(value, name) for name in _names(value.__class__)}
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _where(where: Where) -> dict[str, Any]:
@@ -241,7 +256,14 @@ def plain_json(value: Any) -> Any:
     if kind in _WHOLE or (kind is float and math.isfinite(value)):
         return value
     if kind is list or kind is tuple:
-        return [plain_json(one) for one in value]
+        return [one if one.__class__ in _WHOLE else plain_json(one) for one in value]
+    if kind is dict:
+        return {
+            key if key.__class__ is str and key.isascii() else plain_json(str(key)): (
+                one if one.__class__ in _WHOLE else plain_json(one)
+            )
+            for key, one in value.items()
+        }
     return _plain_json(value)
 
 

@@ -148,6 +148,8 @@ class LineShapes:
         line = _all_open(raw, srun=self._srun)
         if line is None:
             return None
+        if self._trials.has_figures(raw):
+            return None
         literals, in_part = self._trials.literals(raw), None
         for is_closed in (False, True):
             one = self._but_for_what_matters(line) if is_closed else line

@@ -5,7 +5,7 @@ Not here: which numbers stay open (`line_shapes`), doing it.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats import grids
@@ -107,14 +107,28 @@ class RuleTrials:
         )
         return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
 
+    def has_figures(self, raw: bytes) -> bool:
+        """Say whether a reader of figures may make something of a line.
+
+        Raises:
+            TimeoutError: a search took too long, or the budget is spent.
+        """
+        return _has_figures(self.answers(raw, is_read=False))
+
     def verdict(
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
     ) -> RuleVerdict:
-        """Give what the rules do on all lines of a shape, of which these are some."""
+        """Give what the rules do on all lines of a shape, of which these are some.
+
+        Nothing is known where a reader of figures may make something of one of them.
+        """
         given, literals = [], []
         for raw, texts in lines:
+            answers = self.answers(raw, is_read=is_read)
+            if _has_figures(answers):
+                return NOTHING_KNOWN
             literals.append(self.literals(raw))
-            given.append((self.answers(raw, is_read=is_read), texts))
+            given.append((answers, texts))
         known = _known(given)
         consumers = self._machine.consumers
         proved = {
@@ -122,8 +136,7 @@ class RuleTrials:
             for number in set[int]().union(*literals)
             if all(one in known for one in consumers[number])
         }
-        has_figures = _has_figures(given)
-        is_sure = set.intersection(*literals) <= proved and not has_figures
+        is_sure = set.intersection(*literals) <= proved
         return RuleVerdict(
             frozenset(proved),
             frozenset(map(claimed_key, known)),
@@ -135,7 +148,7 @@ class RuleTrials:
                 for one in answer
             ),
             is_sure=is_sure,
-            is_in_part=bool(known) and not has_figures and not is_read,
+            is_in_part=bool(known) and not is_read,
             is_idle=not is_read,
         )
 
@@ -233,13 +246,10 @@ def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     return told if is_of_machine and not rule.enough and not rule.framework else _UNSURE
 
 
-def _has_figures(given: Sequence[tuple[dict[Wanted, object], tuple[str, ...]]]) -> bool:
+def _has_figures(answers: Mapping[Wanted, object]) -> bool:
     """Say whether a reader of figures may make something of a line."""
     return any(
-        answer != _VAIN
-        for answers, _ in given
-        for (kind, _), answer in answers.items()
-        if kind in _FIGURES
+        answer != _VAIN for (kind, _), answer in answers.items() if kind in _FIGURES
     )
 
 
