@@ -44,7 +44,8 @@ _WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
-    return json_text(to_wire(diagnosis, Redactor() if redact else None))
+    text = _on_lines(_wire(diagnosis, Redactor() if redact else None), "\n", plain_json)
+    return _shown(plain_json(text))
 
 
 def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -57,7 +58,10 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
 
     What would steer a terminal, an editor or a runner stands in it as an escape.
     """
-    text = _on_one_line(value) if is_one_line else _on_lines(value)
+    return _shown(_on_one_line(value) if is_one_line else _on_lines(value))
+
+
+def _shown(text: str) -> str:
     # One look at each character there is, in the place of one at every place.
     if UNSEEN.search("".join(sorted(set(text)))):
         text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
@@ -68,10 +72,15 @@ def _on_one_line(value: Any) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-def _on_lines(value: Any, gap: str = "\n") -> str:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_is) -> str:
     """Write a value with an entry on each line, as `json.dumps` does with an indent of 1.
 
-    That goes through Python's own steps for each entry, and took twice as long.
+    That goes through Python's own steps for each entry, and took twice as long. `spelt` is asked
+    for what JSON may not hold.
     """
     write = _WRITE.get(value.__class__)
     if write is not None:
@@ -81,17 +90,19 @@ def _on_lines(value: Any, gap: str = "\n") -> str:
     inner = gap + " "
     if isinstance(value, dict) and value:
         entries = [
-            f"{encode_basestring(key)}: "
-            + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner))
+            f"{encode_basestring(key if key.__class__ is str else str(key))}: "
+            + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner, spelt))
             for key, one in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
     if isinstance(value, (list, tuple)) and value:
         entries = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
         if not entries or not _NO_NUMBERS.isdisjoint(entries):
-            entries = [_on_lines(one, inner) for one in value]
+            entries = [_on_lines(one, inner, spelt) for one in value]
         return f"[{inner}{f',{inner}'.join(entries)}{gap}]"
-    return _on_one_line(value)
+    plain = spelt(value)
+    is_other = plain is not value and isinstance(plain, (dict, list))
+    return _on_lines(plain, gap) if is_other else _on_one_line(plain)
 
 
 def schema_text(name: str = "report") -> str:
@@ -114,6 +125,11 @@ def tool_version() -> str:
 
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
     """Turn a diagnosis into the plain values of the JSON report; a redactor hides in it."""
+    return {key: plain_json(value) for key, value in _wire(diagnosis, redactor).items()}
+
+
+def _wire(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
+    """Give the values of the JSON report, of which some may need another spelling."""
     shown = dataclasses.replace(presentable(diagnosis), excerpt=None, quotes=())
     if redactor is not None:
         shown = hide(shown, redactor)
@@ -144,7 +160,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
     }
     if shown.replay is not None:
         wire["replay"] = dataclasses.asdict(shown.replay)
-    return {key: plain_json(value) for key, value in wire.items()}
+    return wire
 
 
 def _failure(first: FirstFailure) -> dict[str, Any]:
