@@ -11,6 +11,14 @@ from typing import Any
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 
+def _pairs_in(match: Match) -> tuple[int, str]:
+    """Give where the pairs of a match begin, and their text; empty where it has none."""
+    try:
+        return match.start("pairs"), match["pairs"] or ""
+    except (KeyError, IndexError):  # the format has no such group
+        return -1, ""
+
+
 class PairReader:
     """Reads the pairs in the records of one format."""
 
@@ -41,9 +49,9 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        if self._pair is None or match.groupdict().get("pairs") is None:
+        base, text = _pairs_in(match)
+        if self._pair is None or not text:
             return []
-        base, text = match.start("pairs"), match["pairs"]
         keys, places = list[str](), list[tuple[int, int]]()
         for found in self._pair.finditer(text, budget):
             keys.append(found["key"].strip())
@@ -60,16 +68,12 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        if (
-            self._pair is None
-            or "rest" not in self._pair.names
-            or match.groupdict().get("pairs") is None
-        ):
+        base, text = _pairs_in(match)
+        if self._pair is None or "rest" not in self._pair.names or not text:
             return []
-        base = match.start("pairs")
         return [
             (base + found.start("rest"), base + found.end("rest"))
-            for found in self._pair.finditer(match["pairs"], budget)
+            for found in self._pair.finditer(text, budget)
             if found["rest"] is not None
         ]
 

@@ -100,10 +100,10 @@ def _of_nothing(curves: Curves) -> set[int]:
 def absurd(observed: Observed) -> Iterable[Shape]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
-    for name in curves.by_name:
+    for name in curves.called(_BOUNDED):
         points = curves.finite(name)
         is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
-        if not points or is_told or not _BOUNDED.search(name):
+        if not points or is_told:
             continue
         found = (
             _grown(curves, name, points)
