@@ -163,8 +163,14 @@ _TOPICS: Final = (
 
 def topic_of(text: str, behind: int) -> str | None:
     """Say what a line tells of, so many lines behind the first bad value."""
-    if _NO_TELLING.search(text) or _OF_GRADIENTS.search(text):
+    topic = _named_in(text, behind)
+    if topic is None or denies(text) or _OF_GRADIENTS.search(text):
         return None
+    return topic
+
+
+def _named_in(text: str, behind: int) -> str | None:
+    """Say what a line names in a bad state, be it to deny it."""
     rest = _PAIR.sub(_kept, text)
     is_bad = _HELD.search(rest) is not None
     for topic in _TOPICS:
