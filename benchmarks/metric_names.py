@@ -4,7 +4,8 @@
 
 Both logs have the same number of lines and bytes, ten figures on each line. Both are analysed in
 one process and in turn, with rules and model loaded before, and written as JSON. Printed are the
-CPU milliseconds of reading, judging and writing, and the ratio of the wholes: medians of the rounds.
+CPU milliseconds of reading, judging and writing, and the ratio of the wholes: medians of all
+rounds.
 """
 
 import argparse

@@ -53,7 +53,7 @@ def lazy_compile(pattern: AnyStr, flags: int = 0) -> "re.Pattern[AnyStr]":
 
 
 _ALIKE: Final = ("\u0131", "\u017f", "\u0307")
-"""What patterns that ignore case take for an `i` or an `s`, and small letters do not show as one."""
+"""What patterns that ignore case take for an `i` or an `s`, though small letters show none."""
 
 
 def may_hold(text: str, words: tuple[str, ...]) -> bool:

@@ -1,10 +1,10 @@
 """Which questions of rules are worth asking of a case, by what it must have for them to hold.
 
-In: what items of rules ask, a `Case`. Out: the numbers of the items that may hold. Not here: whether
-they do (`inference.predicates`).
+In: what items of rules ask, a `Case`. Out: the numbers of the items that may hold. Not here:
+whether they do (`inference.predicates`).
 
-Of a thousand questions nine in ten name a signature, a shape or a setting that a case has not: those
-are never asked.
+Of a thousand questions nine in ten name a signature, a shape or a setting that a case has not:
+those are never asked.
 """
 
 from collections import defaultdict
@@ -93,7 +93,9 @@ def _things(case: Case) -> Iterator[tuple[str, Any]]:
     for signature in {event.finding.signature for event in case.events}:
         yield ("signature", signature)
         parts = signature.split(".")
-        yield from (("signature", ".".join([*parts[:count], "*"])) for count in range(1, len(parts)))
+        yield from (
+            ("signature", ".".join([*parts[:count], "*"])) for count in range(1, len(parts))
+        )
     yield from (("shape", name) for name in case.shapes)
     yield from (("framework", name) for name in case.frameworks)
     yield from (("setting", name) for name in case.settings)

@@ -157,12 +157,8 @@ def _value(value: Any, redactor: Redactor) -> Any:
             )
             for key, one in value.items()
         }
-    if isinstance(value, tuple):
-        hidden = tuple(
-            [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in value]
-        )
-        return value if all(map(operator.is_, hidden, value)) else hidden
-    if isinstance(value, list | set | frozenset):
-        kind = list if isinstance(value, list) else tuple
-        return kind(_value(one, redactor) for one in value)
+    if isinstance(value, tuple | list | set | frozenset):
+        hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in value]
+        is_same = isinstance(value, tuple) and all(map(operator.is_, hidden, value))
+        return value if is_same else hidden if isinstance(value, list) else tuple(hidden)
     return value

@@ -113,8 +113,7 @@ def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> I
     concerned = [
         entry
         for entry in concerning(case, knowledge)
-        if (_unfit(entry) if is_explained else _is_defect(entry))
-        and entry.id not in told_already
+        if (_unfit(entry) if is_explained else _is_defect(entry)) and entry.id not in told_already
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}

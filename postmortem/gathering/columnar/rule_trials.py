@@ -248,9 +248,7 @@ def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
 
 def _has_figures(answers: Mapping[Wanted, object]) -> bool:
     """Say whether a reader of figures may make something of a line."""
-    return any(
-        answer != _VAIN for (kind, _), answer in answers.items() if kind in _FIGURES
-    )
+    return any(answer != _VAIN for (kind, _), answer in answers.items() if kind in _FIGURES)
 
 
 def _known(
