@@ -9,7 +9,7 @@ the patterns (`redaction.redactor`).
 import dataclasses
 import functools
 import operator
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, TypeVar
 
 from postmortem.model.answer import TellingWords
@@ -158,7 +158,13 @@ def _value(value: Any, redactor: Redactor) -> Any:
             for key, one in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
-        hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in value]
-        is_same = isinstance(value, tuple) and all(map(operator.is_, hidden, value))
-        return value if is_same else hidden if isinstance(value, list) else tuple(hidden)
+        return _each(value, redactor)
     return value
+
+
+def _each(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
+    """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
+    hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in values]
+    if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
+        return values
+    return hidden if isinstance(values, list) else tuple(hidden)

@@ -8,7 +8,7 @@ log excerpt is no part of the contract and stays out.
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -87,22 +87,31 @@ def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_
         return write(value)
     if value.__class__ is float and math.isfinite(value):
         return repr(value)
-    inner = gap + " "
     if isinstance(value, dict) and value:
-        entries = [
-            f"{encode_basestring(key if key.__class__ is str else str(key))}: "
-            + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner, spelt))
-            for key, one in value.items()
-        ]
-        return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
+        return _entries(value, gap, spelt)
     if isinstance(value, (list, tuple)) and value:
-        entries = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
-        if not entries or not _NO_NUMBERS.isdisjoint(entries):
-            entries = [_on_lines(one, inner, spelt) for one in value]
-        return f"[{inner}{f',{inner}'.join(entries)}{gap}]"
+        return _items(value, gap, spelt)
     plain = spelt(value)
     is_other = plain is not value and isinstance(plain, (dict, list))
     return _on_lines(plain, gap) if is_other else _on_one_line(plain)
+
+
+def _entries(value: Mapping[Any, Any], gap: str, spelt: Callable[[Any], Any]) -> str:
+    inner = gap + " "
+    entries = [
+        f"{encode_basestring(key if key.__class__ is str else str(key))}: "
+        + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner, spelt))
+        for key, one in value.items()
+    ]
+    return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
+
+
+def _items(value: Sequence[Any], gap: str, spelt: Callable[[Any], Any]) -> str:
+    inner = gap + " "
+    items = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
+    if not items or not _NO_NUMBERS.isdisjoint(items):
+        items = [_on_lines(one, inner, spelt) for one in value]
+    return f"[{inner}{f',{inner}'.join(items)}{gap}]"
 
 
 def schema_text(name: str = "report") -> str:
@@ -273,13 +282,6 @@ def plain_json(value: Any) -> Any:
         return value
     if kind is list or kind is tuple:
         return [one if one.__class__ in _WHOLE else plain_json(one) for one in value]
-    if kind is dict:
-        return {
-            key if key.__class__ is str and key.isascii() else plain_json(str(key)): (
-                one if one.__class__ in _WHOLE else plain_json(one)
-            )
-            for key, one in value.items()
-        }
     return _plain_json(value)
 
 

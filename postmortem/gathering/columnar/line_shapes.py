@@ -15,7 +15,11 @@ from typing import Final, NamedTuple
 from postmortem.formats.printed_numbers import MOST, numbers
 from postmortem.formats.templates import LONGEST, Span, Template, prefix, skeleton
 from postmortem.gathering.columnar.other_numbers import OpenLine, but_for_first, captured, narrowed
-from postmortem.gathering.columnar.rule_trials import RuleTrials, RuleVerdict
+from postmortem.gathering.columnar.rule_trials import (
+    NOTHING_KNOWN,
+    RuleTrials,
+    RuleVerdict,
+)
 from postmortem.gathering.learnt_paths import LearntPaths, Path, path_of
 from postmortem.reading.windows import View
 
@@ -146,9 +150,7 @@ class LineShapes:
         If not all rules are known that want such lines, one of those that are.
         """
         line = _all_open(raw, srun=self._srun)
-        if line is None:
-            return None
-        if self._trials.has_figures(raw):
+        if line is None or self._trials.verdict([(raw, ())], is_read=False) is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals(raw), None
         for is_closed in (False, True):

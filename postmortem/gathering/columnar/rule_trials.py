@@ -107,14 +107,6 @@ class RuleTrials:
         )
         return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
 
-    def has_figures(self, raw: bytes) -> bool:
-        """Say whether a reader of figures may make something of a line.
-
-        Raises:
-            TimeoutError: a search took too long, or the budget is spent.
-        """
-        return _has_figures(self.answers(raw, is_read=False))
-
     def verdict(
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
     ) -> RuleVerdict:
