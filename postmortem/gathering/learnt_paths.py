@@ -33,9 +33,6 @@ _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
-_MOST_MISSES: Final = 64
-"""Lines in a row that none of so many templates matches, behind which their skeleton is given up:
-their names are ever others."""
 _MOST_SEEN: Final = 4096
 
 
@@ -84,28 +81,20 @@ class LearntPaths:
         self.latest: dict[int, Path] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
         self._seen: set[int] = set()
-        self._missed: dict[bytes, int] = {}
-        """By skeleton: lines in a row that none of its templates has matched, as many as it has."""
         self._credit = CREDIT
 
     def find(
         self, opening: int, data: bytes, begin: int, end: int
     ) -> tuple[Path, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`."""
-        common = skeleton(data, begin, end)
-        paths = self.by_literal[opening].get(common, [])
+        paths = self.by_literal[opening].get(skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
             match = path.template.pattern.match(data, begin)
             if match is not None and match.end() == end:
                 if index:
                     paths.insert(0, paths.pop(index))
                 self.latest[opening] = path
-                self._missed.pop(common, None)
                 return path, match
-        if len(paths) == _MOST_TEMPLATES:
-            missed = self._missed[common] = self._missed.get(common, 0) + 1
-            if missed >= _MOST_MISSES:
-                paths.clear()
         latest = self.latest.get(opening)  # may take what its own skeleton does not: a bar's graph
         match = latest.template.pattern.match(data, begin) if latest is not None else None
         if latest is None or match is None or match.end() != end:
@@ -131,8 +120,6 @@ class LearntPaths:
         common = skeleton(view.data, view.start, view.end)
         if not self._comes_again(opening, common):
             return
-        if self._missed.get(common, 0) >= _MOST_MISSES:
-            return
         known = self.by_literal.setdefault(opening, {})
         like = known.get(common, ())
         costs = (1 if reader is not None else _LAYOUT_COSTS) * max(1, len(like))
@@ -144,9 +131,7 @@ class LearntPaths:
         if learnt is None or template is None:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
-            oldest = next(iter(known))
-            del known[oldest]
-            self._missed.pop(oldest, None)
+            del known[next(iter(known))]
         paths = known.setdefault(common, [])
         paths.insert(0, path_of(template, learnt, needs_bar=needs_bar))
         del paths[_MOST_TEMPLATES:]
