@@ -24,7 +24,7 @@ from postmortem.gathering.learnt_paths import LearntPaths, Path, path_of
 from postmortem.reading.windows import View
 
 _END: Final = rb"(?=[\r\n])"
-FIRST_TRY, NEXT_TRY = 32, 4
+FIRST_TRY, NEXT_TRY = 12, 4
 """Appearances of a line that is like others at which its shape is looked for, and how many times
 more at which it is looked for again."""
 _MOST_SEEN: Final = 4096
