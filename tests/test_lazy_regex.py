@@ -1,16 +1,19 @@
 """The patterns of the code are compiled when they are asked something, and not before."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from postmortem import lazy_regex
-from postmortem.lazy_regex import lazy_compile
+from postmortem.knowledge.attack_texts import parser
+from postmortem.lazy_regex import NeedyPattern, lazy_compile, lazy_needing, may_hold
 
 PACKAGE = Path(lazy_regex.__file__).parent
 STARTED = """
@@ -86,3 +89,82 @@ def test_no_module_compiles_a_pattern_of_its_own() -> None:
         if compiled_at_import(ast.parse(path.read_text(encoding="utf-8")))
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("loss: nan", True),
+        ("loss: NaN", True),
+        ("loss: 损失 Inf", True),
+        ("loss: \u0131nf", True),
+        ("loss: \u0130NF", True),
+        ("loss: 1.0", False),
+        ("损失 1.0", False),
+    ],
+)
+def test_one_that_needs_a_word_finds_the_same(text: str, *, is_found: bool) -> None:
+    """Large letters, and letters that are taken for others where case is ignored, count too."""
+    pattern, flags = r"\b(?:nan|inf)\b", re.IGNORECASE
+    late, whole = lazy_needing("nan inf", pattern, flags), re.compile(pattern, flags)
+    assert str(late.search(text)) == str(whole.search(text))
+    assert list(map(str, late.finditer(text))) == list(map(str, whole.finditer(text)))
+    assert may_hold(text, ("nan", "inf")) == (late.search(text) is not None) == is_found
+
+
+def test_letters_that_are_taken_for_others_are_known() -> None:
+    """Of all characters those alone are not told by the small letters of a text."""
+    letter = re.compile("[a-z]", re.IGNORECASE)
+    every = map(chr, range(128, sys.maxunicode + 1))
+    odd = [one for one in every if letter.match(one) and not one.lower().isascii()]
+    assert len(odd) == 3
+    assert all(may_hold(one, ("a word",)) for one in odd)
+
+
+def needy_patterns() -> Iterator[tuple[str, NeedyPattern]]:
+    """All of the package, each with its module and name."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path != PACKAGE / "lazy_regex.py" and "lazy_needing(" in path.read_text("utf-8"):
+            name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+            for its, value in vars(importlib.import_module(name)).items():
+                if isinstance(value, NeedyPattern):
+                    yield f"{name}.{its}", value
+
+
+def needs(parts: Sequence[tuple[Any, Any]], words: tuple[str, ...], before: str = "") -> bool:
+    """Whether each match of a parsed pattern holds a word.
+
+    `before` is the text that stands directly before the parts, as far as it is certain.
+    """
+    for place, (kind, what) in enumerate(parts):
+        rest, name = list(parts[place + 1 :]), str(kind)
+        if name == "SUBPATTERN":
+            return needs([*what[-1], *rest], words, before)
+        if name == "BRANCH":
+            return all(needs([*branch, *rest], words, before) for branch in what[1])
+        if name in {"MAX_REPEAT", "MIN_REPEAT"}:
+            least, _, body = what
+            return needs(rest, words) or (least > 0 and needs(list(body), words, before))
+        if name in {"LITERAL", "IN"}:
+            letters = {what} if name == "LITERAL" else {one for _, one in what}
+            is_one = all(isinstance(one, int) for one in letters)
+            small = {chr(one).lower() for one in letters} if is_one else set()
+            before = before + small.pop() if len(small) == 1 else ""
+            if any(word in before for word in words):
+                return True
+        elif name not in {"AT", "ASSERT", "ASSERT_NOT"}:
+            before = ""
+    return False
+
+
+@pytest.mark.parametrize(("name", "pattern"), list(needy_patterns()))
+def test_what_a_pattern_needs_stands_in_each_match(name: str, pattern: NeedyPattern) -> None:
+    """Else a line that it is about would be passed over."""
+    parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+    assert needs(list(parsed), pattern.words), name
+
+
+@pytest.mark.parametrize("pattern", ["nan|1e9", "(?:nan)?", "na[nm]", "n.n", "[^n]an", "nan*"])
+def test_the_proof_finds_what_is_wrong(pattern: str) -> None:
+    """A match without the word is no match of a pattern that needs it."""
+    assert not needs(list(parser.parse(pattern)), ("nan",))

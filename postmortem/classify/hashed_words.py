@@ -7,8 +7,9 @@ What differs from run to run (figures, paths, addresses, ids) is replaced before
 counted. Only the hash of a gram is kept anywhere, never the gram.
 """
 
+import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import xxhash
@@ -24,9 +25,10 @@ _MOST: Final = 2000
 _CODE: Final = lazy_compile(
     r"\b(code|signal|status|errno|exitcode|error|sig)\b[^\w\n-]{0,4}(-?\d{1,3})\b", re.IGNORECASE
 )
-_REPLACED: Final = (
-    (lazy_compile(r"https?://\S{1,200}"), " url "),
-    (lazy_compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " "),
+_DIGIT: Final = lazy_compile(r"\d")
+_URL: Final = (lazy_compile(r"https?://\S{1,200}"), " url ")
+_FOLDERS: Final = (lazy_compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " ")
+_FIGURES: Final = (
     (lazy_compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
     (lazy_compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
     (lazy_compile(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"), " id "),
@@ -44,11 +46,23 @@ _COPIES: Final = 8
 
 def words(text: str) -> list[str]:
     """Give the words of a text, without what differs from run to run."""
-    plain = _CODE.sub(lambda found: f" {found[1]} {_spelt(found[2])} ", ANSI.sub("", text))
-    for pattern, instead in _REPLACED:
+    plain = ANSI.sub("", text) if "\x1b" in text else text
+    if _DIGIT.search(plain):
+        plain = _CODE.sub(lambda found: f" {found[1]} {_spelt(found[2])} ", plain)
+    for pattern, instead in _differing(plain):
         plain = pattern.sub(instead, plain)
     found = _WORD.findall(plain.lower())
     return [word for number, word in enumerate(found) if word != "0" or found[number - 1] != "0"]
+
+
+def _differing(text: str) -> Iterator[tuple["re.Pattern[str]", str]]:
+    """Give what may stand in a text that differs from run to run, and what to put there."""
+    if "://" in text:
+        yield _URL
+    if "/" in text or "\\" in text:
+        yield _FOLDERS
+    if _DIGIT.search(text):
+        yield from _FIGURES
 
 
 def _spelt(figure: str) -> str:
@@ -67,18 +81,22 @@ def buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
     return found
 
 
-def _filled_by(passage: Saying) -> Iterator[int]:
+def _filled_by(passage: Saying) -> Sequence[int]:
     """Give the buckets of a passage; a circumstance is its name, a few times."""
     if passage.kind == CIRCUMSTANCE:
-        yield from (_bucket(f"{passage.text}#{copy}") for copy in range(_COPIES))
-    else:
-        yield from (bucket for _, bucket in grams_by_word(passage.kind, words(passage.text)))
+        return _of_circumstance(passage.text)
+    return [bucket for _, bucket in grams_by_word(passage.kind, words(passage.text))]
 
 
-def grams_by_word(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], int]]:
+@functools.lru_cache(maxsize=1024)
+def _of_circumstance(name: str) -> Sequence[int]:
+    """Give the buckets of a circumstance: the program names it, and few of them there are."""
+    return [_bucket(f"{name}#{copy}") for copy in range(_COPIES)]
+
+
+def grams_by_word(kind: str, said: list[str]) -> list[tuple[tuple[int, ...], int]]:
     """Give the bucket of each gram, with the places of its words."""
-    for places, gram in _grams(kind, said):
-        yield places, _bucket(gram)
+    return [(places, _bucket(gram)) for places, gram in _grams(kind, said)]
 
 
 def _bucket(gram: str) -> int:

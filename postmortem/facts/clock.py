@@ -43,7 +43,10 @@ def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
 
 def time_of(line: str) -> str | None:
     """Give the time that a raw line prints, be it behind a task number, if it can be read."""
-    cleaned = clean(line[:_PREFIX], srun=True)
+    line = line[:_PREFIX]
+    if ":" not in line and "[" not in line:  # no clock, no seconds since the start
+        return None
+    cleaned = clean(line, srun=True)
     time = cleaned.time or _short(cleaned.text)
     return None if time is None or math.isnan(seconds(time)) else time
 

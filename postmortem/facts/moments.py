@@ -88,7 +88,8 @@ def told_time(line: str) -> str | None:
     head = time_of(line)
     if head is not None and time_basis(head) != "no-date":
         return head
-    return max(within(line[:_MOST]), default=head)
+    text = line[:_MOST]
+    return max(within(text), default=head) if ":" in text else head
 
 
 def within(text: str) -> Iterator[str]:

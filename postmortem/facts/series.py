@@ -229,6 +229,8 @@ def _comes_again(steps: Sequence[float]) -> bool:
 
     Copies of a run that the lines do not tell apart, not epochs that count anew.
     """
+    if len(steps) < _LEAST:
+        return False
     first: dict[float, int] = {}
     last: dict[float, int] = {}
     for index, step in enumerate(steps):
@@ -236,7 +238,7 @@ def _comes_again(steps: Sequence[float]) -> bool:
             first.setdefault(step, index)
             last[step] = index
     near = sum(0 < last[step] - first[step] <= _BESIDE for step in first)
-    return len(steps) >= _LEAST and near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
+    return near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
 
 
 def _extent(values: "array[float]", start: int) -> tuple[int, float, float]:

@@ -11,6 +11,14 @@ from typing import Any
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 
+def _pairs_in(match: Match) -> tuple[int, str]:
+    """Give where the pairs of a match begin, and their text; empty where it has none."""
+    try:
+        return match.start("pairs"), match["pairs"] or ""
+    except (KeyError, IndexError):  # the format has no such group
+        return -1, ""
+
+
 class PairReader:
     """Reads the pairs in the records of one format."""
 
@@ -41,15 +49,18 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        if self._pair is None or match.groupdict().get("pairs") is None:
+        base, text = _pairs_in(match)
+        if self._pair is None or not text:
             return []
-        base = match.start("pairs")
-        pairs = [
-            (found["key"].strip(), found["value"], base + found.start("value"))
-            for found in self._pair.finditer(match["pairs"], budget)
+        keys, places = list[str](), list[tuple[int, int]]()
+        for found in self._pair.finditer(text, budget):
+            keys.append(found["key"].strip())
+            places.append(found.span("value"))
+        names = self._canonical(keys, budget)
+        return [
+            (name, text[start:end], base + start)
+            for name, (start, end) in zip(names, places, strict=True)
         ]
-        names = self._canonical([key for key, _, _ in pairs], budget)
-        return [(name, text, start) for name, (_, text, start) in zip(names, pairs, strict=True)]
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.
@@ -57,16 +68,12 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        if (
-            self._pair is None
-            or "rest" not in self._pair.names
-            or match.groupdict().get("pairs") is None
-        ):
+        base, text = _pairs_in(match)
+        if self._pair is None or "rest" not in self._pair.names or not text:
             return []
-        base = match.start("pairs")
         return [
             (base + found.start("rest"), base + found.end("rest"))
-            for found in self._pair.finditer(match["pairs"], budget)
+            for found in self._pair.finditer(text, budget)
             if found["rest"] is not None
         ]
 

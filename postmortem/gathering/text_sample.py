@@ -7,7 +7,7 @@ Only the last kilobytes are looked at: what stopped a run stands near its end, o
 Of lines that differ in their figures alone one is kept.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.reading.block_reader import Block
@@ -69,12 +69,14 @@ class Sampler:
         return TextSample(_bounded(_texts(_told(lines))), tuple(_texts(lines[-_WORDS:])))
 
 
-def _told(lines: Iterable[tuple[int, bytes]]) -> Iterable[tuple[int, bytes]]:
+def _told(lines: Sequence[tuple[int, bytes]]) -> Iterable[tuple[int, bytes]]:
     """Give the lines with a word of trouble, each wording once, where it stands last."""
     found: dict[bytes, tuple[int, bytes]] = {}
+    small = b"\n".join([raw for _, raw in lines]).lower()
+    words = [word for word in _TELLING if word in small]
     for number, raw in lines:
         low = raw.lower()
-        if any(word in low for word in _TELLING):
+        if any(word in low for word in words):
             alike = low.translate(_FIGURES)
             found.pop(alike, None)
             found[alike] = (number, raw)

@@ -5,10 +5,11 @@ what no rule knows, and reads the words itself), features (`classify.hashed_word
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem.case.values import Case
+from postmortem.inference.due import Due, needed_by
 from postmortem.inference.predicates import answered
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.conditions import Condition
@@ -37,21 +38,23 @@ def _facts(case: Case) -> Iterator[str]:
 
 def _conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
     """Name the conditions that hold, of those that causes ask and that no text answers."""
-    for name, one in _asked(knowledge).items():
-        if answered(one, case) is not None:
-            yield name
+    asked, due = _asked(knowledge)
+    for number in due.of(case):
+        if answered(asked[number], case) is not None:
+            yield asked[number].id
 
 
 @functools.lru_cache(maxsize=4)
-def _asked(knowledge: KnowledgeBase) -> Mapping[str, Condition]:
-    """Give the conditions that causes ask and that no text answers, by name."""
+def _asked(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], Due]:
+    """Give the conditions that causes ask and that no text answers, and which of them are due."""
     asked: dict[str, Condition] = {}
     for rule in knowledge.causes.values():
         for argument in (*rule.supporting, *rule.opposing):
             for one in (*argument.asked.wanted, *argument.asked.unwanted):
                 if one.meaning:
                     asked.setdefault(one.id, one)
-    return {name: one for name, one in asked.items() if not _is_of_text(one.predicate)}
+    conditions = [one for one in asked.values() if not _is_of_text(one.predicate)]
+    return conditions, Due(needed_by(one.predicate) for one in conditions)
 
 
 def _is_of_text(predicate: Any) -> bool:

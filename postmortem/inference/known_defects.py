@@ -5,17 +5,36 @@ here: the advisories (`patterns/advisories`), weights (`inference.rules`), what 
 (`fixes.advised`).
 """
 
+import functools
 from typing import Final
 
 from postmortem.case.values import Case
+from postmortem.inference.due import Due
 from postmortem.inference.matching import matches, version_matches
 from postmortem.inference.predicates import Hit, holds, timeliness
+from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Advisory
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import Where
 from postmortem.model.said import NOTHING, Said, both, listed, quote, say
 
 _ERRORS: Final = frozenset({"cause", "consequence"})
+
+
+def concerning(case: Case, knowledge: KnowledgeBase) -> list[Advisory]:
+    """Give the known defects that versions and machine of a case have, whatever the run shows."""
+    known = case.answers.get(id(knowledge.advisories))
+    if known is None:
+        due = _due(knowledge).of(case)
+        found = [one for number in due if affects(one := knowledge.advisories[number], case)]
+        known = case.answers[id(knowledge.advisories)] = (knowledge.advisories, found)
+    entries: list[Advisory] = known[1]
+    return entries
+
+
+@functools.lru_cache(maxsize=4)
+def _due(knowledge: KnowledgeBase) -> Due:
+    return Due(frozenset([("package", entry.package)]) for entry in knowledge.advisories)
 
 
 def affects(entry: Advisory, case: Case) -> bool:

@@ -8,13 +8,15 @@ Not here: the order of events (`case.standing`), the verdict (`inference.verdict
 The figures are log-odds, in one place, and may be fitted later.
 """
 
+import functools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case, Occurrence
-from postmortem.inference.known_defects import affects, shows, told
+from postmortem.inference.due import Due, needed
+from postmortem.inference.known_defects import concerning, shows, told
 from postmortem.inference.predicates import Hit, holds
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.knowledge.causes import Advisory, Argument
@@ -97,18 +99,34 @@ def _suggested(event: Occurrence, rule: Signature, level: str) -> Evidence[Said]
 
 def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each cause's own file says for and against it, where it holds."""
-    for cause, rule in knowledge.causes.items():
-        for sign, arguments in ((1, rule.supporting), (-1, rule.opposing)):
-            for argument in arguments:
-                hits = holds(argument.asked, case)
-                if hits is not None:
-                    items[cause].append(_weighed(argument, hits, sign))
+    arguments, due = _arguments(knowledge)
+    for number in due.of(case):
+        cause, argument, sign = arguments[number]
+        known = case.answers.get(id(argument))
+        if known is None:
+            hits = holds(argument.asked, case)
+            item = None if hits is None else _weighed(argument, hits, sign)
+            known = case.answers[id(argument)] = (argument, item)
+        if known[1] is not None:
+            items[cause].append(known[1])
+
+
+@functools.lru_cache(maxsize=4)
+def _arguments(knowledge: KnowledgeBase) -> tuple[Sequence[tuple[str, Argument, int]], Due]:
+    """Give what the causes' own files say for (1) and against (-1) each, and what of it is due."""
+    arguments = [
+        (cause, argument, sign)
+        for cause, rule in knowledge.causes.items()
+        for sign, said in ((1, rule.supporting), (-1, rule.opposing))
+        for argument in said
+    ]
+    return arguments, Due(needed(argument.asked) for _, argument, _ in arguments)
 
 
 def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take the known defects of the versions at hand of which the run shows the symptom."""
-    for entry in knowledge.advisories:
-        hits = shows(entry, case) if affects(entry, case) else None
+    for entry in concerning(case, knowledge):
+        hits = shows(entry, case)
         for cause, level in entry.causes.items() if hits is not None else ():
             items[cause].append(_advised(entry, hits or [], case, level))
 

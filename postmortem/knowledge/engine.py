@@ -237,16 +237,15 @@ def _backtracking(pattern: str) -> _Timed:
 class _Re2Match:
     """A match of re2, in the text that its stand-ins stood for."""
 
-    __slots__ = ("_numbers", "_spans", "string")
+    __slots__ = ("_found", "_numbers", "string")
 
     def __init__(self, text: str, found: Any, numbers: Mapping[str, int]) -> None:
-        self.string, self._numbers = text, numbers
-        self._spans: list[tuple[int, int]] = [
-            found.span(group) for group in range(found.re.groups + 1)
-        ]
+        self.string, self._found, self._numbers = text, found, numbers
 
     def span(self, group: int | str = 0, /) -> tuple[int, int]:
-        return self._spans[group if isinstance(group, int) else self._numbers[group]]
+        number = group if isinstance(group, int) else self._numbers[group]
+        place: tuple[int, int] = self._found.span(number)
+        return place
 
     def start(self, group: int | str = 0, /) -> int:
         return self.span(group)[0]

@@ -5,8 +5,9 @@ values themselves.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from postmortem.model.said import Said
 
@@ -20,6 +21,10 @@ else:
     Text = TypeVar("Text")
 
 
+_BARE: Final = frozenset({str, int, float, bool, type(None)})
+"""What holds no sentence."""
+
+
 def no_text() -> Any:
     """Give no words; they are the same in every language."""
     return ""
@@ -30,11 +35,25 @@ def worded(value: Any, change: Callable[[Said], Any]) -> Any:
 
     A class without a text in any field is not generic, and is left as it is.
     """
-    if isinstance(value, Said):
+    kind = value.__class__
+    if kind is Said:
         return change(value)
-    if isinstance(value, tuple) and value and not hasattr(value, "_fields"):
-        return tuple(worded(part, change) for part in value)
-    if not getattr(value.__class__, "__parameters__", ()):
+    if kind is tuple:
+        return tuple([worded(part, change) for part in value])
+    names = _names(kind)
+    if not names:
         return value
-    known = {name.name: getattr(value, name.name) for name in dataclasses.fields(value)}
-    return value.__class__(**{name: worded(part, change) for name, part in known.items()})
+    known = {name: getattr(value, name) for name in names}
+    return kind(
+        **{
+            name: part if part.__class__ in _BARE else worded(part, change)
+            for name, part in known.items()
+        }
+    )
+
+
+@functools.cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """Name the fields of a class that may hold a text, of any other none."""
+    is_generic = bool(getattr(kind, "__parameters__", ()))
+    return tuple(field.name for field in dataclasses.fields(kind)) if is_generic else ()

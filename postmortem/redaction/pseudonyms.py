@@ -47,6 +47,11 @@ class Pseudonyms:
         """Say how many different names were hidden since the count began, by kind."""
         return dict(sorted(Counter(kind for kind, _ in self._hidden).items()))
 
+    @property
+    def knows_any(self) -> bool:
+        """Say whether any name is known."""
+        return bool(self._names)
+
     def count_anew(self) -> None:
         """Begin to count."""
         self._hidden.clear()

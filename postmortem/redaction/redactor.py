@@ -100,11 +100,18 @@ class Redactor:
         self._learnt: dict[str, Any] = {}
         self._known: dict[tuple[str, bool], str] = {}
         """What became of a text, until more is learnt."""
+        self._due: dict[str, Sequence[int]] = {}
+        """The rules that may find something in a text."""
 
     @property
     def counts(self) -> dict[str, int]:
         """Say how many different secrets, addresses and names were hidden, by kind."""
         return self._pseudonyms.counts
+
+    @property
+    def knows_any(self) -> bool:
+        """Say whether any name is known by now, of which there may be more than was hidden."""
+        return self._pseudonyms.knows_any
 
     def learn(self, hosts: Iterable[str]) -> None:
         """Take the host names that the reader found.
@@ -140,7 +147,10 @@ class Redactor:
 
     def _hide(self, text: str, *, addresses: bool) -> str:
         text = self._replaced("host", text)
-        for number in _hints().due(text):
+        due = self._due.get(text)
+        if due is None:
+            due = self._due[text] = _hints().due(text)
+        for number in due:
             if number == 0:
                 text = self._without_keys(text)
             elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:

@@ -8,7 +8,8 @@ the patterns (`redaction.redactor`).
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+import operator
+from collections.abc import Collection, Iterator
 from typing import Any, Final, TypeVar
 
 from postmortem.model.answer import TellingWords
@@ -59,7 +60,9 @@ _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 def redact(diagnosis: _T, redactor: Redactor) -> _T:
     """Hide what the log gives away, the same name under the same pseudonym everywhere."""
     redactor.learn(where.node for where in _wheres(diagnosis) if where.node)
-    _dataclass(diagnosis, redactor)
+    hidden = _dataclass(diagnosis, redactor)
+    if not redactor.knows_any:
+        return hidden
     redactor.settle()
     return _dataclass(diagnosis, redactor)
 
@@ -155,6 +158,13 @@ def _value(value: Any, redactor: Redactor) -> Any:
             for key, one in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
-        kind = list if isinstance(value, list) else tuple
-        return kind(_value(one, redactor) for one in value)
+        return _each(value, redactor)
     return value
+
+
+def _each(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
+    """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
+    hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in values]
+    if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
+        return values
+    return hidden if isinstance(values, list) else tuple(hidden)

@@ -8,6 +8,7 @@ log excerpt is no part of the contract and stays out.
 import dataclasses
 import json
 import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -28,11 +29,23 @@ from postmortem.resources import version_in_wheel
 
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
+_WHOLE: Final = frozenset({int, bool, type(None)})
+_NUMBERS: Final = frozenset({int, float})
+_NO_NUMBERS: Final = frozenset({"nan", "inf", "-inf"})
+_WORDS: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
+_WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
+    str: encode_basestring,
+    int: repr,
+    bool: _WORDS.__getitem__,
+    type(None): _WORDS.__getitem__,
+}
+"""By kind: how what takes a single word is written."""
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
-    return json_text(to_wire(diagnosis, Redactor() if redact else None))
+    text = _on_lines(_wire(diagnosis, Redactor() if redact else None), "\n", plain_json)
+    return _shown(plain_json(text))
 
 
 def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -45,7 +58,10 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
 
     What would steer a terminal, an editor or a runner stands in it as an escape.
     """
-    text = _on_one_line(value) if is_one_line else _on_lines(value)
+    return _shown(_on_one_line(value) if is_one_line else _on_lines(value))
+
+
+def _shown(text: str) -> str:
     # One look at each character there is, in the place of one at every place.
     if UNSEEN.search("".join(sorted(set(text)))):
         text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
@@ -56,25 +72,46 @@ def _on_one_line(value: Any) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
-def _on_lines(value: Any, gap: str = "\n") -> str:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_is) -> str:
     """Write a value with an entry on each line, as `json.dumps` does with an indent of 1.
 
-    That goes through Python's own steps for each entry, and took twice as long.
+    That goes through Python's own steps for each entry, and took twice as long. `spelt` is asked
+    for what JSON may not hold.
     """
-    kind = type(value)
-    if kind is str:
-        return encode_basestring(value)
-    if kind is int or (kind is float and math.isfinite(value)):
+    write = _WRITE.get(value.__class__)
+    if write is not None:
+        return write(value)
+    if value.__class__ is float and math.isfinite(value):
         return repr(value)
-    inner = gap + " "
     if isinstance(value, dict) and value:
-        entries = [
-            f"{encode_basestring(key)}: {_on_lines(one, inner)}" for key, one in value.items()
-        ]
-        return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
+        return _entries(value, gap, spelt)
     if isinstance(value, (list, tuple)) and value:
-        return f"[{inner}{f',{inner}'.join([_on_lines(one, inner) for one in value])}{gap}]"
-    return _on_one_line(value)
+        return _items(value, gap, spelt)
+    plain = spelt(value)
+    is_other = plain is not value and isinstance(plain, (dict, list))
+    return _on_lines(plain, gap) if is_other else _on_one_line(plain)
+
+
+def _entries(value: Mapping[Any, Any], gap: str, spelt: Callable[[Any], Any]) -> str:
+    inner = gap + " "
+    entries = [
+        f"{encode_basestring(key if key.__class__ is str else str(key))}: "
+        + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner, spelt))
+        for key, one in value.items()
+    ]
+    return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
+
+
+def _items(value: Sequence[Any], gap: str, spelt: Callable[[Any], Any]) -> str:
+    inner = gap + " "
+    items = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
+    if not items or not _NO_NUMBERS.isdisjoint(items):
+        items = [_on_lines(one, inner, spelt) for one in value]
+    return f"[{inner}{f',{inner}'.join(items)}{gap}]"
 
 
 def schema_text(name: str = "report") -> str:
@@ -97,6 +134,11 @@ def tool_version() -> str:
 
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
     """Turn a diagnosis into the plain values of the JSON report; a redactor hides in it."""
+    return {key: plain_json(value) for key, value in _wire(diagnosis, redactor).items()}
+
+
+def _wire(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
+    """Give the values of the JSON report, of which some may need another spelling."""
     shown = dataclasses.replace(presentable(diagnosis), excerpt=None, quotes=())
     if redactor is not None:
         shown = hide(shown, redactor)
@@ -127,7 +169,7 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
     }
     if shown.replay is not None:
         wire["replay"] = dataclasses.asdict(shown.replay)
-    return {key: plain_json(value) for key, value in wire.items()}
+    return wire
 
 
 def _failure(first: FirstFailure) -> dict[str, Any]:
@@ -137,7 +179,12 @@ def _failure(first: FirstFailure) -> dict[str, Any]:
 
 def _fields(value: Any) -> dict[str, Any]:
     """Give a value's fields by name, as they are."""
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return {name: getattr(value, name) for name in _names(value.__class__)}
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def _where(where: Where) -> dict[str, Any]:
@@ -228,9 +275,21 @@ def _step(step: float | None) -> float | None:
 
 def plain_json(value: Any) -> Any:
     """Turn a value into what strict JSON can hold."""
-    if isinstance(value, str):  # the most there is
+    kind = value.__class__
+    if kind is str:  # the most there is
         return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
-    if value is None or isinstance(value, int):  # and a truth value
+    if kind in _WHOLE or (kind is float and math.isfinite(value)):
+        return value
+    if kind is list or kind is tuple:
+        return [one if one.__class__ in _WHOLE else plain_json(one) for one in value]
+    return _plain_json(value)
+
+
+def _plain_json(value: Any) -> Any:
+    """Do the same for what is less common."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, int):
         return value
     if isinstance(value, float):
         return (

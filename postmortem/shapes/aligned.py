@@ -4,6 +4,7 @@ In: series. Out: `Curves`, the wording of a point. Not here: any shape.
 """
 
 import math
+import re
 from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -52,7 +53,14 @@ class Curves:
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
+        self._called: dict[str, list[str]] = {}
         self._places = _places(self.by_name)
+
+    def called(self, pattern: re.Pattern[str]) -> list[str]:
+        """Give the names in which a pattern is found, looked for once: there may be thousands."""
+        if pattern.pattern not in self._called:
+            self._called[pattern.pattern] = [*filter(pattern.search, self.by_name)]
+        return self._called[pattern.pattern]
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""

@@ -105,12 +105,17 @@ def beats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | No
 
 def _final_run(lines: Sequence[_Beat], *, srun: bool) -> list[_Beat]:
     """Give the last lines of a few kinds each of which comes again and again."""
-    kinds = [_masked(line.text, srun=srun) for line in lines]
+    last: list[str] = []
     seen: Counter[str] = Counter()
-    for kind in reversed(kinds):
-        if kind not in seen and len(seen) >= _MOST_TEMPLATES:
+    for line in reversed(lines):
+        last.append(_masked(line.text, srun=srun))
+        if last[-1] not in seen and len(seen) >= _MOST_TEMPLATES:
             break
-        seen[kind] += 1
+        seen[last[-1]] += 1
+    if max(seen.values(), default=0) < FEWEST:
+        return []
+    before = lines[: len(lines) - len(last)]
+    kinds = [*(_masked(line.text, srun=srun) for line in before), *reversed(last)]
     groups: dict[str, list[_Beat]] = {}
     for line, kind in zip(lines, kinds, strict=True):
         groups.setdefault(kind, []).append(line)

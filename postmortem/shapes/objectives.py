@@ -55,7 +55,7 @@ def rises_by_design(curves: Curves) -> bool:
 
 def _named(curves: Curves, pattern: re.Pattern[str]) -> bool:
     """Say whether some curves have such a name, each of them finite throughout."""
-    found = [series for name, series in curves.by_name.items() if pattern.search(name)]
+    found = [curves.by_name[name] for name in curves.called(pattern)]
     return (
         bool(found)
         and max(series.points for series in found) >= _FEWEST

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
@@ -21,6 +21,7 @@ from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
 from postmortem.shapes.shape import Shape
 
 _MOST_AROUND: Final = 40
+_Worked = TypeVar("_Worked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,16 @@ class Observed:
     """How the run ended, for the detectors that ask; one of `names.OUTCOMES`."""
     known: Mapping[str, Shape] = field(default_factory=dict)
     """The shapes found before, by id, for the same."""
+    _worked_out: dict[Callable[["Observed"], Any], Any] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+
+    def once(self, make: Callable[["Observed"], _Worked]) -> _Worked:
+        """Give what a function makes of this, worked out once for all detectors that ask."""
+        if make not in self._worked_out:
+            self._worked_out[make] = make(self)
+        known: _Worked = self._worked_out[make]
+        return known
 
     def of(self, curves: Curves) -> "Observed":
         """Give the view of a detector that looks at the curves of one process."""

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import lazy_compile, lazy_needing
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import say
@@ -29,28 +29,31 @@ _FEWEST: Final = 3
 """Processes among which one can be odd."""
 _MOST_TEXT: Final = 600
 _LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?"
-_MISSED: Final = lazy_compile(
+_MISSED: Final = lazy_needing(
+    "rank",
     r"(?i)\b(?:missing|absent|waiting (?:for|on)|lost|lost (?:connection|contact) (?:to|with)"
     r"|no (?:\w+ ){1,3}from|not heard from|unresponsive|lagging|dead"
     r"|straggl\w+|blocked (?:by|on)|timed? ?out (?:waiting )?(?:for|on)"
-    r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST
+    r"|disconnected from)(?: \w+){0,3}? \(?(?:global )?ranks?\b[ :=#]{0,3}" + _LIST,
 )
-_DID_NOT: Final = lazy_compile(
+_DID_NOT: Final = lazy_needing(
+    "rank",
     r"(?i)\branks? " + _LIST + r" (?:(?:is|are|was|were|has|have|had) )?(?:(?:not|never) "
     r"(?:join|reach|arriv|respond|enter|report|show|call)\w*|did ?n[o']t \w+"
     r"|failed to (?:pass|join|reach|arrive|enter|respond)|missing|absent|unresponsive"
-    r"|lagging|unreachable|lost|the lagging|stuck|gone|disconnected|timed out)"
+    r"|lagging|unreachable|lost|the lagging|stuck|gone|disconnected|timed out)",
 )
 _HOST: Final = r"(?P<host>[A-Za-z][\w-]{0,60}(?:\.[A-Za-z][\w-]{0,60}){0,4})"
-_GONE: Final = lazy_compile(
+_GONE: Final = lazy_needing(
+    "peer node ssh",
     r"(?:(?:closed by|from|to|with) (?:remote )?peer|remote peer) " + _HOST + r"<\d{1,6}>"
     r"|\b[Nn]odes? (?:failure on )?(?P<node>[A-Za-z][\w.-]{0,80}?),? "
     r"(?:(?:is|are|was|has been|state) )?(?:not responding|unreachable|down\b|DOWN|lost|NotReady"
     r"|failed)"
     r"|Node failure on (?P<failed>[A-Za-z][\w.-]{0,80})"
-    r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255"
+    r"|^(?:pdsh@\S{1,80}: )?(?P<ssh>[A-Za-z][\w.-]{0,80}): ssh exited with exit code 255",
 )
-_BEGUN: Final = lazy_compile(r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
+_BEGUN: Final = lazy_needing("rank", r"(?i)\b(?:missing|stalled|absent) ranks? ?: *$")
 _LISTED: Final = lazy_compile(r"^(?P<rank>\d{1,6}): \[")
 _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})

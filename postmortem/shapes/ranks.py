@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.series import Point, Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import lazy_needing
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
 from postmortem.reading.prefixes import carries_srun_labels, clean
@@ -28,11 +28,13 @@ from postmortem.shapes.shape import Shape
 _NOT_TRAINING: Final = ("eval", "val", "test")
 _MOST_NAMED: Final = 64
 _MOST_SHOWN: Final = 8
-_OF: Final = lazy_compile(
+_OF: Final = lazy_needing(
+    "step iter batch",
     r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b",
     re.IGNORECASE,
 )
-_PLANNED: Final = lazy_compile(
+_PLANNED: Final = lazy_needing(
+    "step iter batch",
     r"\b(?:(?P<done>\d{1,9}) of )?(?P<total>\d{1,9}) (?P<word>step|iter(?:ation)?|batch)(?:e?s)?\b"
     r"(?= per | in | done|,|;|\.?$| each| this)",
     re.IGNORECASE,

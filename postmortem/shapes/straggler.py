@@ -93,7 +93,8 @@ def _all_on(text: str) -> Iterator[tuple[str, int, float]]:
 
 def _in_pairs(text: str) -> Iterator[tuple[str, int, float]]:
     """Give the figures of all ranks that are printed with their numbers."""
-    found = _RANKS.search(text) if "0" in text else None
+    has_pairs = "0" in text and text.count(":") + text.count("=") >= _FEWEST_RANKS
+    found = _RANKS.search(text) if has_pairs else None
     if found is not None and _is_work(found["label"]):
         pairs = [(int(one["rank"]), float(one["value"])) for one in _PAIR.finditer(found["all"])]
         if [rank for rank, _ in pairs] == list(range(len(pairs))):

@@ -29,8 +29,16 @@ _CODE: Final = lazy_compile(
 )
 
 
-def lines_told(job: Observed) -> Iterator[tuple[int, int, str]]:
-    """Yield the lines of both ends, and those around bad values: source, number, text."""
+def lines_told(job: Observed) -> Sequence[tuple[int, int, str]]:
+    """Give the lines of both ends, and those around bad values: source, number, text."""
+    return job.once(_lines_told)
+
+
+def _lines_told(job: Observed) -> list[tuple[int, int, str]]:
+    return list(_told(job))
+
+
+def _told(job: Observed) -> Iterator[tuple[int, int, str]]:
     told: set[tuple[int, int]] = set()
     for source in job.processes:
         parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]

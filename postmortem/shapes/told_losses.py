@@ -48,7 +48,7 @@ def told(observed: Observed) -> Iterator[Shape]:
 
 
 def _calls_loss_not_finite(text: str) -> bool:
-    figures = [*figures_not_finite(text)]
-    if not figures or _NOT_OF_TRAINING.search(text) or denies(text):
+    named = [*figures_not_finite(text)]
+    if not named or _NOT_OF_TRAINING.search(text) or denies(text):
         return False
-    return _PACE.search(text) is not None or any(_LOSS.search(name) for name in figures)
+    return _PACE.search(text) is not None or any(map(_LOSS.search, named))

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import lazy_compile, lazy_needing
 
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
-NOT_FINITE: Final = lazy_compile(
+NOT_FINITE: Final = lazy_needing(
+    "nan inf finite 无穷 非数",
     r"(?<![A-Za-z\d_-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
     r"|无穷|非数)(?![A-Za-z\d_-])",
     re.IGNORECASE,
@@ -36,7 +37,8 @@ _FIGURE: Final = lazy_compile(
     r"|entropy|r?mse|mae|bpc|bpd|dice|iou|map\b|^ce$|bce|total|value|ratio|\blr\b|rate|advantage",
     re.IGNORECASE,
 )
-_PAIR: Final = lazy_compile(
+_PAIR: Final = lazy_needing(
+    "nan inf finite",
     r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|损失)[\"']?"
     r"(?: (?:is|was|are|became|turned|went|got)|[一-鿿，、]{1,12})?"
     r"[ \t]{0,20}[:=]?[ \t]{0,20}[\"'(]{0,2}=?[ \t]?[-+]?(?:nan|inf(?:inity)?)(?![A-Za-z\d_-])"
@@ -44,9 +46,8 @@ _PAIR: Final = lazy_compile(
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
     re.IGNORECASE,
 )
-_HINT: Final = lazy_compile(r"nan|inf|finite", re.IGNORECASE)
-"""Stands in whatever the pattern above finds, and is found faster."""
-_HELD: Final = lazy_compile(
+_HELD: Final = lazy_needing(
+    "nan inf finite",
     r"(?:\b|_)(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
     rf"|are|was|were|any)\W{{1,4}}(?:[\w-]{{1,12}} ){{0,2}}{_BAD}(?![\w-])"
     rf"|\b[1-9]\d{{0,11}} (?:\w{{1,10}} )?{_BAD}(?![\w-])"
@@ -162,8 +163,14 @@ _TOPICS: Final = (
 
 def topic_of(text: str, behind: int) -> str | None:
     """Say what a line tells of, so many lines behind the first bad value."""
-    if _NO_TELLING.search(text) or _OF_GRADIENTS.search(text):
+    topic = _named_in(text, behind)
+    if topic is None or denies(text) or _OF_GRADIENTS.search(text):
         return None
+    return topic
+
+
+def _named_in(text: str, behind: int) -> str | None:
+    """Say what a line names in a bad state, be it to deny it."""
     rest = _PAIR.sub(_kept, text)
     is_bad = _HELD.search(rest) is not None
     for topic in _TOPICS:
@@ -191,8 +198,6 @@ def tells_of_bad_values(text: str) -> bool:
 
 def figures_not_finite(text: str) -> Iterator[str]:
     """Yield the names of what a line says is not finite."""
-    if _HINT.search(text) is None:
-        return iter(())
     return (match["name"] for match in _PAIR.finditer(text) if match["name"])
 
 

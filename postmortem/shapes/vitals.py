@@ -100,9 +100,9 @@ def _of_nothing(curves: Curves) -> set[int]:
 def absurd(observed: Observed) -> Iterable[Shape]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
-    for name in curves.by_name:
+    for name in curves.called(_BOUNDED):
         is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
-        if is_told or curves.is_within(name, _LARGE) or not _BOUNDED.search(name):
+        if is_told or curves.is_within(name, _LARGE):
             continue
         points = curves.finite(name)
         if not points:

@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.case.values import Case
 from postmortem.gathering.gathered import CROWD
 from postmortem.inference.doubt import HEALTHY
-from postmortem.inference.known_defects import affects, told
+from postmortem.inference.known_defects import concerning, told
 from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Advisory
@@ -112,10 +112,8 @@ def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> I
     is_explained = not (ranking.verdict.cause or HEALTHY).startswith(HEALTHY)
     concerned = [
         entry
-        for entry in knowledge.advisories
-        if (_unfit(entry) if is_explained else _is_defect(entry))
-        and entry.id not in told_already
-        and affects(entry, case)
+        for entry in concerning(case, knowledge)
+        if (_unfit(entry) if is_explained else _is_defect(entry)) and entry.id not in told_already
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}

@@ -23,7 +23,7 @@ from postmortem.gathering.columnar.other_numbers import (
     spelled_alike,
 )
 from postmortem.gathering.columnar.rule_trials import RuleTrials
-from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
+from postmortem.gathering.columnar.rule_verdicts import NOTHING_KNOWN, RuleVerdict
 from postmortem.gathering.learnt_paths import LearntPaths, Path, path_of
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.prefixes import has_gaps
@@ -183,7 +183,7 @@ class LineShapes:
         If not all rules are known that want such lines, one of those that are.
         """
         line = _all_open(raw, srun=self._srun)
-        if line is None:
+        if line is None or self._trials.verdict([(raw, ())], is_read=False) is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals(raw), None
         for one in self._ever_narrower(line):

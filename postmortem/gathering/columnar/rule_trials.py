@@ -4,7 +4,7 @@ In: a line and lines that differ from it in their numbers. Out: what each rule d
 Not here: which numbers stay open (`line_shapes`), doing it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from postmortem.formats import grids
@@ -13,6 +13,7 @@ from postmortem.formats.generic import look
 from postmortem.gathering.columnar.rule_verdicts import (
     FIGURES,
     FOUND,
+    NOTHING_KNOWN,
     UNSURE,
     VAIN,
     WAITS,
@@ -73,11 +74,17 @@ class RuleTrials:
     def verdict(
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
     ) -> RuleVerdict:
-        """Give what the rules do on all lines of a shape, of which these are some."""
+        """Give what the rules do on all lines of a shape, of which these are some.
+
+        Nothing is known where a reader of figures may make something of one of them.
+        """
         given, literals = [], []
         for raw, texts in lines:
+            answers = self.answers(raw, is_read=is_read)
+            if _has_figures(answers):
+                return NOTHING_KNOWN
             literals.append(self.literals(raw))
-            given.append((self.answers(raw, is_read=is_read), texts))
+            given.append((answers, texts))
         return verdict_of(self._machine, given, literals, is_read=is_read)
 
     def is_so(
@@ -182,6 +189,11 @@ def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     ]
     is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in told)
     return told if is_of_machine and not rule.enough and not rule.framework else UNSURE
+
+
+def _has_figures(answers: Mapping[Wanted, object]) -> bool:
+    """Say whether a reader of figures may make something of a line."""
+    return any(answer != VAIN for (kind, _), answer in answers.items() if kind in FIGURES)
 
 
 def _is_no_record(text: str) -> bool:
