@@ -6,7 +6,7 @@ counts of a `Gathered`, the same either way. Not here: reading lines (`formats`)
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from postmortem.facts.columns import Columns, Part, put_parts
@@ -26,11 +26,6 @@ Place = tuple[int, int]
 """Raw line and byte offset."""
 
 
-def no_rows(_: Where) -> int:
-    """Count no rows."""
-    return 0
-
-
 class Points:
     """Puts what one source prints into its series."""
 
@@ -42,11 +37,8 @@ class Points:
         """Whether the source names more processes or metrics than are kept."""
         self.lost = 0
         """Rows of which nothing is kept for their process, since somebody has set it to 0."""
-        self.ahead: Callable[[Where], int] = no_rows
-        """Counts rows of a process that stand before the line that is looked at and are put into
-        their series later."""
         self.processes = ToldApart(where)
-        self._waiting = WaitingRows(self._note_rows)
+        self.waiting = WaitingRows(self._note_rows)
         self.count = 0
         """Points of all series."""
 
@@ -86,11 +78,11 @@ class Points:
     ) -> None:
         """Take a row; it goes into its series with others at once."""
         if not rows.is_waiting:
-            self._waiting.let_wait(rows)
+            self.waiting.let_wait(rows)
         rows.add(step, values, line, offset)
         if rows.is_lost:
             self.lost += 1
-        self._waiting.count += 1
+        self.waiting.count += 1
         self.count += len(values)
         if self.count > MOST_POINTS:
             self._thin()
@@ -137,12 +129,11 @@ class Points:
 
     def flush(self) -> None:
         """Put all waiting rows into their series."""
-        self._waiting.flush()
+        self.waiting.flush()
 
     def beside(self, where: Where) -> int:
         """Count the records that tell how a process fares, those that wait included."""
-        put = self.result.records_beside(self.source, where) + self._waiting.beside(where)
-        return put + self.ahead(where)
+        return self.result.records_beside(self.source, where) + self.waiting.beside(where)
 
     def recognise(self, framework: str, count: int = 1) -> None:
         """Count lines of a framework; a tracker's file names none."""

@@ -10,6 +10,11 @@ from postmortem.facts.columns import Columns
 from postmortem.model.lines import NOWHERE, Where
 
 
+def no_rows(_: Where) -> int:
+    """Count no rows."""
+    return 0
+
+
 class WaitingRows:
     """The columns of one source that have rows which wait."""
 
@@ -22,6 +27,8 @@ class WaitingRows:
         """The rows that wait for each series."""
         self.count = 0
         """How many rows wait; whoever adds one counts it."""
+        self.ahead: Callable[[Where], int] = no_rows
+        """Counts rows of a process that are given after the line that is read but stand before."""
 
     def let_wait(self, rows: Columns) -> None:
         """Let rows wait; others that share a series with them go first, so that order is kept."""
@@ -45,10 +52,11 @@ class WaitingRows:
 
     def beside(self, where: Where) -> int:
         """Count the rows that wait and tell how a process fares: its own and unlabelled ones."""
+        ahead = self.ahead(where)
         if where == NOWHERE:  # all of them do
-            return self.count
+            return ahead + self.count
         waiting = [self._waiting.get(place, {}).values() for place in (where, NOWHERE)]
-        return sum(len(rows) for of_process in waiting for rows in of_process)
+        return ahead + sum(len(rows) for of_process in waiting for rows in of_process)
 
     def _flush(self, rows: Columns) -> None:
         if rows.is_waiting:

@@ -186,7 +186,7 @@ class LineShapes:
         if line is None or self._trials.verdict([(raw, ())], is_read=False) is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals(raw), None
-        for one in self._ever_narrower(line):
+        for one in _ever_narrower(line, self._but_for_what_matters):
             shape = self._made(one, _path_of_no_figures(one, srun=self._srun), is_read=False)
             if shape is None:
                 continue
@@ -194,13 +194,6 @@ class LineShapes:
                 return shape
             in_part = in_part or shape._replace(verdict=shape.verdict._replace(is_sure=False))
         return in_part
-
-    def _ever_narrower(self, line: OpenLine) -> Iterator[OpenLine]:
-        """Give a line with its numbers left open, in ever fewer spellings."""
-        yield line
-        alike = spelled_alike(line)
-        yield alike
-        yield self._but_for_what_matters(alike)
 
     def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
         """Close the numbers with which what rules do changes, but for those of few digits."""
@@ -244,6 +237,14 @@ class LineShapes:
             tuple(number for number, _ in own),
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
+
+
+def _ever_narrower(line: OpenLine, narrowest: Callable[[OpenLine], OpenLine]) -> Iterator[OpenLine]:
+    """Give a line with its numbers left open, in ever fewer spellings."""
+    yield line
+    alike = spelled_alike(line)
+    yield alike
+    yield narrowest(alike)
 
 
 def _path_of_no_figures(line: OpenLine, *, srun: bool) -> Path:

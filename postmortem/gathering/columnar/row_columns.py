@@ -24,8 +24,9 @@ from postmortem.gathering.columnar.shape_column import Due, RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.finding_lines import KnownLine
 from postmortem.gathering.gathered import LAST
-from postmortem.gathering.points import Points, no_rows
+from postmortem.gathering.points import Points
 from postmortem.gathering.quick import step_of
+from postmortem.gathering.waiting_rows import no_rows
 from postmortem.model.lines import Where
 from postmortem.reading.block_reader import Block
 
@@ -211,7 +212,7 @@ class RowColumns(SeriesRows):
 
     def reach(self, end: int) -> None:
         """Put everything there that begins before an offset."""
-        self._points.ahead = no_rows
+        self._points.waiting.ahead = no_rows
         if end <= self._next:
             return
         while self._stops and self._stops[0][0] < end:
@@ -230,7 +231,7 @@ class RowColumns(SeriesRows):
         has_stops = bool(self._stops) and self._stops[0][0] < end
         if has_stops or self._points.is_crowded or not self._is_countable:
             return False
-        self._points.ahead = functools.partial(self._count, end)
+        self._points.waiting.ahead = functools.partial(self._count, end)
         return True
 
     def _count(self, end: int, where: Where) -> int:
