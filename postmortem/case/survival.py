@@ -121,17 +121,18 @@ class Outlived:
 
     def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
+        end = max(one.end_line, one.went_on)
         return any(
-            other.line > max(one.end_line, one.went_on)
-            and other.source == one.source
+            other.source == one.source
+            and other.line > end
             and not other.aside
             and not is_consequence(other)
             and _said(other) != _said(one)
             and same_process(one.where, other.where)
             for other in self._all
         ) or any(
-            found.finding.line > max(one.end_line, one.went_on)
-            and found.finding.source == one.source
+            found.finding.source == one.source
+            and found.finding.line > end
             and self._is_failure(found.finding, is_any=is_any)
             and same_process(one.where, found.finding.where)
             and not self._is_aside(found.finding)

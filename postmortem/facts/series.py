@@ -11,6 +11,7 @@ spike would be lost.
 """
 
 import copy
+import functools
 import math
 from array import array
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,10 @@ class Point(NamedTuple):
     """NaN where no step is printed or certain."""
     value: float
     line: int
+
+
+_AS_POINT: Final = functools.partial(tuple.__new__, Point)
+"""Makes a point of its three figures, in two thirds of the time that calling it takes."""
 
 
 class Exact:
@@ -152,7 +157,8 @@ class Series(Exact):
 
     def kept(self) -> Iterator[Point]:
         """Yield the points that are kept: all of them, or the envelope and what came since."""
-        return map(Point, self.steps, self.values, self.lines)
+        points = zip(self.steps, self.values, self.lines, strict=True)
+        return map(_AS_POINT, points)
 
     def samples(self, most: int = 400, line: int | None = None) -> list[Point]:
         """Give at most about `most` points that show the curve, ends and changes of finiteness too.

@@ -6,12 +6,15 @@ In: the values of a curve. Out: indexes of points. Not here: the curve itself (`
 import bisect
 import heapq
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
 LARGE: Final = 20_000
 """Points from which NumPy is worth its import."""
+_SOME: Final = 500
+"""The same once it is imported."""
 _AROUND: Final = 10
 """Points on either side of what matters that a sample keeps."""
 _AROUND_PART: Final = 30
@@ -20,6 +23,11 @@ _TURNS: Final = 4
 _CANDIDATES: Final = 64
 _PARTS_APART: Final = 50
 """Of two turns that are kept, one is this part of the series away from the other."""
+
+
+def _pays(count: int) -> bool:
+    """Say whether NumPy is worth its while for so many points."""
+    return count >= (_SOME if "numpy" in sys.modules else LARGE)
 
 
 def reach(most: int) -> tuple[int, int]:
@@ -72,7 +80,7 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     width = max(1, math.ceil(count / (most / 2 - 2)))
-    chosen, changes = (_chosen if count < LARGE else _chosen_by_numpy)(values, width)
+    chosen, changes = (_chosen_by_numpy if _pays(count) else _chosen)(values, width)
     if len(changes) > most:  # a curve that flickers: of each run the first and the last change
         changes = [
             *{index // width: index for index in changes}.values(),
@@ -88,7 +96,7 @@ def turns(values: Sequence[float], most: int) -> list[int]:
     """
     apart = max(2 * _AROUND, len(values) // _PARTS_APART)
     found: list[int] = []
-    for index in _changes(values) if len(values) < LARGE else _changes_by_numpy(values):
+    for index in (_changes_by_numpy if _pays(len(values)) else _changes)(values):
         if len(found) < most and all(abs(index - other) > apart for other in found):
             found.append(index)
     return found

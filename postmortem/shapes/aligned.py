@@ -63,10 +63,29 @@ class Curves:
     def finite(self, name: str) -> list[Point]:
         """Give the points of a series whose values are finite."""
         if name not in self._finite:
-            points = self.points(name)
-            finite = [point for point in points if math.isfinite(point.value)]
-            self._finite[name] = points if len(finite) == len(points) else finite
+            points, series = self.points(name), self.by_name.get(name)
+            is_finite = series is None or not series.nonfinite
+            self._finite[name] = (
+                points if is_finite else [one for one in points if math.isfinite(one.value)]
+            )
         return self._finite[name]
+
+    def first_nonfinite(self, name: str) -> Point | None:
+        """Give the first point of a series whose value is not finite."""
+        series = self.by_name.get(name)
+        return first_nonfinite(self.points(name)) if series and series.nonfinite else None
+
+    def count(self, name: str) -> int:
+        """Count the points of a series without making them, if all are looked at."""
+        series = self.by_name.get(name)
+        if series is None or len(series.values) > _LONG:
+            return len(self.points(name))
+        return len(series.values)
+
+    def is_within(self, name: str, size: float) -> bool:
+        """Say whether no finite value of a series is larger than this, whatever its sign."""
+        series = self.by_name.get(name)
+        return series is None or max(-series.min, series.max) <= size
 
     def by_line(self, name: str) -> Mapping[int, float]:
         """Give the values of a series by raw line: what stands beside a point of another series."""

@@ -14,7 +14,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to
+from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, deviation, from_to
 from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -103,7 +103,7 @@ def _is_level(loss: TrainingLoss, level: float) -> bool:
     return (
         len(loss.values) >= _LEVEL_FROM
         and moved < 0.02 * level
-        and statistics.pstdev(loss.values) < noise * level
+        and deviation(loss.values) < noise * level
         and not (moved > 0.008 * level and moved > 3 * _error(loss.values, loss.third))
     )
 
@@ -207,7 +207,7 @@ def _settled_above(curves: Curves, loss: TrainingLoss) -> list[Shape]:
         best > WORTH
         and level > 1.25 * best
         and level > 1.1 * values[0]
-        and statistics.pstdev(tail) < 0.02 * level
+        and deviation(tail) < 0.02 * level
     ):
         return []
     said = say(

@@ -18,7 +18,7 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
-from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss
+from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss, deviation
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
@@ -165,11 +165,13 @@ def saturated(observed: Observed) -> Iterable[Shape]:
 def hopeless(observed: Observed) -> Iterable[Shape]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    is_level = observed.loss is not None and _is_level_at_last(observed.loss)
-    falls = names.LOSS in curves.by_name and _falls(curves) and not is_level
-    if _is_no_classifier(curves) or falls:
+    told = _of_answers(curves)
+    if not told or _is_no_classifier(curves):
         return []
-    for name in curves.by_name:
+    is_level = observed.loss is not None and _is_level_at_last(observed.loss)
+    if _falls(curves) and not is_level:
+        return []
+    for name in told:
         points = curves.finite(name)
         values = [point.value for point in points]
         if len(points) < _SEVERAL or not _is_hopeless(name, values):
@@ -218,7 +220,12 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
         return False
     level = statistics.fmean(late)
     moved = statistics.fmean(late[len(late) // 2 :]) - statistics.fmean(late[: len(late) // 2])
-    return statistics.pstdev(late) < _LEVEL * level and abs(moved) < _LEVEL / 2 * level
+    return deviation(late) < _LEVEL * level and abs(moved) < _LEVEL / 2 * level
+
+
+def _of_answers(curves: Curves) -> list[str]:
+    """Name the figures that tell how many answers are wrong, or right."""
+    return [name for name in curves.by_name if _ERROR_RATE.search(name) or _ACCURACY.search(name)]
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:
@@ -226,7 +233,7 @@ def _is_hopeless(name: str, values: Sequence[float]) -> bool:
     least, most = min(values), max(values)
     if _ERROR_RATE.search(name):
         return least >= 90 or 0.9 <= least <= most <= _MOST_RATE
-    return _ACCURACY.search(name) is not None and 0 <= least <= most < _LOWEST
+    return 0 <= least <= most < _LOWEST
 
 
 def _sinks(curves: Curves, values: Sequence[float]) -> bool:

@@ -66,11 +66,7 @@ def leaving(observed: Observed) -> Iterable[Shape]:
 
 def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
     """Find a loss that ends, or stays, so many times above its level."""
-    found = (
-        _absurd(loss)
-        or (None if _is_in_stages(loss.values) else _risen(loss, times))
-        or _high_from_start(curves, loss, times)
-    )
+    found = _absurd(loss) or _risen(loss, times) or _high_from_start(curves, loss, times)
     return [] if found is None else [curves.shape("loss-divergence", *found)]
 
 
@@ -94,18 +90,16 @@ def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
     """Find a loss that ends far above the lowest level that it kept, by more than its noise."""
     values = loss.values
     quarter = _quarter(values)
-    best, start = _lowest_level(values, quarter)
     late = statistics.median(values[-quarter:])
-    is_up = (
-        best > 0
-        and late > (times * best if max(values) > _LEARNT else math.inf)
-        and late > 1.2 * statistics.median(values[:quarter])
-        and min(values[-quarter:]) > 1.3 * best
-    )
+    if late <= 1.2 * statistics.median(values[:quarter]) or max(values) <= _LEARNT:
+        return None
+    best, start = _lowest_level(values, quarter)
+    is_up = best > 0 and late > times * best and min(values[-quarter:]) > 1.3 * best
     if (
         not is_up
         or math.log(late / best) <= 2 * restlessness(values)
         or _recedes(values, start, quarter)
+        or _is_in_stages(values)
     ):
         return None
     rise = next(point for point in loss.points[start:] if point.value > 1.5 * best)
@@ -119,8 +113,8 @@ def _lowest_level(values: Sequence[float], quarter: int) -> tuple[float, int]:
     """
     width = 5 if len(values) >= 2 * _FEWEST else 3
     levels = [
-        statistics.median(values[max(0, index - width + 1) : index + 1])
-        for index in range(width - 1, len(values) - quarter)
+        sorted(values[index : index + width])[width // 2]
+        for index in range(len(values) - quarter - width + 1)
     ] or [min(values)]
     best = min(levels)
     return best, levels.index(best)
@@ -165,6 +159,8 @@ def _high_from_start(curves: Curves, loss: TrainingLoss, times: float) -> tuple[
     It stays far above it, without leaping to and fro.
     """
     values, first = loss.values, loss.values[0]
+    if max(values) <= 2 * first:
+        return None
     # A first record that stands alone may be of another kind.
     is_steep = max(curves.by_line(names.LEARNING_RATE).values(), default=0.0) >= _STEEP
     is_start_known = is_steep or sum(value < 1.5 * first for value in values) >= 2

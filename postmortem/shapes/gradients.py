@@ -14,7 +14,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -32,6 +32,8 @@ def beside_finite_loss(observed: Observed) -> Iterable[Shape]:
     """Find norms that are not finite beside a loss that is, more often than a scaler explains."""
     curves = observed.curves
     points = curves.points(names.GRAD_NORM)
+    if curves.first_nonfinite(names.GRAD_NORM) is None:
+        return []
     losses = curves.by_line(names.LOSS)
     calm = [
         point
@@ -109,7 +111,7 @@ def explosion(observed: Observed) -> Iterable[Shape]:
 
 def _is_lost_from_afar(curves: Curves, finite: Sequence[Point]) -> bool:
     """Say whether a loss stops being finite in the first records, behind a norm that was huge."""
-    bad = first_nonfinite(curves.points(names.LOSS))
+    bad = curves.first_nonfinite(names.LOSS)
     return bad is not None and any(point.value > _HUGE for point in finite if point.line < bad.line)
 
 
@@ -143,9 +145,11 @@ def _grown(finite: Sequence[Point]) -> Point | None:
 
 def _infinite_before_loss(curves: Curves) -> Point | None:
     """Give the first infinite norm of several, if the loss was finite until behind it."""
+    if curves.first_nonfinite(names.GRAD_NORM) is None:
+        return None
     points = curves.points(names.GRAD_NORM)
     infinite = next((point for point in points if math.isinf(point.value)), None)
-    bad = first_nonfinite(curves.points(names.LOSS))
+    bad = curves.first_nonfinite(names.LOSS)
     if infinite is None or len(points) < 2 or (bad is not None and bad.line <= infinite.line):
         return None
     if bad is None and points[0] is infinite and is_settled(points):
@@ -157,12 +161,10 @@ def huge_at_first(observed: Observed) -> Iterable[Shape]:
     """Find a first norm that is huge, also for the loss beside it."""
     curves = observed.curves
     first = next(iter(curves.points(names.GRAD_NORM)), None)
+    if first is None or not _HUGE < first.value < math.inf:
+        return []
     losses = curves.by_line(names.LOSS)
-    if (
-        first is None
-        or not _HUGE < first.value < math.inf
-        or not first.value > _HUGE * abs(losses.get(first.line, 1.0)) / 10
-    ):
+    if not first.value > _HUGE * abs(losses.get(first.line, 1.0)) / 10:
         return []
     said = say(
         "the first grad_norm is {norm}, beside loss {loss:g}",

@@ -32,8 +32,11 @@ _STARTED: Final = 0.1
 def zeros(observed: Observed) -> list[Shape]:
     """Find a loss printed as 0: a NaN that the Trainer filters out, or labels all masked."""
     curves = observed.curves
-    points, norms = curves.points(names.LOSS), curves.by_line(names.GRAD_NORM)
+    points = curves.points(names.LOSS)
     found = [point for point in points if _is_zero(point)]
+    if not found:
+        return []
+    norms = curves.by_line(names.GRAD_NORM)
     beside_nan = [
         point for point in found if point.line in norms and not math.isfinite(norms[point.line])
     ]

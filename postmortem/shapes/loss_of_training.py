@@ -7,14 +7,14 @@ any shape.
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
-from postmortem.shapes.aligned import Curves, first_nonfinite
+from postmortem.shapes.aligned import Curves
 
 _LARGEST: Final = 1e150
 """Figures whose squares can still be added."""
@@ -23,6 +23,8 @@ CLAMPED: Final = 87.33655
 weights that are far too large begin with tells nothing of where the loss comes from."""
 _LAST_DIGIT: Final = 1e-4
 _FEWEST: Final = 5
+_LEAP: Final = 1.5
+"""Times the record before it with which the weakest of all spikes begins."""
 WORTH: Final = 0.05
 """A loss at or below it has nothing left to lose."""
 
@@ -60,9 +62,8 @@ def training_loss(curves: Curves) -> TrainingLoss | None:
     points = [point for point in begun if abs(point.value) < _LARGEST]
     if len(points) < _FEWEST:
         return None
-    return TrainingLoss(
-        points, [point.value for point in points], first_nonfinite(printed) is not None
-    )
+    is_broken = curves.first_nonfinite(names.LOSS) is not None
+    return TrainingLoss(points, [point.value for point in points], is_broken)
 
 
 def restlessness(values: Sequence[float]) -> float:
@@ -75,6 +76,22 @@ def restlessness(values: Sequence[float]) -> float:
     return statistics.median(
         abs(math.log(other) - math.log(one)) for one, other in itertools.pairwise(values)
     )
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Give the standard deviation: `statistics.pstdev` reckons with fractions, which takes long."""
+    mean = statistics.fmean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+
+
+def leaps(values: Sequence[float], start: int, end: int) -> Iterator[int]:
+    """Yield the indexes in `[start, end)` of records half as high again as the one before.
+
+    No spike of any kind begins elsewhere, and few records are such.
+    """
+    for index in range(max(start, 1), end):
+        if values[index] > _LEAP * values[index - 1]:
+            yield index
 
 
 def from_to(first: float, last: float) -> Said:

@@ -34,10 +34,8 @@ def of_loss(observed: Observed) -> Iterable[Shape]:
     """Find a non-finite training loss: at once, after a run-up, or out of a calm curve."""
     curves = observed.curves
     points = curves.points(names.LOSS)
-    bad = next(
-        (index for index, point in enumerate(points) if not math.isfinite(point.value)), None
-    )
-    return _left_out(curves) if bad is None else _printed(curves, points, bad)
+    first = curves.first_nonfinite(names.LOSS)
+    return _left_out(curves) if first is None else _printed(curves, points, points.index(first))
 
 
 def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
@@ -219,6 +217,8 @@ def _left_out(curves: Curves) -> Iterator[Shape]:
             place=at(counted),
         )
         yield curves.shape("nan-loss", said, counted.line)
+        return
+    if curves.first_nonfinite(names.GRAD_NORM) is None:
         return
     counters, losses = curves.by_line("nan_iterations"), curves.by_line(names.LOSS)
     missing = next(

@@ -14,7 +14,7 @@ from postmortem import names
 from postmortem.facts.series import Point, Series
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.gradients import is_settled
 from postmortem.shapes.hidden_loss import zeros
 from postmortem.shapes.observed import Observed
@@ -47,9 +47,11 @@ _OF_INPUTS: Final = lazy_compile(
 def zero_rate(observed: Observed) -> Iterable[Shape]:
     """Find a non-finite loss or gradient while no rate has been applied yet."""
     curves = observed.curves
-    rates = curves.by_line(names.LEARNING_RATE)
     bad = _first_bad(curves)
-    if bad is None or _is_search_for_scale(curves) or rates.get(bad.line) != 0.0:
+    if bad is None or _is_search_for_scale(curves):
+        return []
+    rates = curves.by_line(names.LEARNING_RATE)
+    if rates.get(bad.line) != 0.0:
         return []
     if any(value != 0.0 for line, value in rates.items() if line <= bad.line):
         return []
@@ -63,7 +65,7 @@ def zero_rate(observed: Observed) -> Iterable[Shape]:
 
 def _first_bad(curves: Curves) -> Point | None:
     """Give the first loss or gradient norm that is not finite."""
-    found = [first_nonfinite(curves.points(name)) for name in (names.LOSS, names.GRAD_NORM)]
+    found = [curves.first_nonfinite(name) for name in (names.LOSS, names.GRAD_NORM)]
     return min(
         (point for point in found if point is not None), key=lambda point: point.line, default=None
     )
@@ -79,7 +81,7 @@ def _is_search_for_scale(curves: Curves) -> bool:
 def evaluation(observed: Observed) -> Iterable[Shape]:
     """Find an evaluation loss that is not finite although training is."""
     curves = observed.curves
-    bad = first_nonfinite(curves.points(names.EVAL_LOSS))
+    bad = curves.first_nonfinite(names.EVAL_LOSS)
     if (
         bad is None
         or zeros(observed)
@@ -116,7 +118,7 @@ def first_part(observed: Observed) -> Iterable[Shape]:
     The other parts are finite still: what is wrong is in that one.
     """
     curves = observed.curves
-    bad = first_nonfinite(curves.points(names.LOSS))
+    bad = curves.first_nonfinite(names.LOSS)
     if bad is None:
         return []
     beside = {
@@ -143,7 +145,7 @@ def vanishing(observed: Observed) -> Iterable[Shape]:
     A probability, a variance or a norm of which a logarithm or a quotient is taken.
     """
     curves = observed.curves
-    bad = first_nonfinite(curves.points(names.LOSS))
+    bad = curves.first_nonfinite(names.LOSS)
     if bad is None:
         return []
     for name in curves.by_name:

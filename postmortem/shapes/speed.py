@@ -106,7 +106,7 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
 def _pace_by_clock(observed: Observed) -> _StepPace | None:
     """Read the seconds a step off the clocks of the records at both ends of the log."""
     curves = observed.curves
-    series = max(curves.by_name, key=lambda name: len(curves.points(name)), default="")
+    series = max(curves.by_name, key=curves.count, default="")
     clocked = [
         (point, seconds(time))
         for point, line in _printed(observed, curves.points(series) if series else ())

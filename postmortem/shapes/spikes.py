@@ -14,7 +14,7 @@ from typing import Final
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves, at
-from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to, restlessness
+from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to, leaps, restlessness
 from postmortem.shapes.shape import Shape
 
 _SMALLEST: Final = 1e-3
@@ -49,7 +49,7 @@ def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     Back to its level or not.
     """
     values = loss.values
-    for index in range(3, len(values) - 1):
+    for index in leaps(values, 3, len(values) - 1):
         before = values[max(0, index - 10) : index]
         if values[index] <= 1.8 * min(before):  # nor is it above the median, which takes longer
             continue
@@ -70,8 +70,9 @@ def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
 def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     """Find the first record that stands far above the ones before, by more than their noise."""
     values = loss.values
-    times = max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
-    for index in range(5, len(values)):
+    times = 0.0
+    for index in leaps(values, 5, len(values)):
+        times = times or max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
         before = values[max(0, index - 10) : index]
         if values[index] <= times * min(before):
             continue
@@ -89,7 +90,7 @@ def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
 def lasting_leap(curves: Curves, loss: TrainingLoss) -> list[Shape]:
     """Find a calm, long curve that leaps at once to another level and does not come back."""
     values, points = loss.values, loss.points
-    for index in range(_KNOWN, len(values) - 3):
+    for index in leaps(values, _KNOWN, len(values) - 3):
         before = values[index - _KNOWN : index]
         if values[index] <= _SHIFT * max(before[-_KNOWN + 10 :]):
             continue

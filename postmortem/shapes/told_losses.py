@@ -48,7 +48,7 @@ def told(observed: Observed) -> Iterator[Shape]:
 
 
 def _calls_loss_not_finite(text: str) -> bool:
-    if _NOT_OF_TRAINING.search(text) or denies(text):
+    figures = [*figures_not_finite(text)]
+    if not figures or _NOT_OF_TRAINING.search(text) or denies(text):
         return False
-    is_of_bar = _PACE.search(text) is not None
-    return any(is_of_bar or _LOSS.search(name) for name in figures_not_finite(text))
+    return _PACE.search(text) is not None or any(_LOSS.search(name) for name in figures)

@@ -101,9 +101,11 @@ def absurd(observed: Observed) -> Iterable[Shape]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
     for name in curves.by_name:
-        points = curves.finite(name)
         is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
-        if not points or is_told or not _BOUNDED.search(name):
+        if is_told or curves.is_within(name, _LARGE) or not _BOUNDED.search(name):
+            continue
+        points = curves.finite(name)
+        if not points:
             continue
         found = (
             _grown(curves, name, points)
@@ -148,7 +150,7 @@ def astronomic(observed: Observed) -> Iterable[Shape]:
     """Find a figure that leaps among calm ones to a size no sound run has, be it but once."""
     curves = observed.curves
     for name in curves.by_name:
-        if _MAY_LEAP.search(name):
+        if curves.is_within(name, _NEVER) or _MAY_LEAP.search(name):
             continue
         most, points = 0.0, curves.finite(name)
         for index, point in enumerate(points):
@@ -206,14 +208,18 @@ def _fewest(curves: Curves) -> int:
 def vanished(observed: Observed) -> Iterable[Shape]:
     """Find a loss that is printed no more while what always stood beside it goes on."""
     curves = observed.curves
-    lines = sorted({point.line for point in curves.points(names.LOSS)})
-    if len(lines) < _SOME:
-        return []
+    losses = curves.points(names.LOSS)
     for name in (names.GRAD_NORM, names.LEARNING_RATE):
-        beside = sorted({point.line for point in curves.points(name)})
-        behind = len(beside) - bisect.bisect_right(beside, lines[-1])
+        points = curves.points(name)
+        if not losses or not points or points[-1].line <= losses[-1].line:
+            continue
+        lines = {point.line for point in losses}
+        if len(lines) < _SOME:
+            return []
+        beside = sorted({point.line for point in points})
+        behind = len(beside) - bisect.bisect_right(beside, losses[-1].line)
         before = len(beside) - behind
-        together = len(set(lines) & set(beside))
+        together = len(lines.intersection(beside))
         if behind >= _GONE and together >= 0.9 * max(len(lines), before):
             said = say(
                 "no loss beside the last {count} records of {name}",

@@ -176,10 +176,12 @@ def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | Non
 
 def _last_finite(loss: Series, limit: float) -> float | None:
     """Give the last step of a series that is finite, before a raw line."""
-    good = [
-        point.step for point in loss.kept() if math.isfinite(point.value) and point.line < limit
-    ]
-    return whole(good[-1]) if good else None
+    for step, value, line in zip(
+        reversed(loss.steps), reversed(loss.values), reversed(loss.lines), strict=True
+    ):
+        if math.isfinite(value) and line < limit:
+            return whole(step)
+    return None
 
 
 def _reached(

@@ -41,3 +41,15 @@ def test_an_envelope_shows_what_matters(values: list[float], shown: set[int]) ->
 def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
     """NumPy finds the same largest changes, in the same order."""
     assert thinning._changes_by_numpy(array("d", values)) == thinning._changes(values)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.one_of(st.floats(), st.sampled_from([0.0, -0.0, 1.0, NAN])), min_size=2),
+    st.integers(1, 30),
+)
+def test_envelopes_of_long_and_short_series_are_the_same(values: list[float], width: int) -> None:
+    """NumPy chooses the same points: whether it is imported already changes nothing."""
+    chosen, changes = thinning._chosen(values, width)
+    fast, fast_changes = thinning._chosen_by_numpy(array("d", values), width)
+    assert (sorted(fast), fast_changes) == (sorted(chosen), changes)

@@ -21,3 +21,20 @@ def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None
     thinned = Curves(curves.values())
     assert all(len(thinned.points(name)) < 20_000 for name in curves)
     assert max(point.value for point in thinned.points("loss")) == 99
+
+
+def test_what_a_series_knows_of_itself_is_what_its_points_say() -> None:
+    """Whether a value is not finite, how large the others are and how many, without looking at one."""
+    sound, broken = (Series(name, "pytorch", 0, NOWHERE) for name in ("loss", "grad_norm"))
+    for step, value in enumerate([3.0, -7.0, 2.0, math.inf, math.nan, 1.0]):
+        (sound if math.isfinite(value) else broken).append(step, value, step + 1)
+    sound.settle()
+    broken.settle()
+    curves = Curves([sound, broken])
+    assert (curves.first_nonfinite("loss"), curves.first_nonfinite("lr")) == (None, None)
+    assert curves.first_nonfinite("grad_norm") == (3, math.inf, 4)
+    assert curves.finite("loss") == curves.points("loss")
+    assert curves.finite("grad_norm") == []
+    assert (curves.is_within("loss", 7), curves.is_within("loss", 6.9)) == (True, False)
+    assert curves.is_within("grad_norm", 0)
+    assert [curves.count(name) for name in ("loss", "grad_norm", "lr")] == [4, 2, 0]
