@@ -15,7 +15,7 @@ import functools
 import math
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from postmortem.facts.thinning import LARGE, envelope, neighbourhoods, reach
 from postmortem.model.lines import Where
@@ -26,6 +26,9 @@ _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
 _BESIDE: Final = 8
 _LEAST, _FEWEST = 20, 16
+
+
+_Figure = TypeVar("_Figure", int, float)
 
 
 class Point(NamedTuple):
@@ -149,16 +152,14 @@ class Series(Exact):
         """Replace the kept points by their envelope of about `keep` points."""
         self.settle()
         chosen = self._spread(keep)
-        self.steps = array("d", [self.steps[index] for index in chosen])
-        self.lines = array("q", [self.lines[index] for index in chosen])
-        self.values = array("d", [self.values[index] for index in chosen])
+        self.steps, self.values = _at(self.steps, chosen), _at(self.values, chosen)
+        self.lines = _at(self.lines, chosen)
         self._settled = len(self.values)
         self._parts = [(len(self.values), self.points)]
 
     def kept(self) -> Iterator[Point]:
         """Yield the points that are kept: all of them, or the envelope and what came since."""
-        points = zip(self.steps, self.values, self.lines, strict=True)
-        return map(_AS_POINT, points)
+        return map(_AS_POINT, zip(self.steps, self.values, self.lines, strict=True))
 
     def samples(self, most: int = 400, line: int | None = None) -> list[Point]:
         """Give at most about `most` points that show the curve, ends and changes of finiteness too.
@@ -212,6 +213,15 @@ class Series(Exact):
 
     def _at(self, index: int) -> Point:
         return Point(self.steps[index], self.values[index], self.lines[index])
+
+
+def _at(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":
+    """Give the figures at some indexes."""
+    import numpy as np  # noqa: PLC0415 -- only long series pay for its import
+
+    code = figures.typecode
+    chosen = np.frombuffer(figures, dtype=code)[np.array(indexes, dtype=np.intp)]
+    return array(code, chosen.tobytes())
 
 
 def _comes_again(steps: Sequence[float]) -> bool:

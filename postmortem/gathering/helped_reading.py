@@ -4,18 +4,21 @@ In: the files in their order, who reads them here and elsewhere. Out: what each 
 order. Not here: how a file is read (`gathering.read_apart`), putting the parts together
 (`gathering.job`).
 
-No more than a few files are read ahead of the one that is wanted next: what they hold waits in
-memory. A file whose process is lost is read here, as all files are where there is no other process.
+Files are read in their order, but for one so large that the others would wait for it at the end. No
+more of them are read ahead of the one that is wanted next than there is room for: what they hold
+waits in memory. A file whose process is lost is read here, as all files are where there is no other
+process.
 """
 
 import functools
+import heapq
 import mmap
 import stat
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from postmortem.gathering.read_apart import Apart, FileApart, Helpers, ReadsApart, elsewhere
 from postmortem.knowledge.engine import Budget
@@ -32,30 +35,46 @@ _PAYS: Final = 24 << 20
 """Bytes to read that are worth another process, which must load the rules first."""
 _MOST: Final = 7
 """Other processes: each holds the rules and a file's figures."""
-_AHEAD: Final = 1
-"""Files that may be read, beside one for each process, before the one that is wanted next."""
+_ROOM: Final = 24 << 20
+"""Bytes of what waits for its turn beyond which only the file that is wanted next is begun."""
+_POINT: Final = 24
+"""Bytes of a point of a series."""
 _BLOCK: Final = 1 << 20
 """Bytes that each process looks at in one go, at most."""
+
+
+class LargeFile(NamedTuple):
+    """A file that may be read by another process."""
+
+    number: int
+    """Its number among the sources of the job."""
+    path: str
+    where: Where
+    """The process that its name tells."""
+    size: int
+    """Its bytes."""
 
 
 class HelpedReading:
     """Gives what the large files of a job hold, each when its turn comes."""
 
-    def __init__(
-        self,
-        files: Sequence[tuple[int, str, Where]],
-        here: ReadsApart,
-        budget: Budget,
-    ) -> None:
-        """Take the files by their numbers in the job, who reads here, the budget of the job."""
+    def __init__(self, files: Sequence[LargeFile], here: ReadsApart, budget: Budget) -> None:
+        """Take the files in their order, who reads here, the budget of the job."""
         self._files, self._here, self._budget = files, here, budget
-        self._next = self._wanted = 0
-        """Places in `_files`: the first that nobody has taken, the one whose turn comes next."""
+        self._left = {place: file.size for place, file in enumerate(files)}
+        """Bytes of the files that nobody has taken, by their places in `_files`."""
+        self._largest = sorted((-size, place) for place, size in self._left.items())
+        """A heap of the same; some of it may be taken."""
+        self._bytes_left = sum(self._left.values())
+        self._wanted = 0
+        """The place whose turn comes next."""
         self._done: dict[int, Apart | mmap.mmap | None] = {}
         """By place, those that were read elsewhere still packed."""
+        self._waiting = 0
+        """Bytes that these take."""
         self._changed, self._helpers = threading.Condition(), list["HelperProcess"]()
         self._threads: list[threading.Thread] = []
-        self._places = {index: place for place, (index, _, _) in enumerate(files)}
+        self._places = {file.number: place for place, file in enumerate(files)}
 
     def start(self, count: int, begin: Callable[[], ReadsApart]) -> None:
         """Start so many other processes, or as many as can be started."""
@@ -86,7 +105,10 @@ class HelpedReading:
             else:
                 with self._changed:
                     self._changed.wait_for(lambda: place in self._done or self._is_free())
-        found = self._done.pop(place)
+        with self._changed:
+            found = self._done.pop(place)
+            self._waiting -= _room(found)
+            self._changed.notify_all()
         apart: Apart | None = unpacked(found) if isinstance(found, mmap.mmap) else found
         if apart is not None:
             self._budget.left -= apart.seconds
@@ -95,7 +117,7 @@ class HelpedReading:
     def close(self) -> None:
         """End the other processes, whatever they are at."""
         with self._changed:
-            self._next = len(self._files)
+            self._left.clear()
             self._changed.notify_all()
         for helper in self._helpers:
             helper.end()
@@ -113,7 +135,7 @@ class HelpedReading:
     def _claim_in_time(self) -> int | None:
         """Take the next file once it may be read; None when there is none any more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_free() or self._next >= len(self._files))
+            self._changed.wait_for(lambda: self._is_free() or not self._left)
             return self._claim()
 
     def _claim(self) -> int | None:
@@ -121,21 +143,31 @@ class HelpedReading:
         with self._changed:
             if not self._is_free():
                 return None
-            self._next += 1
-            return self._next - 1
+            place = self._best()
+            self._bytes_left -= self._left.pop(place)
+            return place
 
     def _is_free(self) -> bool:
-        """Say whether the next file may be read."""
-        ahead = len(self._helpers) + 1 + _AHEAD
-        return self._next < min(len(self._files), self._wanted + ahead)
+        """Say whether a further file may be read."""
+        return self._wanted in self._left or bool(self._left and self._waiting < _ROOM)
+
+    def _best(self) -> int:
+        """Choose a file: the first, or one that is each process's share of all that are left."""
+        while self._largest[0][1] not in self._left:
+            heapq.heappop(self._largest)
+        size, place = self._largest[0]
+        is_large = -size * (len(self._helpers) + 1) >= self._bytes_left
+        return place if is_large and self._waiting < _ROOM else next(iter(self._left))
 
     def _put(self, place: int, found: Apart | mmap.mmap | None) -> None:
         with self._changed:
             self._done[place] = found
+            self._waiting += _room(found)
             self._changed.notify_all()
 
     def _task(self, place: int) -> FileApart:
-        return FileApart(*self._files[place], self._budget.left)
+        file = self._files[place]
+        return FileApart(file.number, file.path, file.where, self._budget.left)
 
 
 def reading_with(
@@ -163,12 +195,21 @@ def reading_with(
     if count < 1:
         return None
     size = min(block_size, _BLOCK)
-    files = [(index, found[index].path) for index in large]
-    reading = HelpedReading(
-        [(index, path, processes.get(path, NOWHERE)) for index, path in files], here(size), budget
-    )
+    files = [
+        LargeFile(index, path := found[index].path, processes.get(path, NOWHERE), large[index])
+        for index in large
+    ]
+    reading = HelpedReading(files, here(size), budget)
     reading.start(count, functools.partial(elsewhere, tuple(helpers.patterns), size))
     return reading
+
+
+def _room(found: Apart | mmap.mmap | None) -> int:
+    """Give about the bytes that what was read takes."""
+    if isinstance(found, mmap.mmap):
+        return len(found)
+    series = [] if found is None else found.whole.part.series.values()
+    return _POINT * sum(len(one.values) for one in series)
 
 
 def _size(candidate: Candidate) -> int:

@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Final
 
+from postmortem.host import packed_values
+
 _START: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); from"
     " postmortem.host import helper_process; helper_process.serve()"
@@ -104,7 +106,7 @@ class HelperProcess:
 def unpacked(packed: mmap.mmap) -> Any:
     """Give what a piece of work gave."""
     with packed:
-        return pickle.loads(packed)  # noqa: S301 -- written by this very program
+        return packed_values.unpacked(packed)
 
 
 def serve() -> None:
@@ -129,7 +131,7 @@ def serve() -> None:
 def _answer(asked: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
     work = asked.get()()
     while True:
-        packed = pickle.dumps(work(asked.get()), protocol=5)
+        packed = packed_values.packed(work(asked.get()))
         answers.write(len(packed).to_bytes(_SIZE, "little"))
         answers.write(packed)
         answers.flush()
