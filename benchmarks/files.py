@@ -22,6 +22,8 @@ from process_tree import Usage, measured
 
 COMMAND: Final = (sys.executable, "-m", "postmortem", "analyze", "--format", "json")
 CORES: Final = ("0", "0,1")
+EVERY: Final = 0.5
+"""Seconds from a look at the memory to the next: each takes time of one of the two cores."""
 
 
 def make(folder: Path, files: int, megabytes: float) -> None:
@@ -37,7 +39,7 @@ def make(folder: Path, files: int, megabytes: float) -> None:
 def analysis(folder: Path, cores: str, report: Path) -> Usage:
     """Analyse the folder on these cores."""
     command = ["taskset", "-c", cores, *COMMAND, str(folder), "-o", str(report)]
-    usage = measured(command, report.with_suffix(".txt"))
+    usage = measured(command, report.with_suffix(".txt"), every=EVERY)
     if usage.status:
         sys.exit(usage.output.decode("utf-8", "replace"))
     return usage

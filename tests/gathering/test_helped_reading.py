@@ -19,6 +19,7 @@ import pytest
 from postmortem import pipeline
 from postmortem.gathering import helped_reading
 from postmortem.gathering.helped_reading import HelpedReading
+from postmortem.gathering.read_apart import Apart, FileApart
 from postmortem.host.helper_process import HelperProcess
 from postmortem.host.usable_cores import core_count
 from postmortem.report import render
@@ -73,6 +74,43 @@ def test_the_report_is_the_same(job: Path, asked: list[int], workers: int) -> No
     assert asked == []
     assert report(job, workers) == alone
     assert asked
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_file_that_the_others_would_wait_for_is_begun_first(
+    job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stands last, and holds as much as each of two processes is to read."""
+    (job / "rank9.log").write_bytes(long_logs.stretch(random.Random(9), 0, 2).at(1))
+    begun, task = list[str](), HelpedReading._task
+
+    def noted(reading: HelpedReading, place: int) -> FileApart:
+        begun.append(Path(reading._files[place].path).name)
+        return task(reading, place)
+
+    alone = report(job, 1)
+    monkeypatch.setattr(HelpedReading, "_task", noted)
+    assert report(job, 2) == alone
+    assert begun.index("rank9.log") < 3
+    assert len(begun) == len(set(begun)) == len([*job.iterdir()])
+
+
+@pytest.mark.usefixtures("asked")
+def test_no_more_is_read_ahead_than_there_is_room_for(
+    job: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without any, no more waits than what two processes were at when it was used up."""
+    waiting, put = list[int](), HelpedReading._put
+
+    def noted(reading: HelpedReading, place: int, found: Apart | mmap.mmap | None) -> None:
+        put(reading, place, found)
+        waiting.append(len(reading._done))
+
+    alone = report(job, 1)
+    monkeypatch.setattr(helped_reading, "_ROOM", 1)
+    monkeypatch.setattr(HelpedReading, "_put", noted)
+    assert report(job, 2) == alone
+    assert max(waiting) <= 2
 
 
 def test_a_process_that_is_lost_costs_nothing(
