@@ -39,8 +39,6 @@ _ROOM: Final = 24 << 20
 """Bytes of what waits for its turn beyond which only the file that is wanted next is begun."""
 _POINT: Final = 24
 """Bytes of a point of a series."""
-_BLOCK: Final = 1 << 20
-"""Bytes that each process looks at in one go, at most."""
 
 
 class LargeFile(NamedTuple):
@@ -194,13 +192,12 @@ def reading_with(
     count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST)
     if count < 1:
         return None
-    size = min(block_size, _BLOCK)
     files = [
         LargeFile(index, path := found[index].path, processes.get(path, NOWHERE), large[index])
         for index in large
     ]
-    reading = HelpedReading(files, here(size), budget)
-    reading.start(count, functools.partial(elsewhere, tuple(helpers.patterns), size))
+    reading = HelpedReading(files, here(block_size), budget)
+    reading.start(count, functools.partial(elsewhere, tuple(helpers.patterns), block_size))
     return reading
 
 

@@ -16,7 +16,8 @@ from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
 
 MARGIN: Final = 64 << 10
-SIZE: Final = 8 << 20
+SIZE: Final = 1 << 20
+"""Bytes of a block; larger ones are read no faster, and several copies of each are held."""
 PART: Final = 1 << 20
 """Bytes of a block that are read in one go."""
 LEAST_PART: Final = 64 << 10

@@ -63,9 +63,8 @@ class RowCutter:
     def __init__(self, shapes: Sequence[LineShape]) -> None:
         """Take the shapes."""
         self.shapes = shapes
-        inside = b"|".join(b"()" + shape.line for shape in shapes)
-        self._by_line = re.compile(b"\n(?:" + inside + rb")(?=[\r\n])")
-        self._by_frame = re.compile(rb"[\r\n](?:" + inside + rb")(?=[\r\n])")
+        self._row = b"(?:%b)(?=[\r\n])" % b"|".join(b"()" + shape.line for shape in shapes)
+        """What stands behind a line break."""
         self._widths = [1 + shape.pattern.groups for shape in shapes]
 
     def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
@@ -74,8 +73,8 @@ class RowCutter:
 
         data, first = block.data, _first_break(block)
         chunk = data[first : block.hi]
-        pattern = self._by_frame if b"\r" in chunk else self._by_line
-        pieces: list[bytes] = pattern.split(chunk)
+        before = rb"[\r\n]" if b"\r" in chunk else b"\n"
+        pieces: list[bytes] = re.split(before + self._row, chunk)
         width = 1 + sum(self._widths)
         between = pieces[:-1:width]
         if len(between) < FEWEST_ROWS:
