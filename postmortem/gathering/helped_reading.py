@@ -35,7 +35,7 @@ _PAYS: Final = 24 << 20
 """Bytes to read that are worth another process, which must load the rules first."""
 _MOST: Final = 7
 """Other processes: each holds the rules and a file's figures."""
-_ROOM: Final = 24 << 20
+_ROOM: Final = 16 << 20
 """Bytes of what waits for its turn beyond which only the file that is wanted next is begun."""
 _POINT: Final = 24
 """Bytes of a point of a series."""

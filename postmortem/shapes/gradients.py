@@ -60,8 +60,10 @@ def never_finite(observed: Observed) -> Iterable[Shape]:
     """
     curves = observed.curves
     points = curves.points(names.GRAD_NORM)
+    if len(points) < _SEVERAL or math.isfinite(points[0].value):
+        return []
     losses = curves.by_line(names.LOSS)
-    if len(points) < _SEVERAL or any(
+    if any(
         math.isfinite(point.value) or not _is_sound(losses.get(point.line, math.nan))
         for point in points
     ):
