@@ -27,6 +27,7 @@ _STILL: Final = (
     "silence",
     "same-step",
     "stood-still-at-start",
+    "stacks-dumped",
 )
 _TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
 """What tells only how a run was ended that had stood still."""
