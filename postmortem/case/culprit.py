@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
-from postmortem.case.named_elsewhere import child_of, file_of
+from postmortem.case.named_elsewhere import child_of, file_of, is_of
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
 from postmortem.lazy_regex import lazy_compile
@@ -61,6 +61,8 @@ class Meant(NamedTuple):
 def meant_by(case: Case, first: Failure) -> Meant | None:
     """Name the process that is meant by a first failure that another one tells of."""
     finding = first.finding
+    if first.told_of != NOWHERE and not is_of(first.told_of, first.where):
+        return Meant(first.told_of)
     if finding is None:
         return None
     if finding.signature.startswith(_OF_PEERS):

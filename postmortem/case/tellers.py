@@ -38,21 +38,33 @@ _OF_ANOTHER: Final = lazy_compile(
     r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
 )
 """Exceptions in which a driver says that one of its processes has failed."""
+_OF_SOME: Final = lazy_compile(r"\bCheckpointException\Z")
+"""Exceptions that every process raises once it knows which of them have failed."""
 
 
 def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
     """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
     finding, traceback = failure.finding, failure.traceback
+    if _is_of_another(failure):
+        return _LAUNCHER
     if traceback is not None:
         if traceback.exception.endswith("ProcessRaisedException"):
             return _LOST
         if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
             return _LAUNCHER
+        if _OF_SOME.search(traceback.exception):
+            return _WAITED
         return _by_wording(traceback.message)
     if finding is None:
         return ITSELF
     is_launcher = rules[finding.signature].told_by == "launcher"
     return _LAUNCHER if is_launcher else _by_wording(finding.text)
+
+
+def _is_of_another(failure: Failure) -> bool:
+    """Say whether a process prints the exception of another rank than its own."""
+    told, own = failure.told_of.rank, failure.where.rank
+    return told is not None and own is not None and told != own
 
 
 def _by_wording(text: str) -> int:
