@@ -21,7 +21,7 @@ _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _MOST_TEXT: Final = 600
 _IN_VAIN: Final = lazy_compile(
     r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
-    r"|waiting for clients\b"
+    r"|waiting for clients\b|(?:^|: )Socket Timeout\s*(?:$|\n)"
     r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
     r" pass|successfully reached) monitoredBarrier"
 )
@@ -29,7 +29,9 @@ _PEER_GONE: Final = lazy_compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
     r" pipe|application timeout caused pair closure"
     r"|Got completion from peer .{0,80}status=12\b"
-    r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0"
+    r"|\bconnect to \S{1,80} (?:returned|failed ?:) Connection refused"
+    r"|remote process exited or there was a network error|Socket closed|Connection was likely closed"
+    r"|failed to recv, got 0"
     r" bytes|^-- Process \d+ terminated",
 )
 

@@ -71,3 +71,52 @@ def test_what_a_task_of_ray_raised_is_its_workers(tmp_path: Path) -> None:
     first = first_of(tmp_path, driver=text)
     assert (first["where"]["node"], first["where"]["pid"]) == ("10.0.3.9", 318)
     assert first["cause"] == "data.schema"
+
+
+def test_who_cannot_reach_the_store_is_the_client_that_is_missing(tmp_path: Path) -> None:
+    """The others, and the store, wait for it; no clock tells them apart."""
+    head = 'Traceback (most recent call last):\n  File "/v/torchrun", line 8, in <module>\n'
+    ends = {
+        "alpha": "Timed out after 901 seconds waiting for clients. 2/3 clients joined.",
+        "beta": "Socket Timeout",
+    }
+    files = {name: f"{head}torch.distributed.DistStoreError: {text}" for name, text in ends.items()}
+    lost = (
+        "torch.distributed.DistNetworkError: The client socket has timed out after 900s while"
+        " trying to connect to (127.0.0.1, 29500)."
+    )
+    first = first_of(tmp_path, **files, gamma=f"{head}{lost}")
+    assert first["file"] == "gamma"
+
+
+def test_who_finds_a_peer_gone_is_not_first(tmp_path: Path) -> None:
+    """A refused connection of NCCL is what is left of the peer that failed."""
+    head = 'Traceback (most recent call last):\n  File "/job/train.py", line 60, in <module>\n'
+    left = (
+        f"{head}torch.distributed.DistBackendError: NCCL error in: NCCLUtils.cpp:77, remote process"
+        " exited or there was a network error, NCCL version 2.26.2\nLast error:\n"
+        "socketPollConnect: connect to 10.30.0.4<51332> returned Connection refused, exceeded"
+        " error retry count after 35 attempts"
+    )
+    own = f"{head}RuntimeError: CUDA error: invalid device ordinal"
+    first = first_of(tmp_path, alpha=left, beta=own)
+    assert (first["file"], first["cause"]) == ("beta", "distributed.device-count")
+
+
+def test_who_fails_without_a_label_is_the_rank_whose_watchdog_is_silent(tmp_path: Path) -> None:
+    """A thread of it died; the watchdogs of all others report in the same log."""
+    steps = "\n".join(f"step {step} loss 1.{step}" for step in range(30))
+    died = (
+        "Exception in thread Thread-4 (_prefetch):\nTraceback (most recent call last):\n"
+        '  File "/job/shards.py", line 77, in _prefetch\n    tar = open(path)\n'
+        "FileNotFoundError: [Errno 2] No such file or directory: '/data/train-00413.tar'"
+    )
+    reports = "\n".join(
+        f"[rank{rank}]:[E828 19:30:23.020509742 ProcessGroupNCCL.cpp:632] [Rank {rank}] Watchdog"
+        " caught collective operation timeout: WorkNCCL(SeqNum=52, OpType=ALLREDUCE, NumelIn=6,"
+        " NumelOut=6, Timeout(ms)=600000) ran for 600034 milliseconds before timing out."
+        for rank in (0, 1, 3)
+    )
+    first = first_of(tmp_path, run=f"{steps}\n{died}\n{reports}")
+    assert first["where"]["rank"] == 2
+    assert "train-00413" in first["why"]
