@@ -70,17 +70,17 @@ class Stack(NamedTuple):
         return next((one for one in self.frames if not one.is_plumbing()), self.frames[0])
 
 
-def stacks_of(observed: Observed) -> list[Stack]:
+def stacks_of(job: Observed) -> list[Stack]:
     """Read the main thread of each process that was asked behind the last record of its source.
 
     Launchers and workers that load data are left out, unless there are no others.
     """
     found: dict[tuple[int, Where, str], Stack] = {}
-    crashed = {one.source for one, _ in observed.findings if one.signature.startswith(_CRASH)}
-    for finding, _ in observed.findings:
+    crashed = {one.source for one, _ in job.findings if one.signature.startswith(_CRASH)}
+    for finding, _ in job.findings:
         is_of_stack = finding.signature in {THREAD, PROCESS} and finding.source not in crashed
-        if is_of_stack and finding.line > observed.last_records.get(finding.source, 0):
-            where = _process(observed, finding)
+        if is_of_stack and finding.line > job.last_records.get(finding.source, 0):
+            where = _process(job, finding)
             if frames := _frames(finding):
                 command = finding.capture("command") or ""
                 found[finding.source, where, command] = Stack(where, finding.source, frames)
