@@ -4,10 +4,12 @@ In: the case. Out: `FirstFailure`. Not here: what came first of all that may hav
 (`case.order`), who is meant by it (`case.culprit`), lines around it (`story.places`).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from postmortem.case.culprit import Meant, meant_by
 from postmortem.case.failures import Failure
+from postmortem.case.named_elsewhere import ranked
 from postmortem.case.values import Case
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
@@ -52,6 +54,8 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
         area: of the cause that is named first.
     """
     failure = _first_failure(case, knowledge, area)
+    if failure is not None:
+        failure = replace(failure, where=ranked(case, failure.where))
     shown = _shown(case, area)
     meant = meant_by(case, case.first) if case.first is not None and shown is None else None
     if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):

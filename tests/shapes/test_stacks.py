@@ -122,3 +122,13 @@ def test_stacks_that_are_all_alike_show_where_the_job_stands(tmp_path: Path) -> 
     stacks = "".join(spied(rank, waits, f"python t.py --rank {rank}") for rank in range(3))
     first = first_of(tmp_path, run__log="Using /root/.cache as extensions root", s__txt=stacks)
     assert (first["file"], first["line"], first["where"]["rank"]) == ("s.txt", 5, None)
+
+
+def test_on_one_machine_a_local_rank_is_the_rank(tmp_path: Path) -> None:
+    """Of a job with more processes than that it is not."""
+    dumps = "\n".join(
+        threads(READING if rank == 2 else BACKWARD, f"[default{rank}]:") for rank in range(4)
+    )
+    for world, rank in ((4, 2), (8, None)):
+        first = first_of(tmp_path, run__log=f"world size {world}\n{STEPS}\n{dumps}")
+        assert (first["where"]["local_rank"], first["where"]["rank"]) == (2, rank)
