@@ -120,3 +120,27 @@ def test_who_fails_without_a_label_is_the_rank_whose_watchdog_is_silent(tmp_path
     first = first_of(tmp_path, run=f"{steps}\n{died}\n{reports}")
     assert first["where"]["rank"] == 2
     assert "train-00413" in first["why"]
+
+
+def test_what_peers_tell_of_a_failure_that_nobody_shows_is_not_theirs(tmp_path: Path) -> None:
+    """The log of the one that failed is not there."""
+    steps = "\n".join(f"step {step} loss 1.{step}" for step in range(30))
+    told = (
+        "[rank{0}]:[E605 00:32:01.705 ProcessGroupNCCL.cpp:1895] [PG ID 0 PG GUID 0 Rank {0}]"
+        " Process group watchdog thread terminated with exception: NCCL error: remote process"
+        " exited or there was a network error, NCCL version 2.21.5"
+    )
+    first = first_of(tmp_path, alpha=f"{steps}\n{told.format(1)}", beta=told.format(5))
+    assert (first["line"], first["where"]["rank"]) == (31, None)
+
+
+def test_a_cluster_tells_what_a_run_waits_for(tmp_path: Path) -> None:
+    """Before any step, the first such line is where it stands."""
+    waits = (
+        "(autoscaler +{0}s) Error: No available node types can fulfill resource request {{'GPU':"
+        " 8.0, 'CPU': 8.0}}. Add suitable node types to this cluster to resolve this issue."
+    )
+    text = "\n".join(["creating placement groups", *(waits.format(30 * n) for n in range(1, 9))])
+    files = {"driver": text, "question": "It is stuck, nothing is printed for an hour"}
+    first = first_of(tmp_path, **files)
+    assert (first["file"], first["line"]) == ("driver", 2)
