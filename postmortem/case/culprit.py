@@ -62,10 +62,10 @@ class Meant(NamedTuple):
 def meant_by(case: Case, first: Failure) -> Meant | None:
     """Name the process that is meant by a first failure that another one tells of."""
     finding = first.finding
-    if first.told_of != NOWHERE and not is_of(first.told_of, first.where):
-        return Meant(first.told_of)
-    if (quiet := _whom_watchdogs_miss(case, first)) is not None:
-        return Meant(quiet)
+    is_anothers = first.told_of != NOWHERE and not is_of(first.told_of, first.where)
+    other = first.told_of if is_anothers else _whom_watchdogs_miss(case, first)
+    if other is not None:
+        return Meant(other)
     if finding is None:
         return None
     if finding.signature.startswith(_OF_PEERS):

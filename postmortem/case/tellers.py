@@ -11,6 +11,7 @@ from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
 from postmortem.lazy_regex import lazy_compile
+from postmortem.model.findings import Traceback
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 
@@ -30,9 +31,8 @@ _PEER_GONE: Final = lazy_compile(
     r" pipe|application timeout caused pair closure"
     r"|Got completion from peer .{0,80}status=12\b"
     r"|\bconnect to \S{1,80} (?:returned|failed ?:) Connection refused"
-    r"|remote process exited or there was a network error|Socket closed|Connection was likely closed"
-    r"|failed to recv, got 0"
-    r" bytes|^-- Process \d+ terminated",
+    r"|remote process exited or there was a network error|Socket closed"
+    r"|Connection was likely closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
 )
 
 _OF_ANOTHER: Final = lazy_compile(
@@ -50,17 +50,22 @@ def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
     if _is_of_another(failure):
         return _LAUNCHER
     if traceback is not None:
-        if traceback.exception.endswith("ProcessRaisedException"):
-            return _LOST
-        if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
-            return _LAUNCHER
-        if _OF_SOME.search(traceback.exception):
-            return _WAITED
-        return _by_wording(traceback.message)
+        return _by_exception(traceback)
     if finding is None:
         return ITSELF
     is_launcher = rules[finding.signature].told_by == "launcher"
     return _LAUNCHER if is_launcher else _by_wording(finding.text)
+
+
+def _by_exception(traceback: Traceback) -> int:
+    """Tell one that speaks of others by the class of its exception, else by its words."""
+    if traceback.exception.endswith("ProcessRaisedException"):
+        return _LOST
+    if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
+        return _LAUNCHER
+    if _OF_SOME.search(traceback.exception):
+        return _WAITED
+    return _by_wording(traceback.message)
 
 
 def _is_of_another(failure: Failure) -> bool:

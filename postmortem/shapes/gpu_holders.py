@@ -7,7 +7,7 @@ A listing counts where it is a dump of its own, or stands in the log before the 
 first failure: what is held there is not held by this run.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Testimony
@@ -80,24 +80,28 @@ def _own(processes: Sequence[_Holder], observed: Observed) -> list[_Holder]:
 
     Of several, some may be left of an earlier run.
     """
-    if not processes:
-        return []
-    scripts = {
-        match["script"]
-        for source in observed.tails
-        if source not in observed.dumps
-        for _, line in observed.kept_lines(source)
-        for match in _SCRIPT.finditer(line)
-    }
-    numbers = {
-        match["pid"]
-        for source in observed.dumps
-        for _, line in observed.kept_lines(source)
-        if (match := _LISTED.match(line)) is not None
-        and any(named["script"] in scripts for named in _SCRIPT.finditer(line))
-    }
+    numbers = _numbers_of(_scripts(observed), observed) if processes else set()
     own = [one for one in processes if one.pid in numbers]
     return own if len({one.pid for one in own}) == 1 else []
+
+
+def _scripts(observed: Observed) -> set[str]:
+    """Name the scripts that the logs of the run name."""
+    logs = observed.tails.keys() - observed.dumps
+    lines = (line for source in logs for _, line in observed.kept_lines(source))
+    return {match["script"] for line in lines for match in _SCRIPT.finditer(line)}
+
+
+def _numbers_of(scripts: Container[str], observed: Observed) -> set[str]:
+    """Give the numbers of the processes that dumps list with one of the scripts."""
+    dumps = observed.tails.keys() & observed.dumps
+    lines = (line for source in dumps for _, line in observed.kept_lines(source))
+    return {
+        row["pid"]
+        for line in lines
+        if (row := _LISTED.match(line)) is not None
+        and any(named["script"] in scripts for named in _SCRIPT.finditer(line))
+    }
 
 
 def _used_on(card: _Card, own: Iterable[_Holder]) -> float:

@@ -44,7 +44,7 @@ _HELPERS: Final = lazy_compile(
 """What stands in the stacks of launchers and of workers that load data."""
 
 
-class Frame(NamedTuple):
+class StackCall(NamedTuple):
     """One call of a stack."""
 
     name: str
@@ -63,9 +63,9 @@ class Stack(NamedTuple):
 
     where: Where
     source: int
-    frames: Sequence[Frame]
+    frames: Sequence[StackCall]
 
-    def place(self) -> Frame:
+    def place(self) -> StackCall:
         """Give the innermost call that tells what the process does."""
         return next((one for one in self.frames if not one.is_plumbing()), self.frames[0])
 
@@ -88,7 +88,7 @@ def stacks_of(job: Observed) -> list[Stack]:
     return [stack for stack in ordered if not _is_of_helper(stack)] or ordered
 
 
-def _frames(finding: Finding) -> list[Frame]:
+def _frames(finding: Finding) -> list[StackCall]:
     """Read the calls of a stack, counting their lines from the last one."""
     texts = (finding.capture("frames") or "").split("\n")[1:]
     first = finding.end_line - len(texts) + 1
@@ -97,7 +97,7 @@ def _frames(finding: Finding) -> list[Frame]:
         if (match := _FRAME.match(text)) is not None:
             path = match["path"] or match["file"]
             name = f"{match['function'] or match['of']} ({path.rsplit('/', 1)[-1]})".strip()
-            found.append(Frame(name, path, number))
+            found.append(StackCall(name, path, number))
     return found
 
 

@@ -17,7 +17,7 @@ from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
-from postmortem.shapes.stack_dumps import Frame, Stack, stacks_of
+from postmortem.shapes.stack_dumps import Stack, StackCall, stacks_of
 
 _COLLECTIVE: Final = lazy_compile(
     r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
@@ -35,13 +35,13 @@ _FEWEST: Final = 3
 """Processes among which one can come another way than the others."""
 
 
-class _Apart(NamedTuple):
+class _OddStack(NamedTuple):
     """The process that stands elsewhere, in which call, and one of the others."""
 
     odd: Stack
-    at: Frame
+    at: StackCall
     other: Stack
-    other_at: Frame
+    other_at: StackCall
 
 
 def dumped(observed: Observed) -> Iterable[Shape]:
@@ -81,7 +81,7 @@ def _waits(stack: Stack) -> bool:
     )
 
 
-def _not_waiting(stacks: Sequence[Stack]) -> _Apart | None:
+def _not_waiting(stacks: Sequence[Stack]) -> _OddStack | None:
     """Find the one process that waits for no other and stands where no other does."""
     places = Counter(stack.place()[:2] for stack in stacks)
     alone = [stack for stack in stacks if places[stack.place()[:2]] == 1 and not _waits(stack)]
@@ -91,10 +91,10 @@ def _not_waiting(stacks: Sequence[Stack]) -> _Apart | None:
     other = next((stack for stack in others if _waits(stack)), None)
     if other is None:
         return None
-    return _Apart(alone[0], alone[0].place(), other, other.place())
+    return _OddStack(alone[0], alone[0].place(), other, other.place())
 
 
-def _by_another_way(stacks: Sequence[Stack]) -> _Apart | None:
+def _by_another_way(stacks: Sequence[Stack]) -> _OddStack | None:
     """Find the one process that waits behind another call than all the others do."""
     if len(stacks) < _FEWEST or not all(map(_waits, stacks)):
         return None
@@ -109,5 +109,5 @@ def _by_another_way(stacks: Sequence[Stack]) -> _Apart | None:
             if len(ways) > 2 or len(few) > 1 or len(many) == 1:
                 return None
             odd, other = few[0], many[0]
-            return _Apart(odd, odd.frames[-depth], other, other.frames[-depth])
+            return _OddStack(odd, odd.frames[-depth], other, other.frames[-depth])
     return None

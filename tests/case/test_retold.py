@@ -49,26 +49,24 @@ def test_the_rank_is_known_where_its_own_log_is_not_there(tmp_path: Path) -> Non
 
 def test_what_a_task_of_ray_raised_is_its_workers(tmp_path: Path) -> None:
     """Not the driver's, to which it was handed on twice; its peers die of it."""
-    text = "\n".join(
-        [
-            "(TrainWorker pid=501, ip=10.0.3.4) step 100 loss 0.42",
-            "Traceback (most recent call last):",
-            '  File "/v/site-packages/ray/_private/worker.py", line 919, in get_objects',
-            "    raise value.as_instanceof_cause()",
-            "ray.exceptions.RayTaskError(KeyError): ray::Inner.train() (pid=501, ip=10.0.3.4)",
-            '  File "/v/site-packages/ray/train/utils.py", line 57, in check_for_failure',
-            "    ray.get(object_ref)",
-            "ray.exceptions.RayTaskError(KeyError): ray::Worker.get_next() (pid=318, ip=10.0.3.9,"
-            " actor_id=e6c4, repr=<Worker object at 0x7f3c>)",
-            '  File "/home/ray/train.py", line 88, in loop',
-            '    table.column("user_id")',
-            "KeyError: 'Field \"user_id\" does not exist in schema'",
-            "(raylet, ip=10.0.3.4) A worker died or was killed while executing a task by an"
-            " unexpected system error. There are some potential root causes. (1) The process is"
-            " killed by SIGKILL by OOM killer due to high memory usage.",
-        ]
-    )
-    first = first_of(tmp_path, driver=text)
+    lines = [
+        "(TrainWorker pid=501, ip=10.0.3.4) step 100 loss 0.42",
+        "Traceback (most recent call last):",
+        '  File "/v/site-packages/ray/_private/worker.py", line 919, in get_objects',
+        "    raise value.as_instanceof_cause()",
+        "ray.exceptions.RayTaskError(KeyError): ray::Inner.train() (pid=501, ip=10.0.3.4)",
+        '  File "/v/site-packages/ray/train/utils.py", line 57, in check_for_failure',
+        "    ray.get(object_ref)",
+        "ray.exceptions.RayTaskError(KeyError): ray::Worker.get_next() (pid=318, ip=10.0.3.9,"
+        " actor_id=e6c4, repr=<Worker object at 0x7f3c>)",
+        '  File "/home/ray/train.py", line 88, in loop',
+        '    table.column("user_id")',
+        "KeyError: 'Field \"user_id\" does not exist in schema'",
+        "(raylet, ip=10.0.3.4) A worker died or was killed while executing a task by an"
+        " unexpected system error. There are some potential root causes. (1) The process is"
+        " killed by SIGKILL by OOM killer due to high memory usage.",
+    ]
+    first = first_of(tmp_path, driver="\n".join(lines))
     assert (first["where"]["node"], first["where"]["pid"]) == ("10.0.3.9", 318)
     assert first["cause"] == "data.schema"
 
