@@ -203,7 +203,7 @@ def test_an_analysis_that_takes_too_long_is_ended(
 
 def test_an_analysis_that_wants_too_much_memory_is_refused(serve: Serve) -> None:
     """A process that has loaded the rules cannot hold another log of that size."""
-    served = serve(limits={"workers": 1, "memory_mib": 150})
+    served = serve(limits={"workers": 1, "memory_mib": 110})
     answer = asked(served, b"\0" * (60 * MIB))
     assert answer.status_code in {413, 500}, answer.text
     assert answer.json()["error"]["where"] == "limits.memory_mib"
