@@ -38,6 +38,8 @@ class Loose(NamedTuple):
     numbers: list[int]
     filter: Prefilter
     """Counts them from 0."""
+    once: Prefilter
+    """The same, of each the first place."""
 
 
 class Machine:
@@ -113,7 +115,8 @@ class Machine:
             for number, text in enumerate(self.literals)
             if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
         ]
-        return Loose(numbers, prefilter([self.literals[number] for number in numbers]))
+        literals = [self.literals[number] for number in numbers]
+        return Loose(numbers, prefilter(literals), prefilter(literals, is_once=True))
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

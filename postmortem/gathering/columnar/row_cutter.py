@@ -9,16 +9,16 @@ each row, the texts of its groups: every (width)th piece is one column. Where th
 told by counting line breaks, which is the same for all.
 """
 
-import bisect
 import heapq
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
 from postmortem.gathering.columnar.line_shapes import LineShape
-from postmortem.gathering.literal_filters import Hit
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literal_filters import Hit, Prefilter
+from postmortem.gathering.literals import Loose, Machine
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ class RowCutter:
     def __init__(self, shapes: Sequence[LineShape]) -> None:
         """Take the shapes."""
         self.shapes = shapes
-        inside = b"|".join(b"()" + shape.line for shape in shapes)
-        self._by_line = re.compile(b"\n(?:" + inside + rb")(?=[\r\n])")
-        self._by_frame = re.compile(rb"[\r\n](?:" + inside + rb")(?=[\r\n])")
-        self._widths = [1 + shape.pattern.groups for shape in shapes]
+        inside = b"|".join(shape.line + rb"(?=([\r\n]))" for shape in shapes)
+        self._by_line = re.compile(b"\n(?:" + inside + b")")
+        self._by_frame = re.compile(rb"[\r\n](?:" + inside + b")")
+        self._widths = [shape.pattern.groups + 1 for shape in shapes]
 
     def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
         """Give the rows of the fresh region of a block, which begins in this raw line."""
@@ -93,8 +93,10 @@ class RowCutter:
         counted = np.cumsum(signs[breaks] == line_break[0])
         if first < block.lo:
             counted = counted - counted[0]
-        passed = [gap.count(b"\n") + gap.count(b"\r") if gap else 0 for gap in between]
-        places = np.cumsum(passed) + np.arange(len(between))
+        passed = np.ones(len(between), dtype=np.int64)
+        for number in itertools.compress(range(len(between)), between):
+            passed[number] += between[number].count(b"\n") + between[number].count(b"\r")
+        places = np.cumsum(passed) - 1
         found, column = [], 1
         for shape, groups in zip(self.shapes, self._widths, strict=True):
             chosen, columns = _columns(pieces, width, column, groups)
@@ -110,11 +112,12 @@ def _columns(
     pieces: Sequence[bytes], width: int, column: int, groups: int
 ) -> tuple[list[int], list[list[bytes]]]:
     """Give which rows are of a shape, and the texts of their groups."""
-    marks = pieces[column::width]
-    chosen = [number for number, mark in enumerate(marks) if mark is not None]
-    columns = [list(pieces[column + number :: width]) for number in range(1, groups)]
-    if len(chosen) < len(marks):
-        columns = [[text for text in one if text is not None] for one in columns]
+    marks = pieces[column + groups - 1 :: width]  # the break behind the row, if it is of the shape
+    chosen = list(itertools.compress(range(len(marks)), marks))
+    columns = [
+        list(itertools.compress(pieces[column + number :: width], marks))
+        for number in range(groups - 1)
+    ]
     return chosen, columns
 
 
@@ -143,8 +146,8 @@ class Between:
         """By shape."""
         begins = np.concatenate([one.begins for one in rows])
         order = np.argsort(begins, kind="stable")
-        self._begins: list[int] = begins[order].tolist()
-        self._ends: list[int] = np.concatenate([one.ends for one in rows])[order].tolist()
+        self._begins = begins[order]
+        self._ends = np.concatenate([one.ends for one in rows])[order]
         self._owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])[order]
         self._shapes = [one.shape for one in rows]
         self.inside: dict[int, RowPlace] = {}
@@ -156,49 +159,109 @@ class Between:
 
     def _of_gaps(self) -> list[Hit]:
         """Find the literals between rows."""
-        block = self._block
-        starts, stops = [block.lo, *self._ends], [*self._begins, block.hi]
-        gaps = [(a, b) for a, b in zip(starts, stops, strict=True) if b - a > 1]
-        if not gaps:
-            return []
-        data = block.data
-        joined = b"".join([data[a:b] for a, b in gaps])
-        behind = data[block.hi : block.hi + _OVERHANG] if gaps[-1][1] == block.hi else b""
-        found = self._machine.filter.hits(joined + behind, 0, len(joined))
-        places, shifts, at = [], [], 0
-        for start, stop in gaps:
-            places.append(at)
-            shifts.append(start - at)
-            at += stop - start
-        literals, given = self._machine.literals, []
-        for number, place in found:
-            start = place + shifts[bisect.bisect_right(places, place) - 1]
-            if data.startswith(literals[number], start):
-                given.append((number, start))
-        return given
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, hi, literals = self._block.data, self._block.hi, self._machine.literals
+        starts, stops = np.append(self._block.lo, self._ends), np.append(self._begins, hi)
+        wide = stops - starts > 1
+        behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
+        numbers, places = _hits_in(
+            self._machine.filter, data, starts[wide], stops[wide], behind=behind
+        )
+        return [
+            (number, start)
+            for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
+            if data.startswith(literals[number], start)
+        ]
 
     def _of_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
         machine, data, given = self._machine, self._block.data, []
-        is_idle = any(shape.verdict.is_idle for shape in self._shapes)
-        loose = machine.loose(is_more_than_metric=not is_idle)
         telling: set[tuple[int, int]] = set()
-        for index, start in loose.filter.hits(data, self._begins[0], self._ends[-1]):
-            number = machine.alike[loose.numbers[index]]
-            row = bisect.bisect_right(self._begins, start) - 1
-            if start >= self._ends[row]:
+        for literal, start, row in self._open_hits():
+            if not data.startswith(machine.literals[literal], start):
                 continue
-            owner = int(self._owner[row])
-            shape = self._shapes[owner]
-            verdict = shape.verdict
-            if number in verdict.literals or not (
-                verdict.is_idle or machine.is_more_than_metric[number]
-            ):
-                continue
+            number, owner = machine.alike[literal], int(self._owner[row])
+            shape, begin, end = self._shapes[owner], int(self._begins[row]), int(self._ends[row])
             if (owner, number) not in telling:  # what told something once is looked at
-                if self._is_vain(shape, number, data[self._begins[row] : self._ends[row]]):
+                if self._is_vain(shape, number, data[begin:end]):
                     continue
                 telling.add((owner, number))
-            self.inside[start] = RowPlace(shape, self._begins[row], self._ends[row])
-            given.append((loose.numbers[index], start))
+            self.inside[start] = RowPlace(shape, begin, end)
+            given.append((literal, start))
         return given
+
+    def _open_hits(self) -> Iterator[tuple[int, int, int]]:
+        """Yield literals that the shapes of their rows do not account for: where, in which row."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        is_idle = any(shape.verdict.is_idle for shape in self._shapes)
+        loose = self._machine.loose(is_more_than_metric=not is_idle)
+        is_open = self._open_to(loose)
+        rows = np.flatnonzero(is_open.any(axis=1)[self._owner])
+        if not len(rows):
+            return
+        found, places = _hits_in(loose.filter, self._block.data, *self._stretches(rows))
+        at = np.searchsorted(self._begins, places, side="right") - 1
+        kept = np.flatnonzero((places < self._ends[at]) & is_open[self._owner[at], found])
+        for index, start, row in zip(
+            found[kept].tolist(), places[kept].tolist(), at[kept].tolist(), strict=True
+        ):
+            yield loose.numbers[index], start, row
+
+    def _open_to(self, loose: Loose) -> "np.ndarray[Any, Any]":
+        """Say of each shape and literal whether one may stand in its rows and must be looked at.
+
+        Most regions hold no such literal, and of the others most rows: that is asked first.
+        """
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, alike = self._block.data, self._machine.alike
+        is_open = np.zeros((len(self._shapes), len(loose.numbers)), dtype=bool)
+        whole = loose.once.hits(data, int(self._begins[0]), int(self._ends[-1]))
+        for owner, shape in enumerate(self._shapes):
+            doubtful = [n for n, _ in whole if self._is_open(shape, alike[loose.numbers[n]])]
+            if doubtful:
+                own = self._stretches(np.flatnonzero(self._owner == owner))
+                is_open[owner, _hits_in(loose.once, data, *own)[0]] = True
+                is_open[owner] &= np.isin(np.arange(len(loose.numbers)), doubtful)
+        return is_open
+
+    def _stretches(
+        self, rows: "np.ndarray[Any, Any]"
+    ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+        """Give where rows begin and end, those with no other row between them as one."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        first = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
+        return self._begins[rows[first]], self._ends[rows[np.append(first[1:] - 1, -1)]]
+
+    def _is_open(self, shape: LineShape, number: int) -> bool:
+        """Say whether a literal in a row of a shape must be looked at."""
+        verdict = shape.verdict
+        return number not in verdict.literals and (
+            verdict.is_idle or self._machine.is_more_than_metric[number]
+        )
+
+
+def _hits_in(
+    literals: Prefilter,
+    data: bytes,
+    starts: "np.ndarray[Any, Any]",
+    stops: "np.ndarray[Any, Any]",
+    *,
+    behind: bytes = b"",
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """Find the literals that begin in stretches of a block: their numbers, and where they begin.
+
+    One may seem to stand where one stretch ends and the next begins. One that reaches over the last
+    is found if it goes on in what is `behind`.
+    """
+    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+    spans = zip(starts.tolist(), stops.tolist(), strict=True)
+    joined = b"".join([data[start:stop] for start, stop in spans])
+    hits = np.array(literals.hits(joined + behind, 0, len(joined)), dtype=np.int64).reshape(-1, 2)
+    at = np.cumsum(stops - starts)
+    span = np.searchsorted(at, hits[:, 1], side="right")
+    return hits[:, 0], hits[:, 1] + (stops - at)[span]
