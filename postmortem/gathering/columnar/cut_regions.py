@@ -21,7 +21,7 @@ from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.reading.block_reader import Block
 
 LONG: Final = 256 << 10
-"""Bytes of a source that are read line by line before anything is cut."""
+"""Bytes of a source, as far as it is at hand, below which all of it is read line by line."""
 OFTEN: Final = 16
 """Lines of a shape in a region that make it worth cutting the next ones at."""
 _MOST_SHAPES: Final = 12
@@ -67,7 +67,7 @@ class CutRegions:
 
     def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
-        if block.offset + block.lo < LONG:
+        if block.offset + len(block.data) < LONG:
             return None
         self._choose()
         if self._cutter is None:
