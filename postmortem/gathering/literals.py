@@ -22,7 +22,7 @@ _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
-_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
+_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)|\|[ #]|[ #]\|", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 _OF_METRICS: Final = frozenset({"metric", "generic"})
@@ -106,7 +106,7 @@ class Machine:
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program
     def loose(self, *, is_more_than_metric: bool) -> "Loose":
-        """Give the literals that hang on figures and on how they are padded.
+        """Give the literals that hang on figures, on how they are padded, and on how full a bar is.
 
         Those alone whose lines must be looked at though a template has read them, or all.
         """

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
-from postmortem.gathering.columnar.line_shapes import LineShape
+from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.literal_filters import Hit, Prefilter
 from postmortem.gathering.literals import Loose, Machine
 from postmortem.reading.block_reader import Block
@@ -198,7 +198,8 @@ class Between:
         is_idle = any(shape.verdict.is_idle for shape in self._shapes)
         loose = self._machine.loose(is_more_than_metric=not is_idle)
         is_open = self._open_to(loose)
-        rows = np.flatnonzero(is_open.any(axis=1)[self._owner])
+        is_doubtful: np.ndarray[Any, Any] = np.any(is_open, axis=1)
+        rows = np.flatnonzero(is_doubtful[self._owner])
         if not len(rows):
             return
         found, places = _hits_in(loose.filter, self._block.data, *self._stretches(rows))

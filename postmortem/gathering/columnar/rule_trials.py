@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from postmortem.formats import grids
 from postmortem.formats.blocks import entry
 from postmortem.formats.generic import look
+from postmortem.gathering.columnar.line_literals import LineLiterals
 from postmortem.gathering.finding_lines import has_happened
 from postmortem.gathering.literals import Machine, Wanted
 from postmortem.knowledge.base import Format, Signature
@@ -83,14 +84,10 @@ class RuleTrials:
             srun: lines carry task numbers.
         """
         self._machine, self._budget, self._srun = machine, budget, srun
+        self.literals = LineLiterals(machine)
         self._is_enough = is_enough
         self.asked = 0
         """About how many lines the rules were asked."""
-
-    def literals(self, raw: bytes) -> set[int]:
-        """Give the literals of a line."""
-        alike = self._machine.alike
-        return {alike[number] for number, _ in self._machine.filter.hits(raw, 0, len(raw))}
 
     def answers(self, raw: bytes, *, is_read: bool) -> dict[Wanted, object]:
         """Give what each rule that wants a line does with it.
@@ -100,10 +97,13 @@ class RuleTrials:
         Raises:
             TimeoutError: a search took too long, or the budget is spent.
         """
+        return self._answers(raw, self.literals.of(raw), is_read=is_read)
+
+    def _answers(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
         self.asked += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
-            one for number in sorted(self.literals(raw)) for one in self._machine.consumers[number]
+            one for number in sorted(literals) for one in self._machine.consumers[number]
         )
         return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
 
@@ -111,10 +111,13 @@ class RuleTrials:
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
     ) -> RuleVerdict:
         """Give what the rules do on all lines of a shape, of which these are some."""
-        given, literals = [], []
-        for raw, texts in lines:
-            literals.append(self.literals(raw))
-            given.append((self.answers(raw, is_read=is_read), texts))
+        asked = list(lines)
+        literals = self.literals.of_each([raw for raw, _ in asked])
+        given = []
+        for (raw, texts), numbers in zip(asked, literals, strict=True):
+            given.append((self._answers(raw, numbers, is_read=is_read), texts))
+            if _has_figures(given[-1][0]):
+                return NOTHING_KNOWN
         known = _known(given)
         consumers = self._machine.consumers
         proved = {
@@ -122,8 +125,7 @@ class RuleTrials:
             for number in set[int]().union(*literals)
             if all(one in known for one in consumers[number])
         }
-        has_figures = _has_figures(given)
-        is_sure = set.intersection(*literals) <= proved and not has_figures
+        is_sure = set.intersection(*literals) <= proved
         return RuleVerdict(
             frozenset(proved),
             frozenset(map(claimed_key, known)),
@@ -135,7 +137,7 @@ class RuleTrials:
                 for one in answer
             ),
             is_sure=is_sure,
-            is_in_part=bool(known) and not has_figures and not is_read,
+            is_in_part=bool(known) and not is_read,
             is_idle=not is_read,
         )
 
@@ -233,14 +235,9 @@ def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     return told if is_of_machine and not rule.enough and not rule.framework else _UNSURE
 
 
-def _has_figures(given: Sequence[tuple[dict[Wanted, object], tuple[str, ...]]]) -> bool:
-    """Say whether a reader of figures may make something of a line."""
-    return any(
-        answer != _VAIN
-        for answers, _ in given
-        for (kind, _), answer in answers.items()
-        if kind in _FIGURES
-    )
+def _has_figures(answers: dict[Wanted, object]) -> bool:
+    """Say whether a reader of figures may make something of a line: no shape is made of it then."""
+    return any(answer != _VAIN for (kind, _), answer in answers.items() if kind in _FIGURES)
 
 
 def _known(
