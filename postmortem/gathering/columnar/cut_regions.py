@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.formats.learnt_layouts import Late, Layout
+from postmortem.gathering.columnar.open_literals import OpenLiterals
 from postmortem.gathering.columnar.row_columns import MOST_WHERES, RowColumns
 from postmortem.gathering.columnar.row_cutter import Between, RowCutter, RowPlace
 from postmortem.gathering.columnar.shape_column import RowColumn
@@ -65,7 +66,7 @@ class CutRegions:
         """Know no shape."""
         self.lines = lines
         """Takes one line."""
-        self._machine, self._points = machine, points
+        self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
         """Where the region ends, how many lines between its rows were read, and how many may be."""
@@ -91,7 +92,7 @@ class CutRegions:
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = Between(self._machine, block, cut, self.lines.shapes.is_vain)
+        between = Between(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 
     def is_outgrown(self, block: Block, start: int) -> bool:

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
+from postmortem.gathering.columnar.open_literals import OpenLiterals, RowPlaces, hits_in
 from postmortem.gathering.columnar.shape_making import LineShape
-from postmortem.gathering.literal_filters import Hit, Prefilter
-from postmortem.gathering.literals import Loose, Machine
+from postmortem.gathering.literal_filters import Hit
+from postmortem.gathering.literals import Machine
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -136,19 +137,21 @@ class Between:
         machine: Machine,
         block: Block,
         rows: Sequence[ShapeRows],
+        open_literals: OpenLiterals,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
         """Find them; `is_vain` says whether a literal in a row tells nothing."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain
+        self._open = open_literals
         self.rows = rows
         """By shape."""
         begins = np.concatenate([one.begins for one in rows])
         order = np.argsort(begins, kind="stable")
-        self._begins = begins[order]
-        self._ends = np.concatenate([one.ends for one in rows])[order]
-        self._owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])[order]
+        owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])
+        ends = np.concatenate([one.ends for one in rows])
+        self._places = RowPlaces(begins[order], ends[order], owner[order])
         self._shapes = [one.shape for one in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
@@ -162,10 +165,11 @@ class Between:
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         data, hi, literals = self._block.data, self._block.hi, self._machine.literals
-        starts, stops = np.append(self._block.lo, self._ends), np.append(self._begins, hi)
+        rows = self._places
+        starts, stops = np.append(self._block.lo, rows.ends), np.append(rows.begins, hi)
         wide = stops - starts > 1
         behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
-        numbers, places = _hits_in(
+        numbers, places = hits_in(
             self._machine.filter, data, starts[wide], stops[wide], behind=behind
         )
         return [
@@ -178,11 +182,11 @@ class Between:
         """Find the literals in rows that their shapes do not account for."""
         machine, data, given = self._machine, self._block.data, []
         telling: set[tuple[int, int]] = set()
-        for literal, start, row in self._open_hits():
+        for literal, start, row in self._open.hits(data, self._places, self._shapes):
             if not data.startswith(machine.literals[literal], start):
                 continue
-            number, owner = machine.alike[literal], int(self._owner[row])
-            shape, begin, end = self._shapes[owner], int(self._begins[row]), int(self._ends[row])
+            begin, end, owner = self._places.row(row)
+            number, shape = machine.alike[literal], self._shapes[owner]
             if (owner, number) not in telling:  # what told something once is looked at
                 if self._is_vain(shape, number, data[begin:end]):
                     continue
@@ -190,79 +194,3 @@ class Between:
             self.inside[start] = RowPlace(shape, begin, end)
             given.append((literal, start))
         return given
-
-    def _open_hits(self) -> Iterator[tuple[int, int, int]]:
-        """Yield literals that the shapes of their rows do not account for: where, in which row."""
-        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
-
-        is_idle = any(shape.verdict.is_idle for shape in self._shapes)
-        loose = self._machine.loose(is_more_than_metric=not is_idle)
-        is_open = self._open_to(loose)
-        is_doubtful: np.ndarray[Any, Any] = np.any(is_open, axis=1)
-        rows = np.flatnonzero(is_doubtful[self._owner])
-        if not len(rows):
-            return
-        found, places = _hits_in(loose.filter, self._block.data, *self._stretches(rows))
-        at = np.searchsorted(self._begins, places, side="right") - 1
-        kept = np.flatnonzero((places < self._ends[at]) & is_open[self._owner[at], found])
-        for index, start, row in zip(
-            found[kept].tolist(), places[kept].tolist(), at[kept].tolist(), strict=True
-        ):
-            yield loose.numbers[index], start, row
-
-    def _open_to(self, loose: Loose) -> "np.ndarray[Any, Any]":
-        """Say of each shape and literal whether one may stand in its rows and must be looked at.
-
-        Most regions hold no such literal, and of the others most rows: that is asked first.
-        """
-        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
-
-        data, alike = self._block.data, self._machine.alike
-        is_open = np.zeros((len(self._shapes), len(loose.numbers)), dtype=bool)
-        whole = loose.once.hits(data, int(self._begins[0]), int(self._ends[-1]))
-        for owner, shape in enumerate(self._shapes):
-            doubtful = [n for n, _ in whole if self._is_open(shape, alike[loose.numbers[n]])]
-            if doubtful:
-                own = self._stretches(np.flatnonzero(self._owner == owner))
-                is_open[owner, _hits_in(loose.once, data, *own)[0]] = True
-                is_open[owner] &= np.isin(np.arange(len(loose.numbers)), doubtful)
-        return is_open
-
-    def _stretches(
-        self, rows: "np.ndarray[Any, Any]"
-    ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Give where rows begin and end, those with no other row between them as one."""
-        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
-
-        first = np.flatnonzero(np.diff(rows, prepend=-2) > 1)
-        return self._begins[rows[first]], self._ends[rows[np.append(first[1:] - 1, -1)]]
-
-    def _is_open(self, shape: LineShape, number: int) -> bool:
-        """Say whether a literal in a row of a shape must be looked at."""
-        verdict = shape.verdict
-        return number not in verdict.literals and (
-            verdict.is_idle or self._machine.is_more_than_metric[number]
-        )
-
-
-def _hits_in(
-    literals: Prefilter,
-    data: bytes,
-    starts: "np.ndarray[Any, Any]",
-    stops: "np.ndarray[Any, Any]",
-    *,
-    behind: bytes = b"",
-) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-    """Find the literals that begin in stretches of a block: their numbers, and where they begin.
-
-    One may seem to stand where one stretch ends and the next begins. One that reaches over the last
-    is found if it goes on in what is `behind`.
-    """
-    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
-
-    spans = zip(starts.tolist(), stops.tolist(), strict=True)
-    joined = b"".join([data[start:stop] for start, stop in spans])
-    hits = np.array(literals.hits(joined + behind, 0, len(joined)), dtype=np.int64).reshape(-1, 2)
-    at = np.cumsum(stops - starts)
-    span = np.searchsorted(at, hits[:, 1], side="right")
-    return hits[:, 0], hits[:, 1] + (stops - at)[span]
