@@ -113,18 +113,20 @@ def table(logs: Sequence[Path], rounds: Sequence[Sequence[Sequence[float]]], *, 
 
     `rounds` holds, for each round and checkout, the seconds of each log.
     """
-    print("| log | MB | MB/s | times as fast |\n|---|---|---|---|")
+    print("| log | MB | MB/s | of the other | times as fast |\n|---|---|---|---|---|")
     missed = 0
     for number, log in enumerate(logs):
         size = log.stat().st_size / 1e6
         speed = size / statistics.median(one[0][number] for one in rounds)
         ratios = [one[1][number] / one[0][number] for one in rounds if len(one) > 1]
         ratio = statistics.median(ratios) if ratios else None
+        theirs = "–" if ratio is None else f"{speed / ratio:.1f}"
         is_slow = speed < SLOWEST or (ratio is not None and ratio < FASTER)
         missed += is_slow
         what = log.name if names else kind(log)
         faster = "–" if ratio is None else f"{ratio:.1f}"
-        print(f"| {what} | {size:.1f} | {speed:.1f} | {faster} |{' missed' * is_slow}", flush=True)
+        said = " missed" * is_slow
+        print(f"| {what} | {size:.1f} | {speed:.1f} | {theirs} | {faster} |{said}", flush=True)
     return int(missed > 0)
 
 
