@@ -11,12 +11,13 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
-from postmortem.case.named_elsewhere import child_of, file_of
+from postmortem.case.named_elsewhere import child_of, file_of, is_of
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.shapes.collectives import WATCHDOG
 from postmortem.shapes.shape import Shape
 
 _OF_PEERS: Final = (
@@ -61,6 +62,10 @@ class Meant(NamedTuple):
 def meant_by(case: Case, first: Failure) -> Meant | None:
     """Name the process that is meant by a first failure that another one tells of."""
     finding = first.finding
+    is_anothers = first.told_of != NOWHERE and not is_of(first.told_of, first.where)
+    other = first.told_of if is_anothers else _whom_watchdogs_miss(case, first)
+    if other is not None:
+        return Meant(other)
     if finding is None:
         return None
     if finding.signature.startswith(_OF_PEERS):
@@ -73,6 +78,21 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
         return Meant(named.filled(first.where))
     is_of_a_process = first.where.rank is not None or _is_of_a_process(case, first.source)
     return None if is_of_a_process else _told_of(case, first, finding)
+
+
+def _whom_watchdogs_miss(case: Case, first: Failure) -> Where | None:
+    """Name the rank that fails without its label, while the watchdogs of all others report."""
+    silent, finding = case.shapes.get("silent-rank"), first.finding
+    is_labelled = process_of(case.gathered, first.source).filled(first.where) != NOWHERE
+    if silent is None or is_labelled:
+        return None
+    if finding is not None and finding.signature.startswith(_OF_NOBODY):
+        return None
+    is_before = any(
+        event.finding.source == first.source and event.finding.line > first.line
+        for event in case.signatures(WATCHDOG)
+    )
+    return silent.where if is_before else None
 
 
 def _told_of(case: Case, first: Failure, finding: Finding) -> Meant | None:

@@ -11,6 +11,7 @@ caught it while something else failed.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.case.retold import processes_told_of
 from postmortem.gathering.aftermath import CAUGHT
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
@@ -46,6 +47,8 @@ class Failure(NamedTuple):
     end_line: int
     finding: Finding | None
     traceback: Traceback | None
+    told_of: Where = NOWHERE
+    """The process whose exception another one prints."""
 
     @property
     def where(self) -> Where:
@@ -117,7 +120,12 @@ def may_have_ended_it(
     ]
     final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
-    return [suspect.failure for suspect in unquoted or final or _printed_late(suspects, seen)]
+    kept = unquoted or final or _printed_late(suspects, seen)
+    told_of = processes_told_of(seen, gathered.tracebacks)
+    return [
+        suspect.failure._replace(told_of=told_of(suspect.failure.source, suspect.failure.line))
+        for suspect in kept
+    ]
 
 
 def _among_findings(

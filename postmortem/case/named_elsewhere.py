@@ -17,6 +17,9 @@ from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.numerals import whole_number
 
 _CHILD: Final = lazy_compile(r"\blocal_rank: (?P<local_rank>\d{1,4})\b")
+_WORLD: Final = lazy_compile(
+    r"(?i)\bworld(?:[ _-]?size)?['\"]?\s?[:=]?\s?(?P<size>[1-9]\d{0,2})\b(?![.%])"
+)
 _SUFFIXES: Final = lazy_compile(
     r"(?:\.(?:log|txt|out|err|stdout|stderr|gz|xz|zst|bz2))+\Z", re.IGNORECASE
 )
@@ -49,6 +52,30 @@ def _is_one_machine(case: Case) -> bool:
     ranks = [one.where.rank for one in case.sources if one.where.rank is not None]
     nodes = {one.where.node for one in case.sources}
     return nodes == {None} and max(ranks, default=_MOST_OF_ONE) < _MOST_OF_ONE
+
+
+def ranked(case: Case, where: Where) -> Where:
+    """Give a process of which only the local rank is printed its rank, where both are the same.
+
+    They are where as many local ranks are seen as the job has processes.
+    """
+    if where.rank is not None or where.local_rank is None:
+        return where
+    told = case.environment.world_size
+    sizes = (
+        {told}
+        if told is not None
+        else {
+            whole_number(match["size"])
+            for head in case.gathered.heads.values()
+            for match in _WORLD.finditer(head)
+        }
+    )
+    seen = {one.where.local_rank for one in case.sources}
+    seen.update(event.finding.where.local_rank for event in case.events)
+    size = sizes.pop() if len(sizes) == 1 else None
+    is_all = size is not None and seen - {None} == set(range(size))
+    return where._replace(rank=where.local_rank) if is_all else where
 
 
 def file_of(case: Case, finding: Finding) -> int | None:

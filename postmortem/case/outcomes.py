@@ -26,8 +26,8 @@ _PEERS: Final = "distributed."
 while a launcher's status is of the run itself."""
 _STANDS_STILL: Final = "hang.stands-still."
 _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
-_MOVING: Final = frozenset({"slow-down"})
-"""Shapes of a run whose steps still come: it is slow, whatever it is called."""
+_MOVING: Final = frozenset({"slow-down", "log-goes-on"})
+"""Shapes of a run whose steps still come: it is slow, or was, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"
 
 

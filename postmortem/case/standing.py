@@ -19,8 +19,8 @@ from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding
 
 SAME_EVENT_LINES: Final = 60
-ECHOES: Final = ("distributed.", "unknown.")
-"""Collectives and launchers fail because a peer has failed.
+ECHOES: Final = ("distributed.", "unknown.", "memory.host-oom.ray-worker-died")
+"""Collectives, launchers and clusters fail because a peer has failed.
 
 Behind another failure they are its echo.
 """

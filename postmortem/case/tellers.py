@@ -11,6 +11,7 @@ from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
 from postmortem.lazy_regex import lazy_compile
+from postmortem.model.findings import Traceback
 from postmortem.model.lines import Where
 from postmortem.model.numerals import whole_number
 
@@ -21,7 +22,7 @@ _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _MOST_TEXT: Final = 600
 _IN_VAIN: Final = lazy_compile(
     r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
-    r"|waiting for clients\b"
+    r"|waiting for clients\b|(?:^|: )Socket Timeout\s*(?:$|\n)"
     r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
     r" pass|successfully reached) monitoredBarrier"
 )
@@ -29,8 +30,9 @@ _PEER_GONE: Final = lazy_compile(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
     r" pipe|application timeout caused pair closure"
     r"|Got completion from peer .{0,80}status=12\b"
-    r"|remote process exited or there was a network error|Socket closed|failed to recv, got 0"
-    r" bytes|^-- Process \d+ terminated",
+    r"|\bconnect to \S{1,80} (?:returned|failed ?:) Connection refused"
+    r"|remote process exited or there was a network error|Socket closed"
+    r"|Connection was likely closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
 )
 
 _OF_ANOTHER: Final = lazy_compile(
@@ -38,21 +40,38 @@ _OF_ANOTHER: Final = lazy_compile(
     r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
 )
 """Exceptions in which a driver says that one of its processes has failed."""
+_OF_SOME: Final = lazy_compile(r"\bCheckpointException\Z")
+"""Exceptions that every process raises once it knows which of them have failed."""
 
 
 def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
     """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
     finding, traceback = failure.finding, failure.traceback
+    if _is_of_another(failure):
+        return _LAUNCHER
     if traceback is not None:
-        if traceback.exception.endswith("ProcessRaisedException"):
-            return _LOST
-        if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
-            return _LAUNCHER
-        return _by_wording(traceback.message)
+        return _by_exception(traceback)
     if finding is None:
         return ITSELF
     is_launcher = rules[finding.signature].told_by == "launcher"
     return _LAUNCHER if is_launcher else _by_wording(finding.text)
+
+
+def _by_exception(traceback: Traceback) -> int:
+    """Tell one that speaks of others by the class of its exception, else by its words."""
+    if traceback.exception.endswith("ProcessRaisedException"):
+        return _LOST
+    if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
+        return _LAUNCHER
+    if _OF_SOME.search(traceback.exception):
+        return _WAITED
+    return _by_wording(traceback.message)
+
+
+def _is_of_another(failure: Failure) -> bool:
+    """Say whether a process prints the exception of another rank than its own."""
+    told, own = failure.told_of.rank, failure.where.rank
+    return told is not None and own is not None and told != own
 
 
 def _by_wording(text: str) -> int:

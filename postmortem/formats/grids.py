@@ -110,14 +110,18 @@ def unheaded(lines: Sequence[str]) -> Grid | None:
     One figure is the loss; which of several it is, nothing tells.
     """
     rows = [_counted_cells(line) for line in lines if line.strip()][:_FEWEST_ROWS]
-    widths = {len(row) for row in rows}
-    if len(rows) < _FEWEST_ROWS or len(widths) > 1 or not all(map(_is_counted, rows)):
+    if len(rows) < _FEWEST_ROWS or not all(map(_is_counted, rows)) or not _counts_evenly(rows):
         return None
+    width = len(rows[0])
+    further = [f"column {number}" for number in range(2, width + 1)] if width > 2 else ["loss"]
+    return _grid(["step", *further], has_prefix=False)
+
+
+def _counts_evenly(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether rows are equally wide, their counts rise evenly, and a figure has decimals."""
     apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
-    if len(apart) > 1 or min(apart) <= 0 or not any("." in row[1] for row in rows):
-        return None
-    further = [f"column {number}" for number in range(2, widths.pop() + 1)]
-    return _grid(["step", *(further if len(further) > 1 else ["loss"])], has_prefix=False)
+    is_even = len(apart) == 1 and min(apart) > 0
+    return is_even and len(set(map(len, rows))) == 1 and any("." in row[1] for row in rows)
 
 
 def _counted_cells(line: str) -> list[str]:

@@ -12,13 +12,13 @@ known to be a mirror of the console: two attempts from one seed look the same as
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import PurePath
 from typing import Any, Final
 
 from postmortem.facts.series import Series
+from postmortem.gathering.printed_alike import agree, coarseness, is_within, mostly
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, listed, say
@@ -30,7 +30,6 @@ _METRICS: Final = "metrics"
 _MOST_NAMED: Final = 8
 _MOST_POINTS: Final = 5000
 _MOST_COMPARED: Final = 2000
-_AGREEING: Final = 0.9
 _SHARED: Final = 0.5
 """Steps of the shorter curve that the longer must have too, where steps tell of anything."""
 _FEWEST: Final = 3
@@ -38,14 +37,10 @@ _FULLER: Final = 1.25
 """Times as many points a file of metrics must have to lead before a log."""
 _STEPLESS: Final = 0.75
 """What a point is worth whose step is not known."""
-_CLOSE: Final = 1e-4
 _MOST_LOOKED_AT: Final = 300
 """Points of the shorter curve."""
 _PRINTED: Final = 50
 """Values by which it is told how finely a curve is printed."""
-_NEAR: Final = 20
-"""Values, times how much denser the other curve is, within which the next of one must stand."""
-_MOST_DECIMALS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +179,7 @@ class _CurvesBesideOthers:
             return agree(values[0], known[-1], coarse) or agree(values[0], at_step, coarse)
         looked = [*by_step][:: 1 + len(by_step) // _MOST_LOOKED_AT]
         common = [step for step in looked if step in at_steps]
-        if len(common) >= max(2, _SHARED * len(looked)) and _mostly(
+        if len(common) >= max(2, _SHARED * len(looked)) and mostly(
             (agree(by_step[step], at_steps[step], coarse) for step in common), len(common)
         ):
             return True
@@ -210,48 +205,3 @@ def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
     while leader in found:
         leader = found[leader]
     return leader
-
-
-def is_within(short: Sequence[float], long: Sequence[float], coarse: float, denser: int) -> bool:
-    """Say whether the values of one stand in another, so many times as dense, in their order."""
-    reach = _NEAR * (1 + denser)
-    place = 0
-
-    def is_next(value: float) -> bool:
-        nonlocal place
-        near = range(place, min(place + reach, len(long)))
-        found = next((index for index in near if agree(value, long[index], coarse)), None)
-        place = place if found is None else found + 1
-        return found is not None
-
-    return _mostly(map(is_next, short), len(short))
-
-
-def _mostly(answers: Iterable[bool], count: int) -> bool:
-    """Say whether nearly all of so many answers are yes, without asking more than that takes."""
-    missed = 0
-    for is_yes in answers:
-        missed += not is_yes
-        if missed > (1 - _AGREEING) * count:
-            return False
-    return True
-
-
-def agree(one: float, other: float, coarse: float) -> bool:
-    """Say whether two figures are one, as far as the coarser of their curves is printed."""
-    if not (math.isfinite(one) and math.isfinite(other)):
-        return one == other or (math.isnan(one) and math.isnan(other))
-    apart = abs(one - other)
-    return apart <= coarse or apart <= _CLOSE * max(abs(one), abs(other))
-
-
-def coarseness(values: Sequence[float]) -> float:
-    """Say how far a printed figure of a curve may be from what it stands for."""
-    decimals = max((_decimals(value) for value in values if math.isfinite(value)), default=0)
-    return 0.6 * 10.0**-decimals if decimals else 0.0
-
-
-def _decimals(value: float) -> int:
-    """Count the decimals that a figure is printed with."""
-    exponent = Decimal(repr(value)).as_tuple().exponent
-    return min(-exponent, _MOST_DECIMALS) if isinstance(exponent, int) else 0

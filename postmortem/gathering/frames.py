@@ -22,8 +22,10 @@ _BOXED: Final = lazy_compile(
     r" (?P<function>[\w<>.]{1,100})|\s)"
 )
 _EXCEPTION: Final = lazy_compile(
-    r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*)(?:: ?(?P<message>.*))?$"
+    r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*(?:\([A-Z]\w{0,80}\)(?=: ))?)"
+    r"(?:: ?(?P<message>.*))?$"
 )
+"""Ray puts the class of what a task raised behind its own, in brackets."""
 _BARE: Final = lazy_compile(
     r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$"
     r"|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"

@@ -78,13 +78,12 @@ def heard(
     if ranking.verdict.status == "established":
         return ranking
     opinion = ask()
-    if not opinion.shares or _is_of_no_run(case, _first(opinion)):
+    if _tells_nothing(opinion, case):
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
     if ranking.verdict.cause is None and _is_put_forward(again):
-        if _is_echo(again.causes[0], case, opinion):
-            return ranking
-        return _put_forward(again, ranking, opinion, case, knowledge)
+        is_echo = _is_echo(again.causes[0], case, opinion)
+        return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
     is_moved = again.verdict.cause != ranking.verdict.cause
     if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
         again = ranking
@@ -95,9 +94,10 @@ def heard(
     return _with_belief(again, opinion)
 
 
-def _is_of_no_run(case: Case, cause: str) -> bool:
-    """Say whether a text is put down to the standing still of a run that it shows nothing of."""
-    return case.outcome == "not-a-training-log" and cause.startswith(_STANDSTILL)
+def _tells_nothing(opinion: Opinion, case: Case) -> bool:
+    """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
+    is_no_run = case.outcome == "not-a-training-log"
+    return not opinion.shares or (is_no_run and _first(opinion).startswith(_STANDSTILL))
 
 
 def by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:

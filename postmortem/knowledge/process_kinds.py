@@ -121,6 +121,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "log-goes-on",
+        say(
+            "the log was written to moments before somebody looked at the time of its last change",
+            "有人查看日志的修改时间时，日志不久前仍在写入",
+        ),
+    ),
+    Kind(
         "waits-at-start",
         say(
             "before any training record, the last line of a process names something that it waits"

@@ -63,12 +63,17 @@ def counted_columns(
         if source in job.snapshots:
             continue
         for lines in _of_one_kind(job.kept_lines(source)):
-            rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
-            if len({len(row) for row in rows}) == 1 and _counts(lines):
-                numbers = [number for number, _ in lines]
-                for column in zip(*rows, strict=True):
-                    if list(column) != sorted(column) or not float(column[-1]).is_integer():
-                        yield source, where, numbers, column
+            numbers = [number for number, _ in lines]
+            yield from ((source, where, numbers, column) for column in _beside_the_count(lines))
+
+
+def _beside_the_count(lines: Sequence[tuple[int, str]]) -> Iterator[Sequence[float]]:
+    """Yield the columns of lines that count up, but those that only rise by whole numbers."""
+    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    if len({len(row) for row in rows}) == 1 and _counts(lines):
+        for column in zip(*rows, strict=True):
+            if list(column) != sorted(column) or not column[-1].is_integer():
+                yield column
 
 
 def _of_one_kind(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:

@@ -58,10 +58,6 @@ _LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
 _ERROR_RATE: Final = lazy_compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
-_PRECISION: Final = lazy_compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
-_EVALUATIONS: Final = 12
-_OF_COCO: Final = "coco-eval"
-"""What evaluates a trained model; others begin with an evaluation of one that is not."""
 _OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
 _ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
 _ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
@@ -176,37 +172,12 @@ def hopeless(observed: Observed) -> Iterable[Shape]:
         values = [point.value for point in points]
         if len(points) < _SEVERAL or not _is_hopeless(name, values):
             continue
-        is_gone = values[0] > 0 and _ends_at_zero(points)
-        if is_level or is_gone or _is_late(curves, points) or _sinks(curves, values):
+        if is_level or _is_at_its_end(curves, points):
             said = say(
                 "{name} {value:.4g} at last, no better in {count} records",
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
                 name=name,
                 value=values[-1],
-                count=len(values),
-            )
-            return [curves.shape("nothing-moves", said, points[0].line)]
-    return []
-
-
-def found_nothing(observed: Observed) -> Iterable[Shape]:
-    """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
-    curves = observed.curves
-    for name in curves.by_name:
-        points = curves.finite(name) if _PRECISION.search(name) else []
-        values = [abs(point.value) for point in points]
-        is_trained = bool(points) and (
-            curves.by_name[name].producer == _OF_COCO or points[0].step > 0
-        )
-        has_loss = names.LOSS in curves.by_name
-        is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_trained else _SEVERAL)
-        if is_enough and max(values) < _LOWEST:
-            said = say(
-                "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
-                "{name} 最后为 {value:.4g}，{count} 次评估从未高于 {most:.4g}",
-                name=name,
-                value=points[-1].value,
-                most=max(values),
                 count=len(values),
             )
             return [curves.shape("nothing-moves", said, points[0].line)]
@@ -234,6 +205,13 @@ def _is_hopeless(name: str, values: Sequence[float]) -> bool:
     if _ERROR_RATE.search(name):
         return least >= 90 or 0.9 <= least <= most <= _MOST_RATE
     return 0 <= least <= most < _LOWEST
+
+
+def _is_at_its_end(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether a figure has gone to 0, is of a late part of the run, or gets no better."""
+    values = [point.value for point in points]
+    is_gone = values[0] > 0 and _ends_at_zero(points)
+    return is_gone or _is_late(curves, points) or _sinks(curves, values)
 
 
 def _sinks(curves: Curves, values: Sequence[float]) -> bool:
@@ -268,10 +246,7 @@ def equal(observed: Observed) -> Iterable[Shape]:
     points = curves.points(names.LOSS)
     values = [point.value for point in points]
     count = _same(values)
-    is_fine = bool(values) and (
-        _digits(values[-1]) >= _DIGITS or (values[-1] > _AT_VOCABULARY and count >= _FEWEST)
-    )
-    if count < max(_SEVERAL, _MOSTLY * len(points)) or not is_fine:
+    if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
     beside = [
         one.value
@@ -291,6 +266,11 @@ def equal(observed: Observed) -> Iterable[Shape]:
         records=count,
     )
     return [curves.shape("nothing-moves", said, points[-count].line)]
+
+
+def _is_no_chance(value: float, count: int) -> bool:
+    """Say whether a figure has too many digits to come again by chance, or no loss stays there."""
+    return _digits(value) >= _DIGITS or (value > _AT_VOCABULARY and count >= _FEWEST)
 
 
 def of_one_answer(observed: Observed) -> Iterator[Shape]:

@@ -7,7 +7,7 @@ A listing counts where it is a dump of its own, or stands in the log before the 
 first failure: what is held there is not held by this run.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Testimony
@@ -34,6 +34,11 @@ _FIGURE: Final = lazy_compile(r"(\d{1,7}) MiB$")
 _NAMED: Final = lazy_compile(r"\bGPU (\d{1,2})\b")
 
 
+_SCRIPT: Final = lazy_compile(r"(?<![\w.-])(?P<script>[\w-]{1,80}\.py)(?![\w.])")
+_LISTED: Final = lazy_compile(r"^\s*(?:[a-z_][\w-]{0,31}\s+)?(?P<pid>[1-9]\d{1,9})\s")
+"""A row of `ps` or `pgrep -af`."""
+
+
 class _Card(NamedTuple):
     """What a listing shows of one card, in MiB."""
 
@@ -57,12 +62,51 @@ def holders(observed: Observed) -> Iterable[Shape]:
     """Find cards that others hold, or say that none is held."""
     told = [one for one in observed.facts.testimonies if _is_outside(one, observed)]
     cards, processes = list(_cards(told)), list(_processes(told))
+    own = _own(processes, observed)
+    processes = [one for one in processes if one not in own]
     if not cards:
         return _by_processes(processes, observed)
+    cards = [card._replace(used=card.used - _used_on(card, own)) for card in cards]
+    if own and all(card.used < _LEAST for card in cards):
+        return []
     held = _held_by_others(cards, processes, observed)
     if held:
         return [_held(max(held, key=lambda card: card.used), processes)]
     return [_empty(cards)] if all(card.used < _LEAST for card in cards) else []
+
+
+def _own(processes: Sequence[_Holder], observed: Observed) -> list[_Holder]:
+    """Give the one process of a listing that runs the script of this run, by its command.
+
+    Of several, some may be left of an earlier run.
+    """
+    numbers = _numbers_of(_scripts(observed), observed) if processes else set()
+    own = [one for one in processes if one.pid in numbers]
+    return own if len({one.pid for one in own}) == 1 else []
+
+
+def _scripts(observed: Observed) -> set[str]:
+    """Name the scripts that the logs of the run name."""
+    logs = observed.tails.keys() - observed.dumps
+    lines = (line for source in logs for _, line in observed.kept_lines(source))
+    return {match["script"] for line in lines for match in _SCRIPT.finditer(line)}
+
+
+def _numbers_of(scripts: Container[str], observed: Observed) -> set[str]:
+    """Give the numbers of the processes that dumps list with one of the scripts."""
+    dumps = observed.tails.keys() & observed.dumps
+    lines = (line for source in dumps for _, line in observed.kept_lines(source))
+    return {
+        row["pid"]
+        for line in lines
+        if (row := _LISTED.match(line)) is not None
+        and any(named["script"] in scripts for named in _SCRIPT.finditer(line))
+    }
+
+
+def _used_on(card: _Card, own: Iterable[_Holder]) -> float:
+    """Give what processes hold of a card, in MiB."""
+    return sum(one.used for one in own if one.number in {card.number, None})
 
 
 def _held_by_others(

@@ -49,8 +49,8 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
     if index is None:
         return
     said = say(
-        "loss {before:.4g} → {value:.4g} ({place})",
-        "loss {before:.4g} → {value:.4g}（{place}）",
+        "loss leaps: {before:.4g} → {value:.4g} ({place})",
+        "loss 突跳：{before:.4g} → {value:.4g}（{place}）",
         before=points[index - 1].value,
         value=points[index].value,
         place=at(points[index]),

@@ -1,7 +1,7 @@
-"""A share of right answers that is low and does not move: the answer is always the same.
+"""Scores that are low and do not move: the answer is always the same, or never right.
 
-In: the curves of one process. Out: the shape `stuck-score`. Not here: scores that are lost
-(`shapes.scores`), that are exactly 0 or stand beside a loss that does not fall
+In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
+scores that are lost (`shapes.scores`), that stand beside a loss that does not fall
 (`shapes.degenerate`).
 
 The share of one class among the samples comes out to the last digit each time, whatever the loss
@@ -18,7 +18,9 @@ from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
+from postmortem.shapes.scores import is_score
 from postmortem.shapes.shape import Shape
 
 _ACCURACY: Final = lazy_compile(
@@ -34,6 +36,12 @@ _MANY: Final = 8
 _SEVERAL: Final = 4
 _TWICE: Final = 2
 _LEVEL: Final = 0.03
+_LASTING: Final = 5
+_FALLEN: Final = 0.8
+_FEW: Final = 3
+_OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
+"""F-score, precision, recall of one kind of answer: `ENTS_F`."""
+_MANY_TIMES: Final = 10
 _EPOCHS: Final = 2
 _STEPS: Final = 1000
 
@@ -56,6 +64,71 @@ def always_one_answer(observed: Observed) -> Iterable[Shape]:
             )
             return [curves.shape("stuck-score", said, points[0].line)]
     return []
+
+
+def frozen_low(observed: Observed) -> Iterable[Shape]:
+    """Find a score that ends at one and the same value, far below what it was before.
+
+    Of what the weights answer nothing depends on the input any more.
+    """
+    curves = observed.curves
+    for name in filter(is_score, curves.by_name):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        count = next(
+            (number for number, value in enumerate(reversed(values)) if value != values[-1]), 0
+        )
+        before = values[: len(values) - count]
+        if count < _LASTING or len(before) < _LASTING or is_young(curves, points):
+            continue
+        best = statistics.median(before)
+        if best > 0 and values[-1] < _FALLEN * best and len(set(before)) > _TWICE:
+            said = say(
+                "{name} {best:.4g} before, {value:.4g} in each of the last {count} records",
+                "{name} 此前为 {best:.4g}，最后 {count} 条记录都是 {value:.4g}",
+                name=name,
+                best=best,
+                value=values[-1],
+                count=count,
+            )
+            return [curves.shape("stuck-score", said, points[-count].line)]
+    return []
+
+
+def never_scored(observed: Observed) -> Iterable[Shape]:
+    """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
+    curves = observed.curves
+    several = {
+        name: points for name in curves.by_name if len(points := curves.finite(name)) >= _FEW
+    }
+    zeros = [points for name, points in several.items() if _is_never(name, points)]
+    grown = [
+        points for name, points in several.items() if "loss" in name.lower() and _goes_far(points)
+    ]
+    if len(zeros) < _TWICE or not grown:
+        return []
+    said = say(
+        "{count} scores are exactly 0 in all {records} records, the loss {first:.4g} → {last:.4g}",
+        "{count} 项得分在全部 {records} 条记录里都是 0，loss {first:.4g} → {last:.4g}",
+        count=len(zeros),
+        records=len(zeros[0]),
+        first=grown[0][0].value,
+        last=grown[0][-1].value,
+    )
+    kind = "nothing-moves" if grown[0][-1].value > grown[0][0].value else "collapse"
+    return [curves.shape(kind, said, zeros[0][0].line)]
+
+
+def _is_never(name: str, points: Sequence[Point]) -> bool:
+    """Say whether a figure is a score, and 0 in each record."""
+    is_told = is_score(name) or _OF_RETRIEVAL.search(name) is not None
+    return is_told and not any(point.value for point in points)
+
+
+def _goes_far(points: Sequence[Point]) -> bool:
+    """Say whether a figure above 0 becomes many times larger or smaller."""
+    first, last = points[0].value, points[-1].value
+    return first > 0 and not first / _MANY_TIMES < last < first * _MANY_TIMES
 
 
 def _never_moves(values: Sequence[float]) -> bool:

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from postmortem.lazy_regex import lazy_compile, lazy_needing
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.numerals import whole_number
 from postmortem.model.said import say
 from postmortem.reading.prefixes import clean
 from postmortem.shapes.collectives import WATCHDOG
@@ -28,6 +29,7 @@ from postmortem.shapes.shape import Shape
 _FEWEST: Final = 3
 """Processes among which one can be odd."""
 _MOST_TEXT: Final = 600
+_MOST_RANKS: Final = 1 << 16
 _LIST: Final = r"[\[({]?(?P<ranks>\d{1,6}(?:(?:, ?|,? and )\d{1,6}){0,8})[\])}]?"
 _MISSED: Final = lazy_needing(
     "rank",
@@ -125,8 +127,9 @@ def _missing(text: str, *, begun: bool = False) -> list[Where]:
 def silent(observed: Observed) -> Iterable[Shape]:
     """Find the one process that keeps silent where its peers report, or stops before them."""
     last = _last_steps(observed)
-    ranks = {where.rank for where in (*last, *observed.processes.values())}
     waiting = _waiting(observed)
+    ranks = {where.rank for where in (*last, *observed.processes.values())}
+    ranks.update(_in_one_log(observed, waiting))
     quiet = sorted(rank for rank in ranks if rank is not None and rank not in waiting)
     if len(waiting) >= _FEWEST - 1 and len(quiet) == 1:
         finding = next(iter(waiting.values()))
@@ -138,6 +141,17 @@ def silent(observed: Observed) -> Iterable[Shape]:
         )
         return [Shape("silent-rank", said, finding.source, Where(rank=quiet[0]), finding.line)]
     return _stops_first(last)
+
+
+def _in_one_log(observed: Observed, waiting: Mapping[int, Finding]) -> Iterable[int]:
+    """Give the ranks of a job that writes one log, in which the watchdogs of several report.
+
+    There all that have one report; of several files some may not be there.
+    """
+    if len(waiting) < _FEWEST - 1 or len({finding.source for finding in waiting.values()}) > 1:
+        return ()
+    named = whole_number(observed.facts.get("env.world_size")) or 0
+    return range(min(max(named, max(waiting) + 1), _MOST_RANKS))
 
 
 def _waiting(observed: Observed) -> Mapping[int, Finding]:

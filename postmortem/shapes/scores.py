@@ -1,6 +1,6 @@
 """A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `stuck-score`, `at-chance`. Not here: the
+In: the curves of one process. Out: the shapes `collapse`, `at-chance`. Not here: the
 spread of rewards, the entropy of a policy (`shapes.policy`), losses (`shapes.course`).
 """
 
@@ -41,12 +41,7 @@ _CLOSE: Final = 0.006
 """Share within which a loss is the logarithm of the classes."""
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
-_OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
-"""F-score, precision, recall of one kind of answer: `ENTS_F`."""
-_MANY_TIMES: Final = 10
 _TWICE: Final = 2
-_LASTING: Final = 5
-_FALLEN: Final = 0.8
 _LOW: Final = 0.2
 _ABOUT: Final = 0.03
 """Share within which a loss is the logarithm of an accuracy of few digits."""
@@ -148,67 +143,6 @@ def guessing(observed: Observed) -> Iterable[Shape]:
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
     return []
-
-
-def frozen_low(observed: Observed) -> Iterable[Shape]:
-    """Find a score that ends at one and the same value, far below what it was before.
-
-    Of what the weights answer nothing depends on the input any more.
-    """
-    curves = observed.curves
-    for name in filter(is_score, curves.by_name):
-        points = curves.finite(name)
-        values = [point.value for point in points]
-        count = next(
-            (number for number, value in enumerate(reversed(values)) if value != values[-1]), 0
-        )
-        before = values[: len(values) - count]
-        if count < _LASTING or len(before) < _LASTING or is_young(curves, points):
-            continue
-        best = statistics.median(before)
-        if best > 0 and values[-1] < _FALLEN * best and len(set(before)) > _TWICE:
-            said = say(
-                "{name} {best:.4g} before, {value:.4g} in each of the last {count} records",
-                "{name} 此前为 {best:.4g}，最后 {count} 条记录都是 {value:.4g}",
-                name=name,
-                best=best,
-                value=values[-1],
-                count=count,
-            )
-            return [curves.shape("stuck-score", said, points[-count].line)]
-    return []
-
-
-def never_scored(observed: Observed) -> Iterable[Shape]:
-    """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
-    curves = observed.curves
-    zeros = [
-        points
-        for name in curves.by_name
-        if len(points := curves.finite(name)) >= _FEW
-        and (is_score(name) or _OF_RETRIEVAL.search(name))
-        and not any(point.value for point in points)
-    ]
-    grown = [
-        points
-        for name in curves.by_name
-        if "loss" in name.lower()
-        and len(points := curves.finite(name)) >= _FEW
-        and points[0].value > 0
-        and not points[0].value / _MANY_TIMES < points[-1].value < points[0].value * _MANY_TIMES
-    ]
-    if len(zeros) < _TWICE or not grown:
-        return []
-    said = say(
-        "{count} scores are exactly 0 in all {records} records, the loss {first:.4g} → {last:.4g}",
-        "{count} 项得分在全部 {records} 条记录里都是 0，loss {first:.4g} → {last:.4g}",
-        count=len(zeros),
-        records=len(zeros[0]),
-        first=grown[0][0].value,
-        last=grown[0][-1].value,
-    )
-    kind = "nothing-moves" if grown[0][-1].value > grown[0][0].value else "collapse"
-    return [curves.shape(kind, said, zeros[0][0].line)]
 
 
 def unmoved_guess(observed: Observed) -> Iterable[Shape]:

@@ -1,64 +1,52 @@
-"""Where the processes of a job stand, by the stacks that somebody has had them print.
+"""Which process of a job stands elsewhere than the others, by the stacks that they print.
 
-In: the ends of all sources. Out: the shapes `stacks-dumped` and, where one process stands elsewhere
-than the others, `stack-apart`. Not here: the traceback of an exception (`gathering.traceback`), the
-dump of a process that crashes.
+In: the stacks of a job (`shapes.stack_dumps`). Out: the shapes `stacks-dumped` and, where one
+process stands elsewhere than the others, `stack-apart`. Not here: reading stacks.
 
 Whoever dumps stacks (py-spy, faulthandler) has a run that stands still. The processes that wait in
-a collective wait for the one that reads, writes, locks or computes.
+a collective, or for the device that does, wait for the one that reads, writes, locks or computes;
+where all wait, for the one that has come to its collective by another way.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
+from postmortem.shapes.stack_dumps import Stack, StackCall, stacks_of
 
-_PROCESS: Final = lazy_compile(r"^(?:.{0,40}\] ?)?Process (?P<pid>\d{1,10}): (?P<command>.{0,600})")
-_RANK: Final = lazy_compile(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
-_LOCAL: Final = lazy_compile(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
-_THREAD: Final = lazy_compile(
-    r"(?:^|\] ?)(?:Thread \d{1,10} \((?:idle|active)[^)]{0,20}\)(?:: \"(?P<name>[^\"]{0,80})\")?"
-    r"|(?:Current thread|Thread) 0x[0-9a-f]{4,16} (?:\[[^\]]{0,40}\] )?\(most recent call first\))"
-)
-_FRAME: Final = lazy_compile(
-    r"^ {2,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>\S{1,120})"
-    r"|(?P<function>\S{1,120}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
-)
-_CRASH: Final = lazy_compile(r"Fatal Python error|Segmentation fault")
 _COLLECTIVE: Final = lazy_compile(
     r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
     r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce"
 )
-_MAIN: Final = "MainThread"
+_DEVICE: Final = lazy_compile(
+    r"^(?:backward|_engine_run_backward|run_backward|_call_backend|synchronize|wait_stream)$"
+)
+"""Calls of torch in which a process waits for what its device does."""
+_IN_TURN: Final = lazy_compile(r"pipelin|p2p|(?:send|recv)_(?:forward|backward)")
+"""Schedules by which processes rightly stand in different places."""
 _MOST: Final = 3
-"""Innermost frames by which it is told where a process stands."""
+"""Innermost calls by which it is told whether a process waits."""
+_FEWEST: Final = 3
+"""Processes among which one can come another way than the others."""
 
 
-class _Stack(NamedTuple):
-    """The main thread of one process."""
+class _OddStack(NamedTuple):
+    """The process that stands elsewhere, in which call, and one of the others."""
 
-    where: Where
-    source: int
-    line: int
-    frames: Sequence[str]
-
-    def waits(self) -> bool:
-        """Say whether it waits for its peers."""
-        return any(_COLLECTIVE.search(frame) for frame in self.frames[:_MOST])
-
-    def place(self) -> str:
-        """Name where it stands, in a few words."""
-        return self.frames[0]
+    odd: Stack
+    at: StackCall
+    other: Stack
+    other_at: StackCall
 
 
 def dumped(observed: Observed) -> Iterable[Shape]:
     """Find stacks of living processes, and the process that stands elsewhere than the others."""
-    stacks = [stack for source in observed.tails for stack in _stacks(observed, source)]
+    stacks = stacks_of(observed)
     if not stacks:
         return
     first = stacks[0]
@@ -66,58 +54,60 @@ def dumped(observed: Observed) -> Iterable[Shape]:
         "stacks of {count} processes, the first in {place}",
         "{count} 个进程的调用栈，第一个停在 {place}",
         count=len(stacks),
-        place=first.place(),
+        place=first.place().name,
     )
-    yield Shape("stacks-dumped", said, first.source, first.where, first.line)
-    apart = [stack for stack in stacks if not stack.waits()]
-    if len(apart) == 1 and len(stacks) > 1:
-        odd, peer = apart[0], next(stack for stack in stacks if stack.waits())
+    where = first.where if len(stacks) == 1 else NOWHERE
+    yield Shape("stacks-dumped", said, first.source, where, first.place().line)
+    apart = _not_waiting(stacks) or _by_another_way(stacks)
+    if apart is not None:
+        odd = apart.odd
         said = say(
             "{name} stands in {place}, the other {count} in {other}",
             "{name} 停在 {place}，其余 {count} 个停在 {other}",
             name=odd.where.said(),
-            place=odd.place(),
+            place=apart.at.name,
             count=len(stacks) - 1,
-            other=peer.place(),
+            other=apart.other_at.name,
         )
-        yield Shape("stack-apart", said, odd.source, odd.where, odd.line)
+        yield Shape("stack-apart", said, odd.source, odd.where, apart.at.line)
 
 
-def _stacks(observed: Observed, source: int) -> Iterator[_Stack]:
-    """Read the main thread of each process at the end of a source, behind its last record.
-
-    It is the one that py-spy calls so; faulthandler prints it last.
-    """
-    first, text = observed.tails[source]
-    if "hread " not in text or _CRASH.search(text):
-        return
-    for threads in _threads(first, text, observed.processes.get(source, NOWHERE), source).values():
-        main = threads.get(_MAIN) or next(iter(threads.values()))
-        if main.frames and main.line > observed.last_records.get(source, 0):
-            yield main
-
-
-def _threads(first: int, text: str, own: Where, source: int) -> Mapping[int, Mapping[str, _Stack]]:
-    """Read the threads of each process, by the line at which it begins and by their names."""
-    threads: dict[int, dict[str, _Stack]] = {}
-    where, process = own, 0
-    frames: list[str] | None = None
-    for number, line in enumerate(text.split("\n"), first):
-        if (match := _PROCESS.match(line)) is not None:
-            process, frames, where = number, None, _named(match).filled(own)
-        elif (match := _THREAD.search(line)) is not None:
-            frames = []
-            stack = _Stack(where, source, number, frames)
-            threads.setdefault(process, {})[match["name"] or _MAIN] = stack
-        elif frames is not None and (match := _FRAME.match(line)) is not None:
-            path = (match["path"] or match["file"]).rsplit("/", 1)[-1]
-            frames.append(f"{match['function'] or match['of']} ({path})")
-    return threads
-
-
-def _named(match: re.Match[str]) -> Where:
-    pid, command = match["pid"], match["command"]
-    rank, local = _RANK.search(command), _LOCAL.search(command)
-    return Where(
-        int(rank["rank"]) if rank else None, int(local["rank"]) if local else None, None, int(pid)
+def _waits(stack: Stack) -> bool:
+    """Say whether a process waits for its peers, or for its device, which may."""
+    at = stack.place()
+    is_for_device = "torch/" in at.path and _DEVICE.search(at.name.split(" (")[0]) is not None
+    return is_for_device or any(
+        _COLLECTIVE.search(frame.name) and not frame.is_plumbing() for frame in stack.frames[:_MOST]
     )
+
+
+def _not_waiting(stacks: Sequence[Stack]) -> _OddStack | None:
+    """Find the one process that waits for no other and stands where no other does."""
+    places = Counter(stack.place()[:2] for stack in stacks)
+    alone = [stack for stack in stacks if places[stack.place()[:2]] == 1 and not _waits(stack)]
+    if len(alone) != 1 or len(stacks) == 1:
+        return None
+    others = [stack for stack in stacks if stack is not alone[0]]
+    other = next((stack for stack in others if _waits(stack)), None)
+    if other is None:
+        return None
+    return _OddStack(alone[0], alone[0].place(), other, other.place())
+
+
+def _by_another_way(stacks: Sequence[Stack]) -> _OddStack | None:
+    """Find the one process that waits behind another call than all the others do."""
+    if len(stacks) < _FEWEST or not all(map(_waits, stacks)):
+        return None
+    if any(_IN_TURN.search(frame.name) for stack in stacks for frame in stack.frames):
+        return None
+    for depth in range(1, min(len(stack.frames) for stack in stacks) + 1):
+        ways: dict[str, list[Stack]] = defaultdict(list)
+        for stack in stacks:
+            ways[stack.frames[-depth].name].append(stack)
+        if len(ways) > 1:
+            few, many = sorted(ways.values(), key=len)[:2]
+            if len(ways) > 2 or len(few) > 1 or len(many) == 1:
+                return None
+            odd, other = few[0], many[0]
+            return _OddStack(odd, odd.frames[-depth], other, other.frames[-depth])
+    return None

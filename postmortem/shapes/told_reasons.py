@@ -65,14 +65,7 @@ def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
 
     What is told of the data before anything is trained on them is how they are, not what happened.
     """
-    begun = {
-        source: min(
-            one.first.line
-            for one in observed.series
-            if one.source == source and one.first is not None
-        )
-        for source in {one.source for one in observed.series if one.first is not None}
-    }
+    begun = _first_records(observed)
     told = {
         (finding.source, finding.line)
         for finding, _ in observed.findings
@@ -87,6 +80,16 @@ def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
         if is_event or tells_of_bad_values(text):
             yield Shape(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
             return
+
+
+def _first_records(observed: Observed) -> dict[int, int]:
+    """Give the line of the first record by source."""
+    found: dict[int, int] = {}
+    for series in observed.series:
+        if series.first is not None:
+            line = series.first.line
+            found[series.source] = min(line, found.get(series.source, line))
+    return found
 
 
 def _known(observed: Observed) -> set[tuple[int, int]]:

@@ -4,14 +4,16 @@ In: the case. Out: `FirstFailure`. Not here: what came first of all that may hav
 (`case.order`), who is meant by it (`case.culprit`), lines around it (`story.places`).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from postmortem.case.culprit import Meant, meant_by
 from postmortem.case.failures import Failure
-from postmortem.case.values import Case
+from postmortem.case.named_elsewhere import ranked
+from postmortem.case.values import Case, Occurrence
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.lines import Where
+from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.model.shown import FirstFailure
 from postmortem.shapes.shape import Shape
@@ -27,6 +29,7 @@ _STILL: Final = (
     "silence",
     "same-step",
     "stood-still-at-start",
+    "stacks-dumped",
 )
 _TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
 """What tells only how a run was ended that had stood still."""
@@ -51,6 +54,8 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
         area: of the cause that is named first.
     """
     failure = _first_failure(case, knowledge, area)
+    if failure is not None:
+        failure = replace(failure, where=ranked(case, failure.where))
     shown = _shown(case, area)
     meant = meant_by(case, case.first) if case.first is not None and shown is None else None
     if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
@@ -76,7 +81,7 @@ def _first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFail
         where = shown.where if meant is None else meant.where
         return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
     if first is None:
-        return None
+        return _told_by_others(case, knowledge, area)
     if meant is None:
         meant = Meant(first.where)
     found = meant.seen or first.finding
@@ -85,6 +90,32 @@ def _first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFail
         said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
         return FirstFailure(found.source, meant.where, found.line, found.time, said)
     return _raised(first, meant.where)
+
+
+def _told_by_others(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
+    """Give the first line that tells of a failure which nobody shows; it is not the teller's.
+
+    Peers tell of one that is gone, a cluster of what it waits for.
+    """
+    if (area, case.outcome) not in {("distributed", "failed"), ("hang", "stalled")}:
+        return None
+    found = next((event.finding for event in case.events if _tells(event, knowledge, area)), None)
+    if found is None:
+        return None
+    title = knowledge.by_id[found.signature].title
+    said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+    return FirstFailure(found.source, NOWHERE, found.line, found.time, said)
+
+
+def _tells(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
+    """Say whether a line of a program tells of what peers, or a cluster, wait for in vain."""
+    finding = event.finding
+    if event.because or finding.signature.startswith("hang."):
+        return False
+    if area == "hang":
+        suggested = knowledge.by_id[finding.signature].suggests
+        return finding.role == "warning" and any(one.startswith("hang.") for one in suggested)
+    return finding.role == "consequence" and finding.signature.startswith("distributed.")
 
 
 def _raised(first: Failure, where: Where) -> FirstFailure[Said]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.gathering.copies import agree, coarseness, mirrors
+from postmortem.gathering.copies import mirrors
+from postmortem.gathering.printed_alike import agree, coarseness
 from postmortem.reading.left_out import reason_by_name
 from postmortem.reading.several_runs import earlier_runs
 

@@ -172,3 +172,26 @@ def test_any_text_of_a_limit_is_survived(text: str) -> None:
     observed = Observed(facts=store)
     list(machine_limits.limits(observed))
     list(machine_limits.host_memory(observed))
+
+
+SCRIPT = '  File "/job/train.py", line 9, in <module>\n' + REFUSED
+PROCESSES = "4821 python train.py --batch 4\n"
+
+
+def test_what_the_run_itself_holds_is_not_held_by_others() -> None:
+    """Its process is known by the script that it runs; what is left may be another's."""
+    listing = CARD.format(number=0, used=40000) + HOLDER.format(name="python")
+    assert "gpu-held" in shapes(SCRIPT, listing)
+    alone = CARD.format(number=0, used=30100) + HOLDER.format(name="python") + PROCESSES
+    assert "gpu-held" not in shapes(SCRIPT, alone)
+    other = HOLDER.format(name="/opt/x/python").replace("4821", "1733").replace("30000", "12000")
+    crowded = CARD.format(number=0, used=42000) + HOLDER.format(name="python") + other + PROCESSES
+    assert "gpu-held" in shapes(SCRIPT, crowded)
+
+
+def test_of_several_that_run_the_script_some_may_be_left() -> None:
+    """An earlier run of the same script holds memory as others do."""
+    other = HOLDER.format(name="python").replace("4821", "1733").replace("30000", "12000")
+    listing = CARD.format(number=0, used=42000) + HOLDER.format(name="python") + other
+    both = PROCESSES + PROCESSES.replace("4821", "1733")
+    assert "gpu-held" in shapes(SCRIPT, listing + both)

@@ -167,3 +167,21 @@ def test_a_watcher_alone_tells_of_no_run(tmp_path: Path) -> None:
     ]
     alone = of(tmp_path, {"run.log": "\n".join(["nvidia-smi -l 1 | grep MiB", *rows])})
     assert alone.outcome != "stalled"
+
+
+ASKED = "It has been stuck for an hour, is it a deadlock?\n$ date\nMon Mar  9 12:{}:00 UTC 2026\n"
+CHANGED = "$ stat -c %y train.log\n2026-03-09 12:10:36.118234901 +0000"
+LOSSES = "\n".join(f"{{'loss': {3 - step / 20:.3f}, 'epoch': 0.{step:02d}}}" for step in range(40))
+
+
+@pytest.mark.parametrize(
+    ("minute", "cause"),
+    [
+        pytest.param(12, "healthy.running", id="written to a minute before"),
+        pytest.param(55, "hang.stalled", id="not written to since"),
+    ],
+)
+def test_a_pause_that_ended_is_no_hang(tmp_path: Path, minute: int, cause: str) -> None:
+    """Whatever is said of it, the log is still written to."""
+    files = {"train.log": LOSSES, "question.txt": ASKED.format(minute) + CHANGED}
+    assert of(tmp_path, files).causes[0].id == cause
