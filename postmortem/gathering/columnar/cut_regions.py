@@ -30,6 +30,8 @@ SPARSE: Final = 8 << 10
 """Bytes of a region of which such a line is worth it."""
 SPARSE_ALL: Final = 2 << 10
 """Bytes of which a line of any such shape is: cutting costs what a line in so many does."""
+TELLING: Final = 64 << 10
+"""Bytes of a source that tell which shapes come often: the end of a block holds too little."""
 _MOST_SHAPES: Final = 12
 _WORTH_CUTTING: Final = 128
 """Lines between the rows of a region after which its rest may be cut anew."""
@@ -130,6 +132,8 @@ class CutRegions:
 
     def _choose(self, at: int) -> None:
         """Choose the shapes that came most often of late, for what begins at a place."""
+        if self._cutter is not None and at - self._since < TELLING:
+            return
         often = self._often(at)
         self.lines.shapes.used.clear()
         self._since = at
