@@ -18,6 +18,7 @@ from postmortem.lazy_regex import lazy_compile
 
 _BAR: Final = lazy_compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
+_RECORD: Final = b"{'"
 _DRAW: Final = lazy_compile(
     r"(?:(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\||^\s{0,9}\|)\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it)"
     r" \[(?P<inside>[^\]\n]{0,600})\]?"
@@ -63,8 +64,18 @@ class RunBar:
         """
         if data.find(b"|", end, end + _NEAR) < 0:  # the usual case of a log without bars
             return math.nan
+        run = self._length if math.isnan(total) else total
+        first = _BAR.search(data, end, end + _NEAR)
+        if first is None:
+            return math.nan
+        if float(first[2]) == run and data.find(_RECORD, end, first.end()) < 0:
+            return float(first[1])  # whatever other bars there are
+        return self._among(data, end, total, is_training=is_training)
+
+    def _among(self, data: bytes, end: int, total: float, *, is_training: bool) -> float:
+        """Read the position of the run's bar among those behind a record."""
         behind = data[end : end + _NEAR]
-        next_record = behind.find(b"{'")
+        next_record = behind.find(_RECORD)
         found = _BAR.findall(behind if next_record < 0 else behind[:next_record])
         if not found:
             return math.nan

@@ -16,7 +16,15 @@ from typing import Final, NamedTuple
 from postmortem.formats.generic import Looked, look
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.printed_numbers import MOST, TRIALS, Number, numbers, replaced
-from postmortem.formats.templates import GRAPH, LONGEST, Span, prefix, template
+from postmortem.formats.templates import (
+    GRAPH,
+    LONGEST,
+    InLine,
+    Span,
+    in_line,
+    prefix,
+    template,
+)
 from postmortem.reading.windows import View
 
 _VALUE: Final = "@value "
@@ -33,7 +41,7 @@ def learn(view: View) -> Layout | None:
     if (
         looked is None
         or not looked.has_metrics()
-        or not raw.endswith(text)
+        or (line := in_line(raw, text)) is None
         or view.end - view.start > LONGEST
     ):
         return None
@@ -44,7 +52,9 @@ def learn(view: View) -> Layout | None:
         (is_plain for is_plain in (False, True) if _holds(text, looked, told, is_plain=is_plain)),
         None,
     )
-    return None if is_plain is None else _layout(view, raw, looked, told, is_plain=is_plain)
+    if is_plain is None:
+        return None
+    return _layout(view, raw, line, looked, told, is_plain=is_plain)
 
 
 class _Told(NamedTuple):
@@ -140,35 +150,35 @@ def _is_open(answer: Mapping[str, str], told: Sequence[_Told]) -> bool:
     )
 
 
-def _layout(
-    view: View, raw: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool
-) -> Layout:
-    """Make the layout of a line whose numbers are known."""
-    text = view.cleaned.text
-    shift = len(raw) - len(text)
-    spans, roles = prefix(raw, shift, srun=view.srun), dict[str, int]()
-    places = sum(bool(span.name) for span in spans)
+def _own_spans(
+    text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool
+) -> Iterator[Span]:
+    """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
     for number, named in told:
-        if named is None:
-            continue
-        pattern = number.pattern(is_plain=is_plain)
-        spans.append(
-            Span(
-                number.start + shift,
-                number.end + shift,
-                "number" if named else "",
-                (b"(" if named else b"(?:") + pattern + b")",
-            )
-        )
+        if named is not None:
+            pattern = (b"(" if named else b"(?:") + number.pattern(is_plain=is_plain) + b")"
+            yield Span(number.start, number.end, "number" if named else "", pattern)
+    if looked.bar is not None and (graph := GRAPH.search(text)):
+        yield Span(graph.start(), graph.end(), "", rb"[^|\r\n]{0,300}")
+
+
+def _layout(
+    view: View, raw: str, line: InLine, looked: Looked, told: Sequence[_Told], *, is_plain: bool
+) -> Layout | None:
+    """Make the layout of a line whose numbers are known; None if a colour changes within one."""
+    before, roles = prefix(raw, line.start, srun=view.srun), dict[str, int]()
+    places = sum(bool(span.name) for span in before)
+    for _, named in told:
         if named:
             roles |= dict.fromkeys(named, places)
             places += 1
-    if looked.bar is not None and (graph := GRAPH.search(text)):
-        spans.append(Span(graph.start() + shift, graph.end() + shift, "", rb"[^|\r\n]{0,300}"))
+    spans = line.spans(list(_own_spans(view.cleaned.text, looked, told, is_plain=is_plain)))
+    if spans is None:
+        return None
     columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
     counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)
     return Layout(
-        template(raw, shift, sorted(spans), view.cleaned.where),
+        template(raw, line.start, sorted(before + spans), view.cleaned.where),
         looked,
         columns,
         roles.get("@step"),

@@ -19,7 +19,16 @@ from postmortem.formats.cells import named_cells
 from postmortem.formats.pairs import PairReader
 from postmortem.formats.printed_numbers import open_spans
 from postmortem.formats.spelling import value_of
-from postmortem.formats.templates import GRAPH, LONGEST, Span, Template, place, prefix, template
+from postmortem.formats.templates import (
+    GRAPH,
+    LONGEST,
+    Span,
+    Template,
+    in_line,
+    place,
+    prefix,
+    template,
+)
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match
 from postmortem.lazy_regex import lazy_compile
@@ -144,28 +153,26 @@ class MetricReader:
         """
         text, raw = view.cleaned.text, view.data[view.start : view.end]
         shown = raw.decode("utf-8", "replace")
-        is_fit = self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
-        if not is_fit or shown.encode() != raw or not shown.endswith(text):
-            return None
-        match = self.format.search(text, budget)
+        line = in_line(shown, text) if shown.encode() == raw and self._is_fit(raw) else None
+        match = self.format.search(text, budget) if line is not None else None
         values = self._spans(match, budget) if match is not None else None
-        if match is None or values is None:
+        if line is None or match is None or values is None:
             return None
-        where, shift = view.cleaned.where, len(shown) - len(text)
-        is_told = match.groupdict().get("rank") is None
-        spans = _told_once(prefix(shown, shift, srun=view.srun), is_told=is_told)
-        if self.redraws:
-            if not _is_drawn_alike(match):
-                return None
-            values += _graph(text, values)
+        where, is_told = view.cleaned.where, match.groupdict().get("rank") is None
+        spans = _told_once(prefix(shown, line.start, srun=view.srun), is_told=is_told)
+        if self.redraws and not _is_drawn_alike(match):
+            return None
+        values += _graph(text, values) if self.redraws else []
         before = repr(self._record(text, where, budget))
         values += open_spans(
             text, values, lambda other: repr(self._record(other, where, budget)) == before
         )
-        spans += sorted(
-            Span(start + shift, end + shift, name, pattern) for start, end, name, pattern in values
-        )
-        return template(shown, shift, spans, where)
+        own = line.spans(sorted(values))
+        return None if own is None else template(shown, line.start, spans + own, where)
+
+    def _is_fit(self, raw: bytes) -> bool:
+        """Say whether a line may have a template."""
+        return self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
 
     def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
         """Give the rank and every value in the line, in order.

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import Where
+from postmortem.model.visible import ANSI
 from postmortem.reading.prefixes import clean
 
 LONGEST: Final = 1000
@@ -40,6 +41,29 @@ class Span(NamedTuple):
     pattern: bytes
 
 
+class InLine:
+    """Where the characters of a cleaned text stand in its line, colours included."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        """Take the place of each character, and where the last one ends."""
+        self._places = places
+        self.start = places[0]
+        """Characters of the prefix."""
+
+    def span(self, span: Span) -> Span | None:
+        """Give a span of the text as one of the line; None if a colour changes within it."""
+        if span.start == span.end:
+            return span._replace(start=self._places[span.start], end=self._places[span.start])
+        start, end = self._places[span.start], self._places[span.end - 1] + 1
+        is_whole = end - start == span.end - span.start
+        return span._replace(start=start, end=end) if is_whole else None
+
+    def spans(self, spans: Sequence[Span]) -> list[Span] | None:
+        """Give all spans of the text as such of the line; None if a colour changes within one."""
+        placed = [one for span in spans if (one := self.span(span)) is not None]
+        return placed if len(placed) == len(spans) else None
+
+
 class Template(NamedTuple):
     """A line with its numbers left open."""
 
@@ -56,6 +80,21 @@ class Template(NamedTuple):
     length: int
     """Characters of its prefix."""
     spans: tuple[Span, ...]
+
+
+def in_line(raw: str, text: str) -> InLine | None:
+    """Find a cleaned text in its line; None if it is not the end of it but for colours."""
+    if raw.endswith(text):
+        return InLine(range(len(raw) - len(text), len(raw) + 1))
+    places, at = list[int](), 0
+    for colour in ANSI.finditer(raw):
+        places += range(at, colour.start())
+        at = colour.end()
+    places += range(at, len(raw))
+    own = places[len(places) - len(text) :] if text else []
+    if not own or "".join(raw[place] for place in own) != text:
+        return None
+    return InLine([*own, own[-1] + 1])
 
 
 def skeleton(data: bytes, start: int, end: int) -> bytes:

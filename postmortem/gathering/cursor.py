@@ -94,7 +94,7 @@ class Cursor(LineBeginnings):
         self.place = cut.inside.get(start)
         if self.place is None:
             cut.reach(start)
-            if cut.may_end and self.shaped.is_outgrown(block):
+            if cut.may_end and self.shaped.is_outgrown(block, start):
                 return False
         else:
             cut.look_at(self.place)

@@ -41,10 +41,10 @@ class Prefilter(Protocol):
 class HyperscanFilter:
     """The usual one."""
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
-        """Compile the literals."""
+    def __init__(self, literals: Sequence[bytes], *, is_once: bool = False) -> None:
+        """Compile the literals; of each the first place alone is found if `is_once`."""
         self._lengths = [len(literal) for literal in literals]
-        self._database = _database(literals) if literals else None
+        self._database = _database(literals, is_once=is_once) if literals else None
 
     def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
         """Find every literal that starts in data[lo:hi]."""
@@ -63,11 +63,11 @@ class HyperscanFilter:
         return found
 
 
-def _database(literals: Sequence[bytes]) -> "hyperscan.Database":
+def _database(literals: Sequence[bytes], *, is_once: bool) -> "hyperscan.Database":
     """Load the compiled literals, or compile and keep them."""
-    stamp = xxhash.xxh3_128_hexdigest(
-        b"\0".join([str(getattr(hyperscan, "__version__", "")).encode(), *literals])
-    )[:24]
+    flag = hyperscan.HS_FLAG_SINGLEMATCH if is_once else 0
+    made_by = f"{getattr(hyperscan, '__version__', '')}{'once' * is_once}"
+    stamp = xxhash.xxh3_128_hexdigest(b"\0".join([made_by.encode(), *literals]))[:24]
     known = resources.recall("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
     if known is not None:
         try:
@@ -82,7 +82,7 @@ def _database(literals: Sequence[bytes]) -> "hyperscan.Database":
         expressions=list(literals),
         ids=list(range(len(literals))),
         elements=len(literals),
-        flags=[0] * len(literals),
+        flags=[flag] * len(literals),
         literal=True,
     )
     if len(literals) >= _WORTH_KEEPING:
@@ -116,6 +116,11 @@ class AhoCorasickFilter:
         return [(number, start + lo) for number, start, _ in matches if start < hi - lo]
 
 
-def prefilter(literals: Sequence[bytes]) -> Prefilter:
-    """Build the fastest filter that this platform has."""
-    return HyperscanFilter(literals) if hyperscan is not None else AhoCorasickFilter(literals)
+def prefilter(literals: Sequence[bytes], *, is_once: bool = False) -> Prefilter:
+    """Build the fastest filter that this platform has.
+
+    If `is_once`, whoever asks needs of each literal the first place alone.
+    """
+    if hyperscan is None:
+        return AhoCorasickFilter(literals)
+    return HyperscanFilter(literals, is_once=is_once)

@@ -22,7 +22,7 @@ _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
-_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)", re.IGNORECASE)
+_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)|\|[ #]|[ #]\|", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 _OF_METRICS: Final = frozenset({"metric", "generic"})
@@ -38,6 +38,8 @@ class Loose(NamedTuple):
     numbers: list[int]
     filter: Prefilter
     """Counts them from 0."""
+    once: Prefilter
+    """The same, of each the first place."""
 
 
 class Machine:
@@ -104,7 +106,7 @@ class Machine:
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program
     def loose(self, *, is_more_than_metric: bool) -> "Loose":
-        """Give the literals that hang on figures and on how they are padded.
+        """Give the literals that hang on figures, on how they are padded, and on how full a bar is.
 
         Those alone whose lines must be looked at though a template has read them, or all.
         """
@@ -113,7 +115,8 @@ class Machine:
             for number, text in enumerate(self.literals)
             if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
         ]
-        return Loose(numbers, prefilter([self.literals[number] for number in numbers]))
+        literals = [self.literals[number] for number in numbers]
+        return Loose(numbers, prefilter(literals), prefilter(literals, is_once=True))
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

@@ -51,6 +51,18 @@ def test_the_bar_behind_a_record_tells_its_step(behind: bytes, expected: int | N
     assert step == expected if expected is not None else math.isnan(step)
 
 
+def test_the_first_bar_tells_the_step_where_it_is_the_runs() -> None:
+    """Whatever bars stand behind it, unless a record stands before it."""
+    bar = RunBar()
+    assert bar.step(b"\n 20%|#| 15/75 [00:00<00:00]", 0, math.nan, is_training=True) == 15
+    first = b"\n 33%|###| 25/75 [00:00<00:00]\r100%|###| 13/13 [00:00<00:00]"
+    assert bar.step(first, 0, math.nan, is_training=True) == 25
+    assert math.isnan(bar.step(b"\n{'loss': 1}" + first, 0, math.nan, is_training=True))
+    other = b"\n 33%|###| 25/80 [00:00<00:00]"
+    assert bar.step(other, 0, math.nan, is_training=True) == 25
+    assert math.isnan(bar.step(first[:32], 0, math.nan, is_training=False))
+
+
 def test_the_bar_of_an_evaluation_tells_nothing() -> None:
     """Behind the record of an evaluation stands its own bar; the run's is known by its length."""
     both, alone = (

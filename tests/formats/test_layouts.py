@@ -75,6 +75,20 @@ def learnt(line: str) -> Layout | None:
             {"loss": 0.25},
             id="a bar",
         ),
+        pytest.param(
+            "[\x1b[37m09:53:54\x1b[0m] \x1b[34mINFO\x1b[0m Step 10: loss \x1b[1m0.5\x1b[0m kl 3.1e-01",
+            "[\x1b[37m10:00:01\x1b[0m] \x1b[34mINFO\x1b[0m Step 12: loss \x1b[1m0.25\x1b[0m kl 2.9e-01",
+            12,
+            {"loss": 0.25},
+            id="colours",
+        ),
+        pytest.param(
+            "step 10 loss: 0.5\x1b[0m\x1b[A",
+            "step 2000 loss: 12.25\x1b[0m\x1b[A",
+            2000,
+            {"loss": 12.25},
+            id="a colour's end",
+        ),
     ],
 )
 def test_a_line_gives_its_figures(
@@ -111,6 +125,11 @@ def test_a_line_gives_its_figures(
         pytest.param(
             "step 10 loss: 0.5", "step 123456789012 loss: 0.5", id="more digits than a step has"
         ),
+        pytest.param(
+            "step 10 loss: \x1b[32m0.5\x1b[0m",
+            "step 10 loss: \x1b[31m0.5\x1b[0m",
+            id="another colour",
+        ),
     ],
 )
 def test_what_a_layout_leaves_to_the_slow_path(first: str, then: str) -> None:
@@ -121,10 +140,16 @@ def test_what_a_layout_leaves_to_the_slow_path(first: str, then: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["loading the loss function", "step 10 loss: 1,234.5", "x" * 990 + " step 10 loss: 0.5"]
+    "line",
+    [
+        "loading the loss function",
+        "step 10 loss: 1,234.5",
+        "x" * 990 + " step 10 loss: 0.5",
+        "step 10 loss: 0.\x1b[32m5\x1b[0m",
+    ],
 )
 def test_what_is_not_learnt(line: str) -> None:
-    """Without figures, with figures that a group cannot give, or too long: no layout."""
+    """Without figures, with figures that a group cannot give, too long, or of two colours."""
     assert learnt(line) is None
 
 

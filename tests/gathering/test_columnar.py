@@ -128,6 +128,38 @@ KINDS: dict[str, Line] = {
     ),
     "bare-out-of-memory": lambda *_: "RuntimeError: CUDA out of memory.",
     "tqdm": lambda _, n: f"\r {n // 9}%|{'#' * (n // 90):<10}| {n}/900 [00:{n % 60:02d}<09:00]",
+    "tqdm-of-blocks": lambda c, n: (
+        f"\rTrain: {n % 901 // 9:3d}%|{'█' * (n % 901 // 90)}{' ▏▎▍▌▋▊▉'[n % 8]:<3}| {n % 901}/900"
+        f" [{n // 60:02d}:{n % 60:02d}<1:{n % 60:02d}:00,  {plain(c)}s/it]"
+    ),
+    "eval-of-blocks": lambda c, n: (
+        f"\rEvaluating: {n % 101}%|{'█' * (n % 101 // 10):<10}| {n % 101}/100 [00:{n % 60:02d}<00:50,"
+        f" {plain(c)}it/s]"
+    ),
+    "download": lambda c, n: (
+        f"Downloading model.safetensors: {n % 101:3d}%|{'█' * (n % 101 // 10):<10}|"
+        f" {n % 101 / 10:.2f}G/9.98G [00:{n % 60:02d}<00:34, {c.randint(1, 300)}MB/s]\x1b[A"
+    ),
+    "bar-of-zero": lambda c, n: (
+        f"\r  0%|          | {c.choice([0, 0, n])}/90000 [00:00<{c.choice(['?, ?', f'01:00, {plain(c)}'])}"
+        "it/s]"
+    ),
+    "coloured": lambda c, n: (
+        f"[\x1b[37m13/09/24 09:{n // 60 % 60:02d}:{n % 60:02d}\x1b[0m] \x1b[34mINFO\x1b[0m   Epoch {n}:"
+        f" loss {figure(c)}  kl \x1b[1m{plain(c)}\x1b[0m"
+    ),
+    "coloured-number": lambda c, n: (
+        f"step {n // 10}\x1b[1m{n % 10}\x1b[0m loss {c.randint(1, 9)}.\x1b[32m{c.randint(10, 99)}\x1b[0m"
+    ),
+    "coloured-rank": lambda c, n: (
+        f"\x1b[36m(Worker pid={4000 + n % 3})\x1b[0m {{'loss': {plain(c)}, 'learning_rate': 4.5e-05,"
+        f" 'epoch': {n / 50:.2f}}}\x1b[0m"
+    ),
+    "megatron-scale": lambda c, n: (
+        f" iteration {n:8d}/ 500000 | consumed samples: {n * 256:12d} | elapsed time per iteration"
+        f" (ms): {plain(c)} | learning rate: 1.5E-04 | lm loss: {figure(c)}"
+        f" | loss scale: {c.choice(['1.0', '1.0', '1.0', '2.0', '65536.0'])} | grad norm: {plain(c)} |"
+    ),
     "table": lambda c, n: f"| {n} | {plain(c)} | {plain(c)} |",
     "cut": lambda c, _: f"{{'loss': {plain(c)}, 'grad_nor"[: c.randint(3, 30)],
 }
@@ -168,6 +200,8 @@ def _eager() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cut_regions, "LONG", 0)
         patch.setattr(cut_regions, "OFTEN", 2)
+        patch.setattr(cut_regions, "SPARSE", 1 << 30)
+        patch.setattr(cut_regions, "SPARSE_ALL", 1 << 30)
         patch.setattr(row_cutter, "FEWEST_ROWS", 2)
         patch.setattr(line_shapes, "FIRST_TRY", 2)
         patch.setattr(line_shapes, "NEXT_TRY", 2)
@@ -358,6 +392,70 @@ def test_lines_of_a_kind_are_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     lines = "\n".join(KINDS[kind](choice, number) for number in range(1, 2000))
     gathered(lines.encode(), by_shape=True, part=20_000)
     assert rows > 1000
+
+
+@pytest.mark.parametrize("kind", ["tqdm-of-blocks", "lightning"])
+def test_a_bar_of_blocks_is_one_shape(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How full it is is left open, so that a whole run of it is learnt at once, even from 0 on."""
+    learnt = 0
+    keep = line_shapes.LineShapes._keep
+
+    def counted(self: Any, *given_: Any) -> None:
+        nonlocal learnt
+        learnt += 1
+        keep(self, *given_)
+
+    monkeypatch.setattr(line_shapes.LineShapes, "_keep", counted)
+    choice = random.Random(7)
+    draws = "".join(KINDS[kind](choice, number) for number in range(900))
+    gathered(draws.encode(), by_shape=True, part=20_000)
+    assert 0 < learnt < 9
+
+
+def test_a_figure_that_stays_is_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A literal that holds a figure, on every line, does not let its rules look at every line."""
+    asked = 0
+    is_vain = line_shapes.LineShapes.is_vain
+
+    def counted(self: Any, *given_: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        return is_vain(self, *given_)
+
+    monkeypatch.setattr(line_shapes.LineShapes, "is_vain", counted)
+    lines = [
+        f" iteration {n:8d}/ 500000 | consumed samples: {n * 256:12d} | elapsed time per iteration"
+        f" (ms): 9{n % 97}.1 | learning rate: 1.5E-04 | lm loss: {3 - n / 9000:.6E}"
+        f" | loss scale: 1.0 | grad norm: 0.{n % 89:03d} |"
+        for n in range(2000)
+    ]
+    gathered("\n".join(lines).encode(), by_shape=True, part=20_000)
+    assert asked < 100
+
+
+def test_few_lines_of_known_shapes_are_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cutting costs as much as reading a line now and then."""
+    monkeypatch.setattr(cut_regions, "SPARSE_ALL", 2 << 10)
+    choice = random.Random(7)
+    lines = []
+    for number in range(300):
+        lines += [
+            KINDS["generic"](choice, number),
+            *["alpha bravo charlie delta foxtrot golf"] * 90,
+        ]
+    cuts = 0
+    cut = row_cutter.RowCutter.cut
+
+    def counted(self: Any, *given_: Any) -> Any:
+        nonlocal cuts
+        cuts += 1
+        return cut(self, *given_)
+
+    monkeypatch.setattr(row_cutter.RowCutter, "cut", counted)
+    log = "\n".join(lines).encode()
+    gathered(log, by_shape=True, part=100_000)
+    assert cuts == 0
+    assert_same(log, 100_000)
 
 
 def test_a_number_that_changes_its_spelling_late() -> None:

@@ -86,6 +86,20 @@ def test_hits_come_in_the_order_of_their_ends(kind: type[Prefilter]) -> None:
     assert ends == sorted(ends)
 
 
+@pytest.mark.parametrize(("lo", "hi"), [(0, 36), (0, 5), (12, 20), (30, 36)])
+def test_of_each_literal_the_first_place(lo: int, hi: int) -> None:
+    """Whoever asks whether a literal is there at all is not told of it again."""
+    data = b"{'loss': 1} lossloss oss: nan aaaaaaa "
+    firsts: dict[int, int] = {}
+    for number, start in naive(OVERLAPPING, data, lo, hi):
+        firsts[number] = min(start, firsts.get(number, start))
+    assert dict(HyperscanFilter(OVERLAPPING, is_once=True).hits(data, lo, hi)) == firsts
+    assert len(HyperscanFilter(OVERLAPPING, is_once=True).hits(data, lo, hi)) == len(firsts)
+    assert {number for number, _ in prefilter(OVERLAPPING, is_once=True).hits(data, lo, hi)} == set(
+        firsts
+    )
+
+
 PLANTED = st.lists(
     st.one_of(st.binary(max_size=30), st.sampled_from(OVERLAPPING)), max_size=40
 ).map(b"".join)

@@ -7,8 +7,8 @@ How it works, from the bottom:
 2. `rule_trials`: what the rules do on one line. Asked for a line and for its variants, it tells
    what they do on every line of that shape (`rule_verdicts`): nothing, a finding each, a figure of
    the machine each.
-3. `line_shapes`: the shapes that one source has taught, and what follows from a line of each.
-   A shape is learnt when its like comes for the third time; any figures that a learnt template
+3. `shape_making`, `line_shapes`: the shapes that one source has taught, and what follows from a
+   line of each. How full a bar is stays as open as its figures; any figures that a learnt template
    takes (`gathering.learnt_paths`) are part of it. Nothing here knows a format: the readers and
    rules of the slow way are asked, and their answers are the only truth. Of a rule that
    looks at several lines the first may tell that it holds, or that no match of it begins there

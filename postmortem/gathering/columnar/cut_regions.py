@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.formats.learnt_layouts import Late, Layout
+from postmortem.gathering.columnar.open_literals import OpenLiterals
 from postmortem.gathering.columnar.row_columns import MOST_WHERES, RowColumns
 from postmortem.gathering.columnar.row_cutter import Between, RowCutter, RowPlace
 from postmortem.gathering.columnar.shape_column import RowColumn
+from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.literal_filters import Hit
 from postmortem.gathering.literals import Machine
@@ -21,9 +23,15 @@ from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.reading.block_reader import Block
 
 LONG: Final = 256 << 10
-"""Bytes of a source that are read line by line before anything is cut."""
+"""Bytes of a source, as far as it is at hand, below which all of it is read line by line."""
 OFTEN: Final = 16
 """Lines of a shape in a region that make it worth cutting the next ones at."""
+SPARSE: Final = 8 << 10
+"""Bytes of a region of which such a line is worth it."""
+SPARSE_ALL: Final = 2 << 10
+"""Bytes of which a line of any such shape is: cutting costs what a line in so many does."""
+TELLING: Final = 64 << 10
+"""Bytes of a source that tell which shapes come often: the end of a block holds too little."""
 _MOST_SHAPES: Final = 12
 _WORTH_CUTTING: Final = 128
 """Lines between the rows of a region after which its rest may be cut anew."""
@@ -71,16 +79,18 @@ class CutRegions:
         """Know no shape."""
         self.lines = lines
         """Takes one line."""
-        self._machine, self._points = machine, points
+        self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
         """Where the region ends, how many lines between its rows were read, and how many may be."""
+        self._since = 0
+        """Where shapes were chosen last."""
 
     def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
-        if block.offset + block.lo < LONG:
+        if block.offset + len(block.data) < LONG:
             return None
-        self._choose()
+        self._choose(block.offset + block.lo)
         if self._cutter is None:
             return None
         found = self._cutter.cut(block, line, line_break)
@@ -95,11 +105,11 @@ class CutRegions:
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = Between(self._machine, block, cut, self.lines.shapes.is_vain)
+        between = Between(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 
-    def is_outgrown(self, block: Block) -> bool:
-        """Say whether the rest of a region is better cut anew; asked at each line between rows.
+    def is_outgrown(self, block: Block, start: int) -> bool:
+        """Say whether a region is better cut anew from a place; asked at each line between rows.
 
         True once many of them are of shapes that were learnt behind its beginning.
         """
@@ -110,17 +120,26 @@ class CutRegions:
         if self._missed < self._most_missed or self._cutter is None:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
-        known = self._cutter.shapes
-        return any(
-            count >= OFTEN and not any(shape is one for one in known)
-            for shape, count in self.lines.shapes.used.values()
-        )
+        known, often = self._cutter.shapes, self._often(block.offset + start)
+        return any(not any(shape is one for one in known) for shape in often)
 
-    def _choose(self) -> None:
-        """Choose the shapes that came most often of late."""
-        used = self.lines.shapes.used
-        often = [shape for shape, count in used.values() if count >= OFTEN]
-        used.clear()
+    def _often(self, at: int) -> list[LineShape]:
+        """Give the shapes that came often since shapes were chosen last, up to a place."""
+        length, used = at - self._since, self.lines.shapes.used.values()
+        often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
+        is_worth_it = sum(count for _, count in often) >= length // SPARSE_ALL
+        return [shape for shape, _ in often] if is_worth_it else []
+
+    def _choose(self, at: int) -> None:
+        """Choose the shapes that came most often of late, for what begins at a place."""
+        if self._cutter is not None and at - self._since < TELLING:
+            return
+        often = self._often(at)
+        self.lines.shapes.used.clear()
+        self._since = at
+        if not often:
+            self._cutter = None
+            return
         known = self._cutter.shapes if self._cutter is not None else ()
         if all(any(shape is one for one in known) for shape in often):
             return

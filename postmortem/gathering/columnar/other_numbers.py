@@ -10,7 +10,7 @@ no value is taken. Here a number stays a number, and a word stays the word that 
 import functools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span, Template, open_line
@@ -25,12 +25,18 @@ _FEW_DIGITS: Final = 3
 _DAYS: Final = lazy_compile(r"\d+ days?, ")
 _WIDE: Final = rb"[+-]?\d{1,18}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?"
 _GRAPH: Final = rb"[^|\r\nA-Za-z]{0,300}"
+_FILLED: Final = lazy_compile(
+    r"(?<=\|)[ #\d\u2588-\u258f]{1,300}"
+    r"(?=\|\s{0,9}\d{1,12}(?:\.\d{1,3})?[kMGT]?/(?:\d{1,12}(?:\.\d{1,3})?[kMGT]?|\?)B? \[)"
+)
+_FILL: Final = rb"(?:[ #\d\xe2\x96\x88-\x8f]{1,300})"
 _WHOLE: Final = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 64, 99, 100, 128, 137, 139, 255, 512)
 _SPELLINGS: Final = (
     *map(str, _WHOLE),
     *("1024", "4096", "65536", "1234567", "00", "07", "42", "59", "000", "007", "123"),
     *("0.0", "1.0", "0.5", "0.001", "0.69", "2.302", "3.25", "12.5", "99.99", "100.0"),
     *("1e-05", "2.5e-4", "1.234E+00", "3.0e+02", "1.0e-08", "7.25e5", "-1", "-0.5", "-2.5e-4"),
+    *(" ", " " * 10, "#" * 10, "##3       ", "\u2588\u2588\u258f       ", "\u2588" * 10),
 )
 """What stands in the places of numbers, where their pattern allows it."""
 
@@ -46,6 +52,19 @@ class OpenLine(NamedTuple):
     def pattern(self) -> bytes:
         """Give the pattern of the whole line, without what stands behind it."""
         return open_line(self.raw, self.length, self.spans)
+
+    def closed(self, places: Iterable[tuple[int, int]]) -> "OpenLine":
+        """Close the numbers that stand in one of these places, counted in bytes."""
+        spans = []
+        for span in self.spans:
+            begin, end = (len(self.raw[:at].encode()) for at in (span.start, span.end))
+            if any(start < end and begin < stop for start, stop in places):
+                shown = re.escape(self.raw[span.start : span.end].encode())
+                is_group = re.compile(span.pattern).groups > 0
+                spans.append(span._replace(pattern=b"(" + shown + b")" if is_group else shown))
+            else:
+                spans.append(span)
+        return self._replace(spans=tuple(spans))
 
     def variants(self) -> Iterator[tuple[bytes, tuple[str, ...]]]:
         """Give lines with other numbers, and those, the line itself first.
@@ -105,8 +124,11 @@ def spelled_alike(line: OpenLine) -> OpenLine:
 
 
 def of_few_digits(span: Span) -> Span:
-    """Close a number of many digits to longer ones, one of few digits to those of many."""
-    if span.name or not _fits(span.pattern, _MANY_DIGITS):
+    """Close a number of many digits to longer ones, one of few digits to those of many.
+
+    How full a bar is is no number.
+    """
+    if span.name or span.pattern == _FILL or not _fits(span.pattern, _MANY_DIGITS):
         return span
     most = max(_FEW_DIGITS, span.end - span.start)
     return span._replace(pattern=rb"(?:\d{1,%d})" % most)
@@ -120,6 +142,12 @@ def _shifted(template: Template, match: "re.Match[bytes]") -> int:
     if not last:
         return template.length
     return match.end(last) + template.length - template.spans[last - 1].end
+
+
+def fill(text: str) -> Span | None:
+    """Give what shows how full a bar is on a line, left open."""
+    found = _FILLED.search(text)
+    return None if found is None else Span(found.start(), found.end(), "", _FILL)
 
 
 def captured(span: Span) -> Span:
@@ -140,6 +168,8 @@ def _narrowed(raw: str, length: int, spans: Sequence[Span], *, is_plain: bool) -
 @functools.lru_cache(maxsize=1024)
 def _narrow(text: str, pattern: bytes, *, is_plain: bool) -> bytes:
     """Narrow the pattern of a span that holds a text in this line."""
+    if pattern == _FILL:
+        return pattern
     begin = b"(" if re.compile(pattern).groups else b"(?:"
     is_any_figure, is_any_text = _fits(pattern, "nan"), _fits(pattern, "x:y")
     if _fits(pattern, " ##"):

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.facts.columns import Part
-from postmortem.facts.fact_store import COURSES
+from postmortem.facts.fact_store import COURSES, PHASE
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import MetricReader
 from postmortem.gathering.columnar.bar_draws import BarDraws
 from postmortem.gathering.columnar.shape_column import Due, RowColumn
+from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.finding_lines import KnownLine
 from postmortem.gathering.gathered import LAST
@@ -66,6 +67,13 @@ def _runs(due: list[Due]) -> list[list[Due]]:
             of_column.setdefault(number, []).append(row)
         found.append([(due[one][0], rows_[0], rows_[-1] + 1) for one, rows_ in of_column.items()])
     return found
+
+
+def _phase(shape: LineShape) -> str:
+    """Give the phase of the run that lines of a shape tell of, if they state nothing else."""
+    figures = [(one.name, one.before, one.span) for one in shape.verdict.figures]
+    ((name, told, span),) = figures if len(figures) == 1 else [("", "", 0)]
+    return told if name.partition("_")[2] == PHASE and span < 0 else ""
 
 
 class SeriesRows:
@@ -261,6 +269,10 @@ class RowColumns(SeriesRows):
     def _state(self, due: list[Due]) -> None:
         """Take the figures of the machine that rows state."""
         stating = [one for one in due if one[0].shape.verdict.figures]
+        phases = {_phase(column.shape) for column, _, _ in stating}
+        if len(phases) == 1 and "" not in phases:  # the last place of each is kept
+            stating = [max(stating, key=lambda one: one[0].begins[one[2] - 1])]
+            stating = [(column, stop - 1, stop) for column, _, stop in stating]
         if len(stating) == 1 and self._state_course(*stating[0]):
             return
         rows = sorted(

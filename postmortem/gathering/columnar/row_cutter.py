@@ -9,15 +9,16 @@ each row, the texts of its groups: every (width)th piece is one column. Where th
 told by counting line breaks, which is the same for all.
 """
 
-import bisect
 import heapq
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
-from postmortem.gathering.columnar.line_shapes import LineShape
+from postmortem.gathering.columnar.open_literals import OpenLiterals, RowPlaces, hits_in
 from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
+from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.literal_filters import Hit
 from postmortem.gathering.literals import Machine
 from postmortem.reading.block_reader import Block
@@ -63,9 +64,9 @@ class RowCutter:
     def __init__(self, shapes: Sequence[LineShape]) -> None:
         """Take the shapes."""
         self.shapes = shapes
-        self._row = b"(?:%b)(?=[\r\n])" % b"|".join(b"()" + shape.line for shape in shapes)
+        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in shapes)
         """What stands behind a line break."""
-        self._widths = [1 + shape.pattern.groups for shape in shapes]
+        self._widths = [shape.pattern.groups + 1 for shape in shapes]
 
     def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
         """Give the rows of the fresh region of a block, which begins in this raw line."""
@@ -84,8 +85,10 @@ class RowCutter:
         counted = np.cumsum(signs[breaks] == line_break[0])
         if first < block.lo:
             counted = counted - counted[0]
-        passed = [gap.count(b"\n") + gap.count(b"\r") if gap else 0 for gap in between]
-        places = np.cumsum(passed) + np.arange(len(between))
+        passed = np.ones(len(between), dtype=np.int64)
+        for number in itertools.compress(range(len(between)), between):
+            passed[number] += between[number].count(b"\n") + between[number].count(b"\r")
+        places = np.cumsum(passed) - 1
         found, column = [], 1
         for shape, groups in zip(self.shapes, self._widths, strict=True):
             chosen, columns = _columns(pieces, width, column, groups)
@@ -101,11 +104,12 @@ def _columns(
     pieces: Sequence[bytes], width: int, column: int, groups: int
 ) -> tuple[list[int], list[list[bytes]]]:
     """Give which rows are of a shape, and the texts of their groups."""
-    marks = pieces[column::width]
-    chosen = [number for number, mark in enumerate(marks) if mark is not None]
-    columns = [list(pieces[column + number :: width]) for number in range(1, groups)]
-    if len(chosen) < len(marks):
-        columns = [[text for text in one if text is not None] for one in columns]
+    marks = pieces[column + groups - 1 :: width]  # the break behind the row, if it is of the shape
+    chosen = list(itertools.compress(range(len(marks)), marks))
+    columns = [
+        list(itertools.compress(pieces[column + number :: width], marks))
+        for number in range(groups - 1)
+    ]
     return chosen, columns
 
 
@@ -124,19 +128,21 @@ class Between:
         machine: Machine,
         block: Block,
         rows: Sequence[ShapeRows],
+        open_literals: OpenLiterals,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
         """Find them; `is_vain` says whether a literal in a row tells nothing."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain
+        self._open = open_literals
         self.rows = rows
         """By shape."""
         begins = np.concatenate([one.begins for one in rows])
         order = np.argsort(begins, kind="stable")
-        self._begins: list[int] = begins[order].tolist()
-        self._ends: list[int] = np.concatenate([one.ends for one in rows])[order].tolist()
-        self._owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])[order]
+        owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])
+        ends = np.concatenate([one.ends for one in rows])
+        self._places = RowPlaces(begins[order], ends[order], owner[order])
         self._shapes = [one.shape for one in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
@@ -178,63 +184,51 @@ class Between:
 
     def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
         """Give what finds the end of a row in which no match of these rules begins."""
+        places = self._places
         is_without = [
             behind is not None and rules <= behind.rules
             for behind in (shape.verdict.behind for shape in self._shapes)
         ]
 
         def until(place: int) -> int:
-            row = bisect.bisect_right(self._begins, place) - 1
-            return self._ends[row] if row >= 0 and is_without[self._owner[row]] else 0
+            number = int(places.begins.searchsorted(place, side="right")) - 1
+            _, end, owner = places.row(number)
+            return end if number >= 0 and is_without[owner] else 0
 
         return until
 
     def _of_gaps(self) -> list[Hit]:
         """Find the literals between rows."""
-        block = self._block
-        starts, stops = [block.lo, *self._ends], [*self._begins, block.hi]
-        gaps = [(a, b) for a, b in zip(starts, stops, strict=True) if b - a > 1]
-        if not gaps:
-            return []
-        data = block.data
-        joined = b"".join([data[a:b] for a, b in gaps])
-        behind = data[block.hi : block.hi + _OVERHANG] if gaps[-1][1] == block.hi else b""
-        found = self._machine.filter.hits(joined + behind, 0, len(joined))
-        places, shifts, at = [], [], 0
-        for start, stop in gaps:
-            places.append(at)
-            shifts.append(start - at)
-            at += stop - start
-        literals, given = self._machine.literals, []
-        for number, place in found:
-            start = place + shifts[bisect.bisect_right(places, place) - 1]
-            if data.startswith(literals[number], start):
-                given.append((number, start))
-        return given
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, hi, literals = self._block.data, self._block.hi, self._machine.literals
+        rows = self._places
+        starts, stops = np.append(self._block.lo, rows.ends), np.append(rows.begins, hi)
+        wide = stops - starts > 1
+        behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
+        numbers, places = hits_in(
+            self._machine.filter, data, starts[wide], stops[wide], behind=behind
+        )
+        return [
+            (number, start)
+            for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
+            if data.startswith(literals[number], start)
+        ]
 
     def _of_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
         machine, data, given = self._machine, self._block.data, []
-        is_idle = any(shape.verdict.is_idle for shape in self._shapes)
-        loose = machine.loose(is_more_than_metric=not is_idle)
         telling: set[tuple[int, int]] = set()
-        for index, start in loose.filter.hits(data, self._begins[0], self._ends[-1]):
-            number = machine.alike[loose.numbers[index]]
-            row = bisect.bisect_right(self._begins, start) - 1
-            if start >= self._ends[row]:
+        for literal, start, row in self._open.hits(data, self._places, self._shapes):
+            if not data.startswith(machine.literals[literal], start):
                 continue
-            owner = int(self._owner[row])
-            shape = self._shapes[owner]
-            begin, end = self._begins[row], self._ends[row]
-            known = self._known.get(begin, shape.verdict)
-            if number in shape.verdict.literals or not (
-                known.is_idle or machine.is_more_than_metric[number]
-            ):
-                continue
+            begin, end, owner = self._places.row(row)
+            number, shape = machine.alike[literal], self._shapes[owner]
             if (owner, number) not in telling:  # what told something once is looked at
                 if self._is_vain(shape, number, data[begin:end]):
                     continue
                 telling.add((owner, number))
+            known = self._known.get(begin, shape.verdict)
             self.inside[start] = RowPlace(shape, known, begin, end)
-            given.append((loose.numbers[index], start))
+            given.append((literal, start))
         return given

@@ -10,8 +10,8 @@ from typing import Final
 from postmortem.formats import grids
 from postmortem.formats.blocks import entry
 from postmortem.formats.generic import look
+from postmortem.gathering.columnar.line_literals import LineLiterals
 from postmortem.gathering.columnar.rule_verdicts import (
-    FIGURES,
     FOUND,
     NOTHING_KNOWN,
     UNSURE,
@@ -29,6 +29,7 @@ from postmortem.knowledge.first_lines import begins_none, holds, word_of
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import View
 
+_FIGURES: Final = frozenset({"metric", "generic"})
 _OF_MACHINE: Final = ("machine_", "gpu_")
 
 
@@ -47,14 +48,10 @@ class RuleTrials:
             srun: lines carry task numbers.
         """
         self._machine, self._budget, self._srun = machine, budget, srun
+        self.literals = LineLiterals(machine)
         self._is_enough = is_enough
         self.asked = 0
         """About how many lines the rules were asked."""
-
-    def literals(self, raw: bytes) -> set[int]:
-        """Give the literals of a line."""
-        alike = self._machine.alike
-        return {alike[number] for number, _ in self._machine.filter.hits(raw, 0, len(raw))}
 
     def answers(self, raw: bytes, *, is_read: bool) -> dict[Wanted, object]:
         """Give what each rule that wants a line does with it.
@@ -64,10 +61,13 @@ class RuleTrials:
         Raises:
             TimeoutError: a search took too long, or the budget is spent.
         """
+        return self._answers(raw, self.literals.of(raw), is_read=is_read)
+
+    def _answers(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
         self.asked += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
-            one for number in sorted(self.literals(raw)) for one in self._machine.consumers[number]
+            one for number in sorted(literals) for one in self._machine.consumers[number]
         )
         return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
 
@@ -78,12 +78,13 @@ class RuleTrials:
 
         Nothing is known where a reader of figures may make something of one of them.
         """
-        given, literals = [], []
-        for raw, texts in lines:
-            answers = self.answers(raw, is_read=is_read)
+        asked = list(lines)
+        literals = self.literals.of_each([raw for raw, _ in asked])
+        given = []
+        for (raw, texts), numbers in zip(asked, literals, strict=True):
+            answers = self._answers(raw, numbers, is_read=is_read)
             if _has_figures(answers):
                 return NOTHING_KNOWN
-            literals.append(self.literals(raw))
             given.append((answers, texts))
         return verdict_of(self._machine, given, literals, is_read=is_read)
 
@@ -137,7 +138,7 @@ class RuleTrials:
 
     def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
-        if kind in FIGURES:
+        if kind in _FIGURES:
             return VAIN if is_read or self._has_no_figures(kind, index, raw) else UNSURE
         if kind == "signature":
             return self._signature(self._machine.signatures[index], cleaned)
@@ -193,7 +194,7 @@ def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
 
 def _has_figures(answers: Mapping[Wanted, object]) -> bool:
     """Say whether a reader of figures may make something of a line."""
-    return any(answer != VAIN for (kind, _), answer in answers.items() if kind in FIGURES)
+    return any(answer != VAIN for (kind, _), answer in answers.items() if kind in _FIGURES)
 
 
 def _is_no_record(text: str) -> bool:

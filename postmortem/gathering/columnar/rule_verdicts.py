@@ -16,7 +16,6 @@ FOUND: Final = "found"
 UNSURE: Final = "unsure"
 WAITS: Final = "waits"
 """It hangs on what stands behind the line."""
-FIGURES: Final = frozenset({"metric", "generic"})
 _FEWEST_MET: Final = 8
 """Lines that a rule must meet of which nothing is taken."""
 
@@ -89,7 +88,7 @@ def claimed_key(wanted: Wanted) -> int:
 def verdict_of(
     machine: Machine, given: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
 ) -> RuleVerdict:
-    """Give what rules do on all lines of a shape.
+    """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
 
     Args:
         machine: the rules.
@@ -98,7 +97,7 @@ def verdict_of(
         is_read: figures are taken by a template, and nobody else takes any.
     """
     known = _known(given)
-    verdict = _of_known(machine, known, given, literals, is_read=is_read)
+    verdict = _of_known(machine, known, literals, is_read=is_read)
     waiting = [one for one, answer in known.items() if answer == WAITS]
     if not waiting:
         return verdict
@@ -108,7 +107,7 @@ def verdict_of(
         frozenset(index for _, index in waiting),
         tuple(dict.fromkeys(word_of(rule.match) for rule in rules)),
         max(rule.lines for rule in rules) - 1,
-        _of_known(machine, rest, given, literals, is_read=is_read),
+        _of_known(machine, rest, literals, is_read=is_read),
     )
     return verdict._replace(behind=behind)
 
@@ -116,7 +115,6 @@ def verdict_of(
 def _of_known(
     machine: Machine,
     known: Mapping[Wanted, object],
-    given: Sequence[Given],
     literals: Sequence[set[int]],
     *,
     is_read: bool,
@@ -127,8 +125,7 @@ def _of_known(
         for number in set[int]().union(*literals)
         if all(one in known for one in machine.consumers[number])
     }
-    has_figures = _has_figures(given)
-    is_sure = set.intersection(*literals) <= proved and not has_figures
+    is_sure = set.intersection(*literals) <= proved
     return RuleVerdict(
         frozenset(proved),
         frozenset(map(claimed_key, known)),
@@ -140,18 +137,8 @@ def _of_known(
             for one in answer
         ),
         is_sure=is_sure,
-        is_in_part=bool(known) and not has_figures and not is_read,
+        is_in_part=bool(known) and not is_read,
         is_idle=not is_read,
-    )
-
-
-def _has_figures(given: Sequence[Given]) -> bool:
-    """Say whether a reader of figures may make something of a line."""
-    return any(
-        answer != VAIN
-        for answers, _ in given
-        for (kind, _), answer in answers.items()
-        if kind in FIGURES
     )
 
 

@@ -13,8 +13,9 @@ from postmortem.facts.columns import Columns
 from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.records import MetricReader
 from postmortem.formats.templates import LONGEST
-from postmortem.gathering.columnar.line_shapes import LineShape, LineShapes
+from postmortem.gathering.columnar.line_shapes import LineShapes
 from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
+from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.finding_lines import FindingLines, KnownLine
 from postmortem.gathering.learnt_paths import Path
 from postmortem.gathering.points import Points
