@@ -90,7 +90,9 @@ class CutRegions:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
         if block.offset + len(block.data) < LONG:
             return None
-        self._choose(block.offset + block.lo)
+        at = block.offset + block.lo
+        if self._cutter is None or at - self._since >= TELLING:
+            self._choose(at)
         if self._cutter is None:
             return None
         found = self._cutter.cut(block, line, line_break)
@@ -132,8 +134,6 @@ class CutRegions:
 
     def _choose(self, at: int) -> None:
         """Choose the shapes that came most often of late, for what begins at a place."""
-        if self._cutter is not None and at - self._since < TELLING:
-            return
         often = self._often(at)
         self.lines.shapes.used.clear()
         self._since = at
