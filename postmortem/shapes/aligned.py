@@ -6,7 +6,7 @@ In: series. Out: `Curves`, the wording of a point. Not here: any shape.
 import math
 import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem import names
@@ -186,4 +186,11 @@ def at(point: Point) -> Said:
         say("line {line}", "第 {line} 行", line=point.line)
         if math.isnan(point.step)
         else say("step {step:g}", "第 {step:g} 步", step=point.step)
+    )
+
+
+def standing(values: Sequence[float]) -> int:
+    """Count the values at the end that are the last one."""
+    return next(
+        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
     )

@@ -16,7 +16,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves
+from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.course import is_young
 from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss, deviation
 from postmortem.shapes.objectives import is_policy
@@ -79,7 +79,7 @@ def stuck(observed: Observed) -> Iterable[Shape]:
     for name in curves.by_name:
         points = curves.points(name) if is_score(name) else []
         values = [point.value for point in points]
-        count = _same(values)
+        count = standing(values)
         if count < max(_FEWEST, _MOSTLY * len(values)) or is_young(curves, points):
             continue
         if values[-1] == 0.0 or (0 < values[-1] < _LOW and _digits(values[-1]) >= 1):
@@ -106,7 +106,7 @@ def unmoved(observed: Observed) -> Iterable[Shape]:
     for name in curves.by_name:
         points = curves.finite(name) if is_score(name) else []
         values = [point.value for point in points]
-        count = _same(values)
+        count = standing(values)
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
             continue
         is_lost = count < len(values) and values[-1] == min(values)
@@ -245,7 +245,7 @@ def equal(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     points = curves.points(names.LOSS)
     values = [point.value for point in points]
-    count = _same(values)
+    count = standing(values)
     if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
     beside = [
@@ -253,7 +253,7 @@ def equal(observed: Observed) -> Iterable[Shape]:
         for name in curves.by_name
         if name not in _NO_METRIC and name != names.LOSS
         for one in curves.finite(name)[:1]
-        if _same([point.value for point in curves.points(name)]) >= count
+        if standing([point.value for point in curves.points(name)]) >= count
     ]
     is_all = count == len(points) >= _FEWEST
     if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
@@ -299,7 +299,7 @@ def _one_class(curves: Curves) -> Shape | None:
     said = say(
         "precision and recall are exactly 0 in the last {count} records",
         "最后 {count} 条记录的精确率和召回率恰好为 0",
-        count=_same([point.value for point in zeros[0]]),
+        count=standing([point.value for point in zeros[0]]),
     )
     return curves.shape("collapse", said, zeros[0][-_SEVERAL].line)
 
@@ -369,13 +369,6 @@ def _learns_nothing(curves: Curves) -> bool:
     if early == 0.0:
         return False
     return late >= (_STANDS * early if early > 0 else early)
-
-
-def _same(values: Sequence[float]) -> int:
-    """Count the values at the end that are the last one."""
-    return next(
-        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
-    )
 
 
 def _digits(value: float) -> int:

@@ -15,7 +15,7 @@ from postmortem import names
 from postmortem.model.said import say
 from postmortem.shapes.aligned import at
 from postmortem.shapes.counting_lines import counted_columns
-from postmortem.shapes.objectives import is_policy, rises_by_design
+from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -29,22 +29,21 @@ _LARGE: Final = 10.0
 """A size up to which such a leap may be one of what was 0 to begin with."""
 _BACK: Final = 10.0
 """Times its size before the leap up to which a figure is back."""
-_SEVERAL: Final = 4
 _UNNAMED: Final = ("metric-absurd", "loss-spike")
+_SEVERAL: Final = 4
 _UNNAMED_TIMES: Final = 1e4
-"""The same of a figure of which nobody knows what it is."""
+"""Times that a figure must leap of which nobody knows what it is, in fewer records than several."""
 
 
 def of_loss(observed: Observed) -> Iterator[Shape]:
     """Find a loss that leaps, and whether it comes back."""
     curves = observed.curves
     points = curves.points(names.LOSS)
-    may_rise = rises_by_design(curves) or is_policy(curves)
-    times = _TIMES_BY_DESIGN if may_rise else _TIMES
     values = [point.value for point in points]
     is_broken = any(series.nonfinite for series in curves.by_name.values())
     if (len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0) or is_broken:
         return
+    times = _TIMES_BY_DESIGN if rises_by_design(curves) else _TIMES
     index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
     if index is None:
         return

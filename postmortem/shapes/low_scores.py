@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves
+from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
@@ -75,9 +76,7 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
     for name in filter(is_score, curves.by_name):
         points = curves.finite(name)
         values = [point.value for point in points]
-        count = next(
-            (number for number, value in enumerate(reversed(values)) if value != values[-1]), 0
-        )
+        count = standing(values)
         before = values[: len(values) - count]
         if count < _LASTING or len(before) < _LASTING or is_young(curves, points):
             continue
@@ -134,7 +133,7 @@ def _goes_far(points: Sequence[Point]) -> bool:
 def _never_moves(values: Sequence[float]) -> bool:
     """Say whether many records give the same low figure to many digits."""
     is_same = len(set(values)) == 1 and len(values) >= _MANY
-    return is_same and 0 < values[0] < _LOW and _digits(values[0]) >= _EXACT
+    return is_same and 0 < values[0] < _LOW and digits(values[0]) >= _EXACT
 
 
 def _is_low_and_level(values: Sequence[float]) -> bool:
@@ -142,7 +141,7 @@ def _is_low_and_level(values: Sequence[float]) -> bool:
     level = statistics.median(values)
     if not 0 < level < _VERY_LOW:
         return False
-    if len(set(values)) == 1 and _digits(level) >= _FINE:
+    if len(set(values)) == 1 and digits(level) >= _FINE:
         return True
     return len(values) >= _SEVERAL and max(values) - min(values) < _LEVEL * level
 
@@ -151,8 +150,3 @@ def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
     """Say whether the records are from behind the first passes over the data."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
     return bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
-
-
-def _digits(value: float) -> int:
-    """Count the digits of a figure but leading zeros."""
-    return len(f"{value:.12g}".replace(".", "").lstrip("0"))

@@ -17,6 +17,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
+from postmortem.shapes.aligned import standing
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -44,7 +45,7 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
     for name in curves.by_name:
         points = curves.points(name)
         value = points[-1].value if points else 0.0
-        count = _standing([point.value for point in points])
+        count = standing([point.value for point in points])
         is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
         is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
         if not (name == names.LOSS or _OF_LOSS.search(name)) or not is_last or not _is_floor(value):
@@ -64,13 +65,6 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
 def _falls_to(points: Sequence[Point]) -> bool:
     """Say whether the last record alone is another value, which is no first one."""
     return len(points) > 1 and points[-1].value > points[0].value > 0
-
-
-def _standing(values: Sequence[float]) -> int:
-    """Count the records of one and the same value at the end."""
-    return next(
-        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
-    )
 
 
 def _is_floor(value: float) -> bool:
