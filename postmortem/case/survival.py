@@ -11,7 +11,7 @@ arrives behind standard error.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from postmortem.case.failures import (
     QUOTED,
@@ -29,6 +29,7 @@ from postmortem.model.lines import NOWHERE
 from postmortem.reading.windows import same_process
 from postmortem.shapes.ending import SUCCESS
 
+_Found = TypeVar("_Found", Traceback, Seen)
 _ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
 """What fails, or ends, because something else did."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
@@ -61,7 +62,7 @@ class Outlived:
         self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
-        self._all = told
+        self._told, self._found = _by_source(told), _by_source(seen)
         self._seen, self._rules = seen, rules
         self._is_of_many = any(
             found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
@@ -103,8 +104,8 @@ class Outlived:
         return first is not None or has_end_marker(self._seen)
 
     def _around(self, finding: Finding) -> Iterator[Traceback]:
-        for one in self._all:
-            if one.source == finding.source and _is_within(finding, one):
+        for one in self._told.get(finding.source, ()):
+            if _is_within(finding, one):
                 yield one
 
     def _was_survived(self, one: Traceback) -> bool:
@@ -123,20 +124,18 @@ class Outlived:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(one.end_line, one.went_on)
         return any(
-            other.source == one.source
-            and other.line > end
+            other.line > end
             and not other.aside
             and not is_consequence(other)
             and _said(other) != _said(one)
             and same_process(one.where, other.where)
-            for other in self._all
+            for other in self._told.get(one.source, ())
         ) or any(
-            found.finding.source == one.source
-            and found.finding.line > end
+            found.finding.line > end
             and self._is_failure(found.finding, is_any=is_any)
             and same_process(one.where, found.finding.where)
             and not self._is_aside(found.finding)
-            for found in self._seen
+            for found in self._found.get(one.source, ())
         )
 
     def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
@@ -153,11 +152,18 @@ class Outlived:
 
     def _is_success_behind(self, one: Traceback) -> bool:
         return any(
-            found.finding.signature.startswith(SUCCESS)
-            and found.finding.source == one.source
-            and found.finding.offset > one.offset
-            for found in self._seen
+            found.finding.signature.startswith(SUCCESS) and found.finding.offset > one.offset
+            for found in self._found.get(one.source, ())
         )
+
+
+def _by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
+    """Put together what stands in one source: of thousands, few are of any use for another."""
+    groups: dict[int, list[_Found]] = {}
+    for one in found:
+        source = one.finding.source if isinstance(one, Seen) else one.source
+        groups.setdefault(source, []).append(one)
+    return groups
 
 
 def _is_within(finding: Finding, one: Traceback) -> bool:

@@ -116,9 +116,9 @@ class Curves:
             return list(series.kept())
         places = self._places
         chosen = [
-            Point(series.steps[index], series.values[index], series.lines[index])
-            for index in _on_lines(series.lines, places)
-            if _known(series.steps[index]) in places[series.lines[index]]
+            point
+            for point in series.at(_on_lines(series.lines, places))
+            if _known(point.step) in places[point.line]
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
 

@@ -89,4 +89,4 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
         for one, other in itertools.pairwise(values)
     )
     starts_at_zero = values[0] == values[1] == 0.0
-    return starts_at_zero or (still > 0 and any(digits(value) >= 7 for value in values))
+    return starts_at_zero or (still > 0 and any(digits(value) >= 7 for value in set(values)))

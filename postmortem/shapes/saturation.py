@@ -43,12 +43,14 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
     """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
     for name in curves.by_name:
-        points = curves.points(name)
+        points = curves.points(name) if name == names.LOSS or _OF_LOSS.search(name) else []
         value = points[-1].value if points else 0.0
+        if not _is_floor(value):
+            continue
         count = standing([point.value for point in points])
         is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
         is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
-        if not (name == names.LOSS or _OF_LOSS.search(name)) or not is_last or not _is_floor(value):
+        if not is_last:
             continue
         said = say(
             "{name} {value:g} in the last records ({count}): the logarithm of the smallest"
