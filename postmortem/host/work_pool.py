@@ -9,11 +9,12 @@ the process of one task, which the pool of the standard library cannot.
 
 import asyncio
 import concurrent.futures
-import multiprocessing
 import threading
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from multiprocessing.context import SpawnContext
+from multiprocessing.synchronize import RLock
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -50,8 +51,25 @@ def new_processes(workers: int, ready: Ready | None = None) -> ProcessPool:
         max_workers=workers,
         initializer=_begin,
         initargs=[ready],
-        context=multiprocessing.get_context("spawn"),
+        context=_KeptLocks(),
     )
+
+
+class _KeptLocks(SpawnContext):
+    """Starts processes anew, and keeps their locks for as long as there may be such a process.
+
+    Pebble gives the locks of its processes back before it ends these: one that is just about to
+    start would look for them, and print a traceback.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: list[RLock] = []
+
+    def RLock(self) -> RLock:  # noqa: N802 -- the name that it has in `multiprocessing`
+        """Give a lock, and keep it."""
+        self._kept.append(lock := super().RLock())
+        return lock
 
 
 def _begin(ready: Ready | None) -> None:
