@@ -161,11 +161,6 @@ class Series(Exact):
         """Yield the points that are kept: all of them, or the envelope and what came since."""
         return map(_AS_POINT, zip(self.steps, self.values, self.lines, strict=True))
 
-    def at(self, indexes: Sequence[int]) -> Iterator[Point]:
-        """Yield the kept points at some indexes, many at once."""
-        figures = (_at(self.steps, indexes), _at(self.values, indexes), _at(self.lines, indexes))
-        return map(_AS_POINT, zip(*figures, strict=True))
-
     def samples(self, most: int = 400, line: int | None = None) -> list[Point]:
         """Give at most about `most` points that show the curve, ends and changes of finiteness too.
 
@@ -218,6 +213,12 @@ class Series(Exact):
 
     def _at(self, index: int) -> Point:
         return Point(self.steps[index], self.values[index], self.lines[index])
+
+
+def points_at(series: Series, indexes: Sequence[int]) -> Iterator[Point]:
+    """Yield the kept points at some indexes, many at once."""
+    columns = series.steps, series.values, series.lines
+    return map(_AS_POINT, zip(*(_at(column, indexes) for column in columns), strict=True))
 
 
 def _at(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":

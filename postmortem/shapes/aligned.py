@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem import names
-from postmortem.facts.series import Point, Series
+from postmortem.facts.series import Point, Series, points_at
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, say
@@ -117,7 +117,7 @@ class Curves:
         places = self._places
         chosen = [
             point
-            for point in series.at(_on_lines(series.lines, places))
+            for point in points_at(series, _on_lines(series.lines, places))
             if _known(point.step) in places[point.line]
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
