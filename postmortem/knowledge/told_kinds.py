@@ -52,6 +52,16 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "data-warned",
+        say(
+            "right before the first bad value, NumPy warns of a division by zero or an invalid"
+            " value in code that prepares data",
+            "在第一个异常值之前，NumPy 在数据处理代码中警告除零或非法值",
+        ),
+        can_be_first=True,
+        is_turn=True,
+    ),
+    Kind(
         "told-device",
         say(
             "a line says that one device or process computes other values than the rest",

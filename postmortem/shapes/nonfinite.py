@@ -17,6 +17,7 @@ from postmortem.facts.series import Point
 from postmortem.model.said import Said, listed, say
 from postmortem.shapes.aligned import Curves, at, show
 from postmortem.shapes.observed import Observed
+from postmortem.shapes.scores import ACCURACY
 from postmortem.shapes.shape import Shape
 
 _WIDE: Final = 5
@@ -26,6 +27,8 @@ _HUGE: Final = 30
 _LARGEST_HALF: Final = 65504.0
 _NEAR_HALF: Final = 32
 """Times below float16's largest number at which a figure is on its way beyond it."""
+_NO_CLASSIFIER: Final = 1000.0
+"""No cross-entropy is as high before the weights have left their range."""
 _FEW: Final = 8
 """Records below which nobody can say how much noise is usual."""
 
@@ -137,7 +140,7 @@ def _behind(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape
     """Tell what came before the first bad record: a run-up, or a calm curve."""
     before, value = [point.value for point in points[:bad]], points[bad].value
     part = _blown_up(curves, points[bad].line)
-    if _is_runup(before):
+    if _is_runup(before) or _is_absurd(curves, points[:bad]):
         line = points[max(0, bad - 3)].line
         yield curves.shape("nan-after-runup", _then(before[-5:], value), line)
     elif len(before) >= 2 and part is not None:
@@ -182,6 +185,13 @@ def _is_runup(values: Sequence[float]) -> bool:
     if len(values) < 2 or values[-1] <= 0:
         return False
     return _climbs(values) if len(values) < _FEW else _leaves_its_range(values)
+
+
+def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
+    """Say whether the last finite record is too high for the classifier whose accuracy it has."""
+    if not before or before[-1].value < _NO_CLASSIFIER:
+        return False
+    return any(before[-1].line in curves.by_line(name) for name in curves.called(ACCURACY))
 
 
 def _climbs(values: Sequence[float]) -> bool:

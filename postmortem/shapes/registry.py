@@ -63,6 +63,7 @@ from postmortem.shapes import (
     version_pairs,
     vitals,
     waiting_places,
+    warned_data,
 )
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Detector, Observed
@@ -144,6 +145,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     collectives.behind,
     collectives.absent,
     odd_line.before_it,
+    warned_data.before_bad_loss,
     told_reasons.reasons,
     told_losses.told,
     leaps.of_lines,

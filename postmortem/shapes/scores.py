@@ -30,7 +30,7 @@ _NO_SCORE: Final = lazy_compile(
     r"|(?:^|[_/])n_",
     re.IGNORECASE,
 )
-_ACCURACY: Final = lazy_compile(
+ACCURACY: Final = lazy_compile(
     r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
 )
 _FEWEST: Final = 8
@@ -121,7 +121,7 @@ def guessing(observed: Observed) -> Iterable[Shape]:
     accuracies = [
         points
         for name in curves.by_name
-        if _ACCURACY.search(name)
+        if ACCURACY.search(name)
         and not _NO_SCORE.search(name)
         and len(points := curves.finite(name)) >= _FEW
     ]
@@ -156,7 +156,7 @@ def unmoved_guess(observed: Observed) -> Iterable[Shape]:
     if len(points) < _FEW or is_young(curves, points):
         return []
     for name in curves.by_name:
-        shares = {point.value for point in curves.finite(name)} if _ACCURACY.search(name) else set()
+        shares = {point.value for point in curves.finite(name)} if ACCURACY.search(name) else set()
         if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
             continue
         share = shares.pop()

@@ -84,3 +84,18 @@ def test_a_noisy_loss_is_at_no_floor(losses: list[float]) -> None:
     """Only figures that repeat to the last digit are a floor."""
     if losses[-1] != losses[-2]:
         assert "collapse" not in found({"loss": losses})
+
+
+@pytest.mark.parametrize(
+    ("loss", "beside", "shape"),
+    [
+        pytest.param(4.1e6, "val_acc", True, id="no classifier loses as much"),
+        pytest.param(4.1e6, "rmse", False, id="what is no classifier may"),
+        pytest.param(41.0, "val_acc", False, id="a classifier that is sure and wrong"),
+    ],
+)
+def test_one_record_may_show_that_weights_have_left_their_range(
+    loss: float, beside: str, *, shape: bool
+) -> None:
+    """A cross-entropy has a height that no sound weights reach."""
+    assert ("nan-after-runup" in found({"loss": [loss, NAN], beside: [0.1, 0.1]})) is shape
