@@ -5,9 +5,11 @@ In: the lines that may tell of it. Out: the shapes `told-version`, `told-batch-s
 (`shapes.told_reasons`).
 """
 
+import itertools
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
@@ -25,17 +27,17 @@ _GOOD: Final = lazy_compile(
 )
 _BATCH_SIZE: Final = "told-batch-size"
 _PRECISION: Final = "told-precision"
+_RECORD: Final = lazy_compile(r"loss\w{0,10}\W{0,6}(?:[-+]?\d|nan|[-+]?inf)", re.IGNORECASE)
+_VERSION: Final = "told-version"
+_OF_VERSIONS: Final = lazy_compile(
+    r"\b(?P<name>(?:py)?torch|transformers|cuda|cudnn|driver|numpy|flash[-_]attn|deepspeed"
+    r"|peft|trl|accelerate|jax(?:lib)?|xla|nccl|triton|apex|bitsandbytes|tensorflow|keras"
+    r"|paddle\w{0,12}|mindspore|(?:pytorch[-_])?lightning|megatron\w{0,8}|diffusers"
+    r"|xformers|vllm|unsloth)[ =:@v]{1,4}(?P<value>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)",
+    re.IGNORECASE,
+)
 _SETTINGS: Final = (
-    (
-        "told-version",
-        lazy_compile(
-            r"\b(?P<name>(?:py)?torch|transformers|cuda|cudnn|driver|numpy|flash[-_]attn|deepspeed"
-            r"|peft|trl|accelerate|jax(?:lib)?|xla|nccl|triton|apex|bitsandbytes|tensorflow|keras"
-            r"|paddle\w{0,12}|mindspore|(?:pytorch[-_])?lightning|megatron\w{0,8}|diffusers"
-            r"|xformers|vllm|unsloth)[ =:@v]{1,4}(?P<value>\d{1,4}\.\d{1,4}(?:\.\d{1,6})?)",
-            re.IGNORECASE,
-        ),
-    ),
+    (_VERSION, _OF_VERSIONS),
     (
         _BATCH_SIZE,
         lazy_compile(
@@ -66,7 +68,10 @@ def deciding(observed: Observed) -> Iterator[Shape]:
     """Find the settings that decide whether values are finite."""
     if not any(series.nonfinite for series in observed.series) and not observed.around:
         return
-    for (kind, name), trials in _trials(observed).items():
+    trials_of = _trials(observed)
+    for name, trial in _runs_below_versions(observed):
+        trials_of[_VERSION, name].append(trial)
+    for (kind, name), trials in trials_of.items():
         good = {one.value for one in trials if one.is_good}
         bad = [one for one in trials if not one.is_good and one.value not in good]
         if good and bad and _decides(kind, good, bad[0].value):
@@ -74,9 +79,9 @@ def deciding(observed: Observed) -> Iterator[Shape]:
             yield Shape(kind, said, bad[0].source, NOWHERE, bad[0].line)
 
 
-def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
+def _trials(observed: Observed) -> defaultdict[tuple[str, str], list[_Trial]]:
     """Collect the lines that name one value of a setting, and whether it went well."""
-    found: dict[tuple[str, str], list[_Trial]] = defaultdict(list)
+    found: defaultdict[tuple[str, str], list[_Trial]] = defaultdict(list)
     for source, number, text in lines_told(observed):
         is_bad = NOT_FINITE.search(text) is not None
         if not is_bad and _GOOD.search(text) is None:
@@ -87,6 +92,26 @@ def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
                 name, value = told.pop()
                 found[kind, name].append(_Trial(value, not is_bad, source, number))
     return found
+
+
+def _runs_below_versions(observed: Observed) -> Iterator[tuple[str, _Trial]]:
+    """Tell how each run went that follows a line with versions, up to the next such line."""
+    for _, lines in itertools.groupby(sorted(lines_told(observed)), key=operator.itemgetter(0)):
+        under: dict[str, _Trial] = {}
+        went: dict[str, _Trial] = {}
+        for source, number, text in lines:
+            named = {one["name"].lower(): one["value"] for one in _OF_VERSIONS.finditer(text)}
+            for name, value in named.items():
+                if name in went:
+                    yield name, went.pop(name)
+                under[name] = _Trial(value, True, source, number)
+            if named or not under or not _RECORD.search(text):
+                continue
+            is_good = NOT_FINITE.search(text) is None
+            for name, trial in under.items():
+                so_far = went.get(name, trial)
+                went[name] = trial._replace(is_good=is_good and so_far.is_good)
+        yield from went.items()
 
 
 def _decides(kind: str, good: set[str], bad: str) -> bool:

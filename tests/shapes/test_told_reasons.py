@@ -142,6 +142,13 @@ def test_a_question_counts_with_its_answer(answer: str, shapes: list[str]) -> No
         (("bs=4: loss 2.31", "bs=8: loss nan"), None),
         (("with fp16 it works", "with bf16 it is nan"), None),
         (("torch 2.1.2 -> loss 2.31", "torch 2.1.2 -> loss nan"), None),
+        (
+            ("torch 2.2.0, cuda 12.1", "loss nan", "torch 2.1.2, cuda 12.1", "loss 2.1"),
+            "told-version",
+        ),
+        (("torch 2.2.0", "loss 2.3", "loss nan", "torch 2.1.2", "loss 2.1"), "told-version"),
+        (("torch 2.2.0", "loss nan", "torch 2.2.0", "loss 2.1"), None),
+        (("torch 2.2.0", "torch 2.1.2", "loss 2.1", "loss nan"), None),
     ],
 )
 def test_of_two_settings_one_decides(lines: tuple[str, ...], shape: str | None) -> None:
