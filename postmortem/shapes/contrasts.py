@@ -9,7 +9,7 @@ import itertools
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
@@ -68,10 +68,7 @@ def deciding(observed: Observed) -> Iterator[Shape]:
     """Find the settings that decide whether values are finite."""
     if not any(series.nonfinite for series in observed.series) and not observed.around:
         return
-    trials_of = _trials(observed)
-    for name, trial in _runs_below_versions(observed):
-        trials_of[_VERSION, name].append(trial)
-    for (kind, name), trials in trials_of.items():
+    for (kind, name), trials in _trials(observed).items():
         good = {one.value for one in trials if one.is_good}
         bad = [one for one in trials if not one.is_good and one.value not in good]
         if good and bad and _decides(kind, good, bad[0].value):
@@ -79,9 +76,9 @@ def deciding(observed: Observed) -> Iterator[Shape]:
             yield Shape(kind, said, bad[0].source, NOWHERE, bad[0].line)
 
 
-def _trials(observed: Observed) -> defaultdict[tuple[str, str], list[_Trial]]:
-    """Collect the lines that name one value of a setting, and whether it went well."""
-    found: defaultdict[tuple[str, str], list[_Trial]] = defaultdict(list)
+def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
+    """Collect the lines that name one value of a setting, and the runs below versions."""
+    found: dict[tuple[str, str], list[_Trial]] = defaultdict(list)
     for source, number, text in lines_told(observed):
         is_bad = NOT_FINITE.search(text) is not None
         if not is_bad and _GOOD.search(text) is None:
@@ -91,6 +88,8 @@ def _trials(observed: Observed) -> defaultdict[tuple[str, str], list[_Trial]]:
             if len(told) == 1:
                 name, value = told.pop()
                 found[kind, name].append(_Trial(value, not is_bad, source, number))
+    for name, trial in _runs_below_versions(observed):
+        found[_VERSION, name].append(trial)
     return found
 
 
