@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves
+from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -33,6 +33,7 @@ _ALIKE: Final = lazy_compile(
 )
 """Figures that say how much what is learnt differs from sample to sample."""
 _FEWEST: Final = 20
+_SEVERAL: Final = 8
 _NO_ERROR: Final = 0.01
 """Cross entropy of a discriminator that tells all samples apart."""
 _CAUGHT: Final = 5.0
@@ -60,6 +61,29 @@ def adversary(observed: Observed) -> Iterable[Shape]:
         other=other,
     )
     return [curves.shape("collapse", said, judge[-late].line)]
+
+
+def silenced(observed: Observed) -> Iterable[Shape]:
+    """Find a generator whose loss is exactly 0 to the end while the discriminator's is high.
+
+    The logarithm is cut off there: nothing tells it any more in which direction to change.
+    """
+    curves = observed.curves
+    judge, forger = _named(curves, _DISCRIMINATOR), _named(curves, _GENERATOR)
+    count = standing([point.value for point in forger])
+    if count < _SEVERAL or forger[-1].value != 0.0 or len(judge) < _SEVERAL:
+        return []
+    least = min(point.value for point in judge[-_SEVERAL:])
+    if least < _CAUGHT:
+        return []
+    said = say(
+        "the generator's loss is exactly 0 in the last {count} records, the discriminator's above"
+        " {least:.3g}",
+        "最后 {count} 条记录的生成器 loss 恰好为 0，判别器 loss 高于 {least:.3g}",
+        count=count,
+        least=least,
+    )
+    return [curves.shape("collapse", said, forger[-count].line)]
 
 
 def alike(observed: Observed) -> Iterable[Shape]:

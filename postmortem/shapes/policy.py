@@ -7,6 +7,7 @@ In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
 Not here: the loss (`shapes.course`).
 """
 
+import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
@@ -32,6 +33,9 @@ _CERTAIN: Final = 0.02
 _REWARD: Final = lazy_compile(
     r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:reward|return)"
 )
+_ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
+_CHANGE: Final = lazy_compile(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
+"""How far an update has changed what the policy does."""
 _SPREAD: Final = lazy_compile(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
 
 
@@ -110,6 +114,28 @@ def certainty(observed: Observed) -> Iterable[Shape]:
         count=len(late),
     )
     return [curves.shape("collapse", said, late[0].line)]
+
+
+def frozen(observed: Observed) -> Iterable[Shape]:
+    """Find a policy without chance, whose last update changed nothing: one record tells of it."""
+    curves = observed.curves
+    told = {
+        name: points[-1]
+        for pattern in (_ENTROPY, _CHANGE)
+        for name in curves.called(pattern)
+        if (points := curves.points(name))
+    }
+    entropies = [abs(point.value) for name, point in told.items() if _ENTROPY.search(name)]
+    changes = [point for name, point in told.items() if _CHANGE.search(name)]
+    is_certain = bool(entropies) and max(entropies) < _NOTHING
+    if not is_certain or len(changes) < len(("kl", "clipped")) or any(one.value for one in changes):
+        return []
+    said = say(
+        "entropy {entropy:.2g}, and the update changed the policy by exactly 0",
+        "熵为 {entropy:.2g}，策略更新的变化量恰好为 0",
+        entropy=max(entropies),
+    )
+    return [curves.shape("collapse", said, changes[0].line)]
 
 
 def _returns(curves: Curves) -> list[Point]:

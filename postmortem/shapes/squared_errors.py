@@ -8,6 +8,7 @@ An error of values is a square: it has a level. It may rise with the rewards fro
 learnt, and while it has nothing to tell apart at first.
 """
 
+import itertools
 import re
 import statistics
 from collections.abc import Iterable, Sequence
@@ -34,6 +35,7 @@ _ADVERSARY: Final = lazy_compile(
 )
 """The critic of two networks against each other scores, and its loss is no square."""
 _FEWEST: Final = 10
+_FEW: Final = 5
 _TIMES: Final = 100
 _BEYOND_RETURNS: Final = 10_000
 """Growth that no returns explain; less of it may follow scores that are not printed."""
@@ -50,7 +52,9 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
         return []
     for name in curves.by_name:
         points = curves.finite(name) if _ERROR.search(name) else []
-        if len(points) >= _FEWEST and _has_grown(points) and not _gets_better(curves):
+        if len(points) < _FEWEST and not _leaps_on(points):
+            continue
+        if _has_grown(points) and not _gets_better(curves):
             values = [point.value for point in points]
             early, late = _early(values), _late(values)
             said = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
@@ -58,6 +62,13 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
             is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
             return [curves.shape("loss-divergence" if is_proved else "metric-absurd", said, line)]
     return []
+
+
+def _leaps_on(points: Sequence[Point]) -> bool:
+    """Say whether a few records grow from each to the next, beyond what returns explain."""
+    values = [point.value for point in points]
+    is_growing = all(other > one for one, other in itertools.pairwise(values))
+    return len(values) >= _FEW and is_growing and values[-1] > _BEYOND_RETURNS * abs(values[0])
 
 
 def _early(values: Sequence[float]) -> float:

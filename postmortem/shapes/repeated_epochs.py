@@ -1,0 +1,49 @@
+"""An epoch that gives the losses of the one before, each to the last digit: no weight has moved.
+
+In: the curves of one process. Out: the shape `nothing-moves`. Not here: a loss that stays near its
+first value (`shapes.course`).
+
+Only a run whose samples come in the same order each time shows it; then nothing shows it sooner.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.number_texts import digits
+from postmortem.model.said import say
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_FEWEST: Final = 4
+"""Losses that come again one after the other."""
+_DIGITS: Final = 3
+
+
+def repeated(observed: Observed) -> Iterable[Shape]:
+    """Find such an epoch."""
+    curves = observed.curves
+    epochs = curves.by_line(names.EPOCH)
+    by_epoch: dict[float, list[float]] = {}
+    for point in curves.finite(names.LOSS):
+        if point.line in epochs:
+            by_epoch.setdefault(epochs[point.line] // 1, []).append(point.value)
+    numbers = sorted(by_epoch)
+    for number in numbers[1:]:
+        before, values = by_epoch.get(number - 1, []), by_epoch[number]
+        if len(values) >= _FEWEST and values == before[: len(values)] and _are_told_apart(values):
+            said = say(
+                "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
+                "第 {number:g} 轮的 {count} 个 loss 与第 {before:g} 轮的完全相同",
+                number=number,
+                count=len(values),
+                before=number - 1,
+            )
+            line = next(line for line, epoch in epochs.items() if epoch // 1 == number)
+            return [curves.shape("nothing-moves", said, line)]
+    return []
+
+
+def _are_told_apart(values: list[float]) -> bool:
+    """Say whether losses differ from each other, and have digits enough not to meet by chance."""
+    return len(set(values)) >= _FEWEST - 1 and max(map(digits, values)) >= _DIGITS
