@@ -52,8 +52,6 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
         return []
     for name in curves.by_name:
         points = curves.finite(name) if _ERROR.search(name) else []
-        if len(points) < _FEWEST and not _leaps_on(points):
-            continue
         if _has_grown(points) and not _gets_better(curves):
             values = [point.value for point in points]
             early, late = _early(values), _late(values)
@@ -64,9 +62,8 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _leaps_on(points: Sequence[Point]) -> bool:
+def _leaps_on(values: Sequence[float]) -> bool:
     """Say whether a few records grow from each to the next, beyond what returns explain."""
-    values = [point.value for point in points]
     is_growing = all(other > one for one, other in itertools.pairwise(values))
     return len(values) >= _FEW and is_growing and values[-1] > _BEYOND_RETURNS * abs(values[0])
 
@@ -83,6 +80,8 @@ def _late(values: Sequence[float]) -> float:
 def _has_grown(points: Sequence[Point]) -> bool:
     """Say whether a square stays a hundred times above its first level, which is no mere 0."""
     values = [point.value for point in points]
+    if len(values) < _FEWEST and not _leaps_on(values):
+        return False
     early, late = _early(values), _late(values)
     return (
         min(values) >= 0
