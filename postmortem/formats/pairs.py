@@ -5,10 +5,17 @@ that a format names itself, what the values are (`formats.records`).
 """
 
 import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+
+
+class PairPlaces(NamedTuple):
+    """Where a pair stands in its text: its key and its value."""
+
+    key: tuple[int, int]
+    value: tuple[int, int]
 
 
 def _pairs_in(match: Match) -> tuple[int, str]:
@@ -41,10 +48,18 @@ class PairReader:
         pattern = self._raw.get("loss_key")
         return compiled(pattern) if pattern else None
 
-    def read(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
-        """Give (canonical name, printed value, its place in the text) of every pair.
+    @property
+    def pattern(self) -> str:
+        """The text of the pattern of a pair; empty if the format has none."""
+        return self._raw.get("pair") or ""
 
-        The name is empty where the pair is ignored.
+    @property
+    def is_linear(self) -> bool:
+        """Whether searching for pairs takes nothing from the budget."""
+        return self._pair is None or self._pair.is_linear
+
+    def places(self, match: Match, budget: Budget | None) -> list[PairPlaces]:
+        """Find every pair of a match.
 
         Raises:
             TimeoutError: it took too long, or the budget is spent.
@@ -52,15 +67,27 @@ class PairReader:
         base, text = _pairs_in(match)
         if self._pair is None or not text:
             return []
-        keys, places = list[str](), list[tuple[int, int]]()
-        for found in self._pair.finditer(text, budget):
-            keys.append(found["key"].strip())
-            places.append(found.span("value"))
-        names = self._canonical(keys, budget)
-        return [
-            (name, text[start:end], base + start)
-            for name, (start, end) in zip(names, places, strict=True)
-        ]
+        found = []
+        for pair in self._pair.finditer(text, budget):
+            (key, key_end), (value, value_end) = pair.span("key"), pair.span("value")
+            found.append(PairPlaces((base + key, base + key_end), (base + value, base + value_end)))
+        return found
+
+    def read(
+        self, text: str, places: Iterable[PairPlaces], budget: Budget | None
+    ) -> list[tuple[str, str]]:
+        """Give (canonical name, printed value) of the pairs that stand at places of a text.
+
+        The name is empty where the pair is ignored.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        keys, values = list[str](), list[str]()
+        for (key, key_end), (value, value_end) in places:
+            keys.append(text[key:key_end].strip())
+            values.append(text[value:value_end])
+        return list(zip(self._canonical(keys, budget), values, strict=True))
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.

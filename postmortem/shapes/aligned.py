@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
+from postmortem.knowledge.blind_patterns import digits_alike
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, say
@@ -30,6 +31,7 @@ _JOINED: Final = (
     names.EVAL_LOSS,
     names.LOSS_SCALE,
 )
+_SAME_DIGITS: Final = str.maketrans("123456789", "0" * 9)
 _NO_STEP: Final = -1.0
 """Stands for a step that is not known, since NaN equals nothing."""
 
@@ -53,14 +55,31 @@ class Curves:
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
-        self._called: dict[str, list[str]] = {}
+        self._called: dict[tuple[re.Pattern[str], re.Pattern[str] | None], list[str]] = {}
+        self._kinds = {name.translate(_SAME_DIGITS) for name in self.by_name}
+        """The names with all digits the same."""
         self._places = _places(self.by_name)
 
-    def called(self, pattern: re.Pattern[str]) -> list[str]:
-        """Give the names in which a pattern is found, looked for once: there may be thousands."""
-        if pattern.pattern not in self._called:
-            self._called[pattern.pattern] = [*filter(pattern.search, self.by_name)]
-        return self._called[pattern.pattern]
+    def called(self, pattern: re.Pattern[str], but: re.Pattern[str] | None = None) -> list[str]:
+        """Give the names in which a pattern is found, and another one is not.
+
+        Looked for once, and where all digits are the same to a pattern in one name of those that
+        differ in digits alone: there may be thousands.
+        """
+        key = (pattern, but)
+        if key not in self._called:
+            found = self._named(pattern)
+            others = set(self.called(but)) if but is not None and found else ()
+            self._called[key] = [name for name in found if name not in others]
+        return self._called[key]
+
+    def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
+        if not digits_alike(pattern.pattern):
+            return filter(pattern.search, self.by_name)
+        kinds = {*filter(pattern.search, self._kinds)}
+        if len(kinds) in {0, len(self._kinds)}:
+            return self.by_name if kinds else ()
+        return [name for name in self.by_name if name.translate(_SAME_DIGITS) in kinds]
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
@@ -42,13 +41,13 @@ _SEVERAL: Final = 4
 def at_floor(observed: Observed) -> Iterable[Shape]:
     """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
-    for name in curves.by_name:
+    for name in curves.called(_OF_LOSS):
         points = curves.points(name)
         value = points[-1].value if points else 0.0
         count = standing([point.value for point in points])
         is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
         is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
-        if not (name == names.LOSS or _OF_LOSS.search(name)) or not is_last or not _is_floor(value):
+        if not is_last or not _is_floor(value):
             continue
         said = say(
             "{name} {value:g} in the last records ({count}): the logarithm of the smallest"

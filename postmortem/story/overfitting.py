@@ -25,8 +25,10 @@ def learnt_by_heart(gathered: Gathered) -> Iterator[Said]:
     """Say where the loss of the evaluation was lowest, if it rose while that of training fell."""
     losses = list(gathered.copies.leading(gathered.series))
     for series in losses:
+        if series.name != names.EVAL_LOSS:
+            continue
         points = [point for point in series.kept() if math.isfinite(point.value)]
-        if series.name != names.EVAL_LOSS or len(points) < _FEWEST:
+        if len(points) < _FEWEST:
             continue
         best = min(points, key=lambda point: point.value)
         is_risen = all(point.value >= _RISE * best.value for point in points[-_LAST:])
