@@ -135,13 +135,14 @@ class Series(Exact):
         if not fresh:
             return
         finite, low, high = _extent(self.values, start)
-        self.min, self.max = min(self.min, low), max(self.max, high)
+        self.min = min(self.min, low)
+        self.max = max(self.max, high)
         if finite < fresh:
             self.nonfinite += fresh - finite
             self.first_nonfinite = self.first_nonfinite or self._at(
                 _first_nonfinite(self.values, start)
             )
-        if start < _LOOKED_AT:
+        if start < _LOOKED_AT and len(self.steps) >= _LEAST:
             self.interleaved = self.interleaved or _comes_again(self.steps[:_LOOKED_AT])
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
@@ -212,7 +213,7 @@ class Series(Exact):
             self.thin()
 
     def _at(self, index: int) -> Point:
-        return Point(self.steps[index], self.values[index], self.lines[index])
+        return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
 
 
 def _at(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":

@@ -32,9 +32,11 @@ class PairReader:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         """Take what the knowledge base says of the format."""
         self._raw = raw
-        self._step_key = raw.get("step")
-        self._names: Mapping[str, str] = raw.get("names") or {}
-        self._ignored = frozenset(raw.get("ignore") or ())
+        self._names: dict[str, str] = {**(raw.get("names") or {})}
+        """By key, where it is another one; empty where the pair is ignored."""
+        self._names.update(dict.fromkeys(raw.get("ignore") or (), ""))
+        if raw.get("step"):
+            self._names[raw["step"]] = "step"
 
     @functools.cached_property
     def _pair(self) -> Pattern | None:
@@ -106,15 +108,11 @@ class PairReader:
 
     def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
         """Give the canonical names of a record's keys; at most one of them stands for the loss."""
-        names = [self._name(key) for key in keys]
+        given = self._names.get
+        names = [given(key, key) for key in keys]
         if self._loss_key is not None and "loss" not in names:
             for index, key in enumerate(keys):
                 if self._loss_key.search(key, budget):
                     names[index] = "loss"
                     break
         return names
-
-    def _name(self, key: str) -> str:
-        if key == self._step_key:
-            return "step"
-        return "" if key in self._ignored else self._names.get(key, key)

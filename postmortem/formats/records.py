@@ -119,9 +119,11 @@ class MetricReader:
         groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
             where = where._replace(rank=whole_number(groups["rank"]))
-        step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
-        step += _before(groups)
-        values = _values(groups) + named_cells(self._cells, groups.get("cells", ""), columns)
+        step, total = _number_in(groups, "step"), _number_in(groups, "total")
+        step += _before(groups) if "epoch_now" in groups or "epoch_index" in groups else 0.0
+        values = _values(groups)
+        if "cells" in groups:
+            values += named_cells(self._cells, groups["cells"], columns)
         for name, printed in self._pairs.read(text, found.pairs, budget):
             value = value_of(printed)
             if name == "step":
@@ -281,6 +283,11 @@ def _once(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
     if len(dict(values)) == len(values):
         return values
     return list({name: (name, value) for name, value in reversed(values)}.values())[::-1]
+
+
+def _number_in(groups: Mapping[str, str], name: str) -> float:
+    """Read the number of a group; NaN if there is none."""
+    return _or_nan(value_of(groups[name])) if name in groups else math.nan
 
 
 def _or_nan(value: float | None) -> float:
