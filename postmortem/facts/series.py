@@ -249,7 +249,10 @@ def _extent(values: "array[float]", start: int) -> tuple[int, float, float]:
     """
     if len(values) - start >= LARGE:
         return _extent_by_numpy(values, start)
-    finite = [value for value in values[start:] if math.isfinite(value)]
+    fresh = values[start:] if start else values
+    if math.isfinite(sum(fresh)):
+        return len(fresh), min(fresh), max(fresh)
+    finite = [value for value in fresh if math.isfinite(value)]
     return len(finite), min(finite, default=math.inf), max(finite, default=-math.inf)
 
 

@@ -5,17 +5,18 @@ that a format names itself, what the values are (`formats.records`).
 """
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 
 class PairPlaces(NamedTuple):
-    """Where a pair stands in its text: its key and its value."""
+    """Where the pairs of a record stand in its text."""
 
-    key: tuple[int, int]
-    value: tuple[int, int]
+    keys: Sequence[tuple[int, int]]
+    """Without blanks around them."""
+    values: Sequence[tuple[int, int]]
 
 
 def _pairs_in(match: Match) -> tuple[int, str]:
@@ -60,7 +61,7 @@ class PairReader:
         """Whether searching for pairs takes nothing from the budget."""
         return self._pair is None or self._pair.is_linear
 
-    def places(self, match: Match, budget: Budget | None) -> list[PairPlaces]:
+    def places(self, match: Match, budget: Budget | None) -> PairPlaces:
         """Find every pair of a match.
 
         Raises:
@@ -68,16 +69,17 @@ class PairReader:
         """
         base, text = _pairs_in(match)
         if self._pair is None or not text:
-            return []
-        found = []
+            return PairPlaces((), ())
+        keys, values = list[tuple[int, int]](), list[tuple[int, int]]()
         for pair in self._pair.finditer(text, budget):
-            (key, key_end), (value, value_end) = pair.span("key"), pair.span("value")
-            found.append(PairPlaces((base + key, base + key_end), (base + value, base + value_end)))
-        return found
+            (start, end), (value, value_end) = pair.span("key"), pair.span("value")
+            key = text[start:end]
+            start += len(key) - len(key.lstrip())
+            keys.append((base + start, base + start + len(key.strip())))
+            values.append((base + value, base + value_end))
+        return PairPlaces(keys, values)
 
-    def read(
-        self, text: str, places: Iterable[PairPlaces], budget: Budget | None
-    ) -> list[tuple[str, str]]:
+    def read(self, text: str, places: PairPlaces, budget: Budget | None) -> list[tuple[str, str]]:
         """Give (canonical name, printed value) of the pairs that stand at places of a text.
 
         The name is empty where the pair is ignored.
@@ -85,11 +87,9 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        keys, values = list[str](), list[str]()
-        for (key, key_end), (value, value_end) in places:
-            keys.append(text[key:key_end].strip())
-            values.append(text[value:value_end])
-        return list(zip(self._canonical(keys, budget), values, strict=True))
+        names = self._canonical([text[start:end] for start, end in places.keys], budget)
+        values = [text[start:end] for start, end in places.values]
+        return list(zip(names, values, strict=True))
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.

@@ -29,7 +29,7 @@ class RecordPlaces(NamedTuple):
 
     groups: Mapping[str, tuple[int, int]]
     """By name, of the groups that take part."""
-    pairs: Sequence[PairPlaces]
+    pairs: PairPlaces
     lines: int
 
 

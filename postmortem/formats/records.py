@@ -184,9 +184,9 @@ class MetricReader:
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
         places = self._pairs.places(match, budget)
         spans += [
-            _value_span(text, at.value[0], name) if name else Span(*at.value, name, _OTHER)
+            _value_span(text, at[0], name) if name else Span(*at, name, _OTHER)
             for at, (name, text) in zip(
-                places, self._pairs.read(match.string, places, budget), strict=True
+                places.values, self._pairs.read(match.string, places, budget), strict=True
             )
             if not name or value_of(text) is not None
         ]

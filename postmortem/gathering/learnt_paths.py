@@ -124,17 +124,19 @@ class LearntPaths:
         self._credit = CREDIT
 
     def find(
-        self, opening: int, data: bytes, begin: int, end: int
+        self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
     ) -> tuple[Path, "re.Match[bytes]"] | None:
-        """Find the template of the line from `begin` to `end`."""
+        """Find the template of the line from `begin` to `end`, which is not the one tried."""
         like = self.by_literal[opening].get(skeleton(data, begin, end))
         found = like.find(data, begin, end) if like is not None else None
         if found is not None:
             self.latest[opening] = found[0]
             return found
         latest = self.latest.get(opening)  # may take what its own skeleton does not: a bar's graph
-        match = latest.template.pattern.match(data, begin) if latest is not None else None
-        if latest is None or match is None or match.end() != end:
+        if latest is None or latest is tried:
+            return None
+        match = latest.template.pattern.match(data, begin)
+        if match is None or match.end() != end:
             return None
         return latest, match
 

@@ -72,7 +72,7 @@ class Quick:
         path = paths.latest.get(opening)  # its template finds the end of the line by itself
         match = path.template.pattern.match(data, begin) if path is not None else None
         if path is None or match is None:
-            found = paths.find(opening, data, begin, end_of_line(data, start))
+            found = paths.find(opening, data, begin, end_of_line(data, start), path)
             if found is None:
                 return 0
             path, match = found

@@ -161,8 +161,12 @@ class Redactor:
         fresh = [text for text in dict.fromkeys(texts) if text not in self._due]
         for start in range(0, len(fresh), _AT_ONCE):
             some = fresh[start : start + _AT_ONCE]
-            if not _hints().due("\n".join(some)):
-                self._due |= dict.fromkeys(some, ())
+            together = "\n".join(some)
+            if _hints().due(together):
+                continue
+            self._due |= dict.fromkeys(some, ())
+            if together.isascii() and "\x1b" not in together and not any(self._learnt.values()):
+                self._known |= zip(some, some, strict=True)
 
     def _hide(self, text: str, *, addresses: bool) -> str:
         text = self._replaced("host", text)

@@ -38,12 +38,10 @@ _CURVE: Final = """{
    "max": %s,
    "first_nonfinite": %s,
    "interleaved": %s,
-   "samples": %s
-  }"""
+   "samples": """
 _PAIR: Final = "[\n    {},\n    {}\n   ]"
-_SAMPLES: Final = "[\n    [\n     {}\n    ]\n   ]"
-_NEXT_SAMPLE: Final = "\n    ],\n    [\n     "
-_NEXT_FIGURE: Final = ",\n     "
+_SAMPLE: Final = "    [\n     %s,\n     %s,\n     %s\n    ]"
+_NEXT: Final = ",\n"
 
 
 def curve_values(series: SeriesView) -> dict[str, Any]:
@@ -69,10 +67,12 @@ def curve_values(series: SeriesView) -> dict[str, Any]:
 
 def curve_text(series: SeriesView) -> str:
     """Write a curve as it stands in the list of them, an entry a line."""
-    first, last = series.first, series.last
-    steps = whole_step(first[0]), whole_step(last[0])
-    ends = _figures((steps[0], first[1], steps[1], last[1], series.min, series.max))
-    return _CURVE % (
+    (begin, first), (end, last) = series.first, series.last
+    figures = [whole_step(begin), first, whole_step(end), last, series.min, series.max]
+    for step, value, line in series.samples:
+        figures += (step if step is None else whole_step(step), value, line)
+    shown = _figures(figures)[1:-1].split(", ")
+    return _form(len(series.samples)) % (
         encode_basestring(series.name),
         encode_basestring(series.producer),
         series.source,
@@ -80,11 +80,17 @@ def curve_text(series: SeriesView) -> str:
         encode_basestring(series.unit),
         series.points,
         series.nonfinite,
-        *ends[1:-1].split(", "),
+        *shown[:6],
         _first_bad(series.first_nonfinite),
         "true" if series.interleaved else "false",
-        _samples_text(series.samples),
+        *shown[6:],
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def _form(count: int) -> str:
+    """Give the form of a curve with so many samples, a place for each of its figures."""
+    return _CURVE + (f"[\n{_NEXT.join([_SAMPLE] * count)}\n   ]" if count else "[]") + "\n  }"
 
 
 def whole_step(step: float | None) -> float | None:
@@ -92,16 +98,6 @@ def whole_step(step: float | None) -> float | None:
     return (
         int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
     )
-
-
-def _samples_text(samples: Sequence[tuple[float | None, float, int]]) -> str:
-    if not samples:
-        return "[]"
-    rows = [
-        (step if step is None else whole_step(step), value, line) for step, value, line in samples
-    ]
-    figures = _figures(rows)[2:-2].replace("), (", _NEXT_SAMPLE)
-    return _SAMPLES.format(figures.replace(", ", _NEXT_FIGURE))
 
 
 def _first_bad(bad: tuple[float | None, int] | None) -> str:

@@ -117,7 +117,7 @@ def _dataclass(value: _T, redactor: Redactor) -> _T:
     for name in _fields(value.__class__):  # type: ignore[arg-type]
         before = getattr(value, name)
         kind = before.__class__
-        if kind in _NUMBERS:
+        if kind in _NUMBERS or (kind is Where and not before.node):
             continue
         after = redactor.text(before) if kind is str else _field(value, name, before, redactor)
         if after is not before:

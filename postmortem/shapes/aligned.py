@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
-from postmortem.knowledge.blind_patterns import digits_alike
+from postmortem.knowledge.blind_patterns import digits_alike, for_any_digit
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, say
@@ -56,7 +56,8 @@ class Curves:
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
         self._called: dict[tuple[re.Pattern[str], re.Pattern[str] | None], list[str]] = {}
-        self._kinds = {name.translate(_SAME_DIGITS) for name in self.by_name}
+        self._kind_of = {name: name.translate(_SAME_DIGITS) for name in self.by_name}
+        self._kinds = frozenset(self._kind_of.values())
         """The names with all digits the same."""
         self._places = _places(self.by_name)
 
@@ -75,11 +76,12 @@ class Curves:
 
     def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
         if not digits_alike(pattern.pattern):
-            return filter(pattern.search, self.by_name)
+            any_digit = for_any_digit(pattern)
+            return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
         kinds = {*filter(pattern.search, self._kinds)}
         if len(kinds) in {0, len(self._kinds)}:
             return self.by_name if kinds else ()
-        return [name for name in self.by_name if name.translate(_SAME_DIGITS) in kinds]
+        return [name for name, kind in self._kind_of.items() if kind in kinds]
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""
