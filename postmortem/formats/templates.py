@@ -10,7 +10,7 @@ found by changing it and cleaning the line again, so that no form of a prefix is
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
@@ -122,17 +122,17 @@ def open_line(raw: str, length: int, spans: Sequence[Span]) -> bytes:
     return b"".join(_open_parts(raw, length, spans))
 
 
-def _open_parts(raw: str, length: int, spans: Sequence[Span]) -> list[bytes]:
-    """Give the same in parts, texts and spans in turn."""
-    parts, position = [], 0
+def _open_parts(raw: str, length: int, spans: Sequence[Span]) -> Iterator[bytes]:
+    """Yield the same in parts, texts and spans in turn."""
+    position = 0
     for start, end, pattern in [
         *((span.start, span.end, span.pattern) for span in spans),
         (len(raw), len(raw), b""),
     ]:
         text = raw[position:start]
-        parts += [re.escape(text.encode()) if start <= length else literal(text), pattern]
+        yield re.escape(text.encode()) if start <= length else literal(text)
+        yield pattern
         position = end
-    return parts
 
 
 def common_head(templates: Iterable[Template]) -> re.Pattern[bytes] | None:

@@ -1,13 +1,14 @@
 """Whether all digits are the same to a pattern."""
 
 import random
+import re
 
 import pytest
 
 from postmortem import pipeline
 from postmortem.formats.pairs import PairReader
 from postmortem.knowledge.base import Format
-from postmortem.knowledge.blind_patterns import digits_alike
+from postmortem.knowledge.blind_patterns import digits_alike, for_any_digit
 from postmortem.knowledge.engine import compiled
 from postmortem.reading.prefixes import clean
 
@@ -56,3 +57,24 @@ def test_such_a_format_matches_at_the_same_places_whatever_the_digits(rule: Form
 def test_most_formats_are_blind_to_digits() -> None:
     """What is gained from it would be lost unseen."""
     assert len(BLIND) > 0.8 * len(RULES)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        pytest.param(r"top_?1|f1", r"top_?\d|f\d", id="digits of its own"),
+        pytest.param(r"m?AP(?:50|0\.5)?x{2,3}$", r"m?AP(?:\d\d|\d\.\d)?x{2,3}$", id="and repeats"),
+        pytest.param(r"acc[_/ .@1-]", r"acc[_/ .@\d-]", id="one in a set"),
+        pytest.param(r"\[1]", r"\[\d]", id="behind a bracket that is no set"),
+        pytest.param(r"[0-5]", None, id="a range that parts them"),
+        pytest.param(r"[a\x31]", None, id="a digit by its number"),
+        pytest.param(r"[^1]", None, id="what is not a digit"),
+        pytest.param(r"a(?!1)", None, id="what must not stand there"),
+        pytest.param(r"(a)\1", None, id="the same again"),
+        pytest.param(r"(?P<a1>b)1", None, id="in the name of a group"),
+    ],
+)
+def test_a_pattern_for_any_digit_finds_no_less(pattern: str, expected: str | None) -> None:
+    """None is made where it might."""
+    made = for_any_digit(re.compile(pattern))
+    assert (made and made.pattern) == expected
