@@ -31,6 +31,8 @@ _JOINED: Final = (
     names.EVAL_LOSS,
     names.LOSS_SCALE,
 )
+_MANY: Final = 100
+"""Names of which not each is searched."""
 _SAME_DIGITS: Final = str.maketrans("123456789", "0" * 9)
 _NO_STEP: Final = -1.0
 """Stands for a step that is not known, since NaN equals nothing."""
@@ -56,9 +58,10 @@ class Curves:
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
         self._called: dict[tuple[re.Pattern[str], re.Pattern[str] | None], list[str]] = {}
-        self._kind_of = {name: name.translate(_SAME_DIGITS) for name in self.by_name}
+        many = self.by_name if len(self.by_name) >= _MANY else ()
+        self._kind_of = {name: name.translate(_SAME_DIGITS) for name in many}
         self._kinds = frozenset(self._kind_of.values())
-        """The names with all digits the same."""
+        """The names with all digits the same, where there are many."""
         self._places = _places(self.by_name)
 
     def called(self, pattern: re.Pattern[str], but: re.Pattern[str] | None = None) -> list[str]:
@@ -75,6 +78,8 @@ class Curves:
         return self._called[key]
 
     def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
+        if len(self.by_name) < _MANY:
+            return filter(pattern.search, self.by_name)
         if not digits_alike(pattern.pattern):
             any_digit = for_any_digit(pattern)
             return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
