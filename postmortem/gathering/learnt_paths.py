@@ -33,9 +33,9 @@ _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
-_MISSED, _FEWEST = 8, 3
-"""Lines that none of a skeleton's templates has matched, and how many of these, before it is worth
-while to compile what they begin with."""
+_MISSED, _FEWEST, _MOST_TOLD = 8, 3, 64
+"""Lines that none of the templates of a literal has taken, and how many of these, for which it is
+worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
 
 
@@ -73,53 +73,20 @@ class Path(NamedTuple):
         return where
 
 
-class LikePaths:
-    """The templates of one skeleton, the one that matched last first.
-
-    Lines that differ from all of them in a name alone are told by what those begin with, in one
-    look in the place of one for each.
-    """
-
-    __slots__ = ("_head", "_missed", "paths")
-
-    def __init__(self) -> None:
-        self.paths: list[Path] = []
-        self._head: re.Pattern[bytes] | None = None
-        self._missed = 0
-        """Lines that none has matched since the last was learnt."""
-
-    def add(self, path: Path) -> None:
-        """Put a template before the others, of which few are kept."""
-        self.paths.insert(0, path)
-        del self.paths[_MOST_TEMPLATES:]
-        self._head, self._missed = None, 0
-
-    def find(self, data: bytes, begin: int, end: int) -> tuple[Path, "re.Match[bytes]"] | None:
-        """Find the one that matches the line from `begin` to `end`."""
-        if self._head is not None and self._head.match(data, begin) is None:
-            return None
-        for index, path in enumerate(self.paths):
-            match = path.template.pattern.match(data, begin)
-            if match is not None and match.end() == end:
-                if index:
-                    self.paths.insert(0, self.paths.pop(index))
-                return path, match
-        self._missed += 1
-        if self._missed == _MISSED and len(self.paths) >= _FEWEST:
-            self._head = common_head(path.template for path in self.paths)
-        return None
-
-
 class LearntPaths:
     """The templates of one source."""
 
     def __init__(self, budget: Budget) -> None:
         """Know none; learning searches with this budget."""
         self._budget = budget
-        self.by_literal: dict[int, dict[bytes, LikePaths]] = {}
+        self.by_literal: dict[int, dict[bytes, list[Path]]] = {}
         """By first literal and skeleton."""
         self.latest: dict[int, Path] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
+        self._heads: dict[int, re.Pattern[bytes]] = {}
+        """What every line begins with that one of them takes, by first literal."""
+        self._missed: dict[int, int] = {}
+        """Lines that none has taken since the last was learnt, likewise."""
         self._seen: set[int] = set()
         self._credit = CREDIT
 
@@ -127,11 +94,15 @@ class LearntPaths:
         self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
     ) -> tuple[Path, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`, which is not the one tried."""
-        like = self.by_literal[opening].get(skeleton(data, begin, end))
-        found = like.find(data, begin, end) if like is not None else None
-        if found is not None:
-            self.latest[opening] = found[0]
-            return found
+        paths = self.by_literal[opening].get(skeleton(data, begin, end), [])
+        for index, path in enumerate(paths):
+            match = path.template.pattern.match(data, begin)
+            if match is not None and match.end() == end:
+                if index:
+                    paths.insert(0, paths.pop(index))
+                self.latest[opening] = path
+                return path, match
+        self._miss(opening)
         latest = self.latest.get(opening)  # may take what its own skeleton does not: a bar's graph
         if latest is None or latest is tried:
             return None
@@ -146,8 +117,27 @@ class LearntPaths:
 
     def count(self) -> int:
         """Count the templates."""
-        kept = [like for known in self.by_literal.values() for like in known.values()]
-        return sum(len(like.paths) for like in kept)
+        return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
+
+    def takes_none(self, opening: int, data: bytes, begin: int) -> bool:
+        """Say whether it is told by how a line begins that none of them takes it.
+
+        So it is where a log has ever other names, in one look in the place of one for each.
+        """
+        head = self._heads.get(opening)
+        return head is not None and head.match(data, begin) is None
+
+    def _miss(self, opening: int) -> None:
+        """Count a line that none has taken; after a few it pays to tell such by a look."""
+        missed = self._missed[opening] = self._missed.get(opening, 0) + 1
+        if missed != _MISSED:
+            return
+        paths = [path for like in self.by_literal[opening].values() for path in like]
+        latest = self.latest.get(opening)  # is among them, or was
+        templates = [path.template for path in (*paths, *([latest] if latest is not None else []))]
+        head = common_head(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
+        if head is not None:
+            self._heads[opening] = head
 
     def learn(
         self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False
@@ -161,9 +151,9 @@ class LearntPaths:
         if not self._comes_again(opening, common):
             return
         known = self.by_literal.setdefault(opening, {})
-        like = known.get(common) or LikePaths()
-        costs = (1 if reader is not None else _LAYOUT_COSTS) * max(1, len(like.paths))
-        if self._credit < costs or any(_fits(path, view) for path in like.paths):
+        like = known.get(common, ())
+        costs = (1 if reader is not None else _LAYOUT_COSTS) * max(1, len(like))
+        if self._credit < costs or any(_fits(path, view) for path in like):
             return
         self._credit -= costs
         learnt = layouts.learn(view) if reader is None else reader
@@ -172,7 +162,11 @@ class LearntPaths:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
             del known[next(iter(known))]
-        known.setdefault(common, like).add(path_of(template, learnt, needs_bar=needs_bar))
+        paths = known.setdefault(common, [])
+        paths.insert(0, path_of(template, learnt, needs_bar=needs_bar))
+        del paths[_MOST_TEMPLATES:]
+        self._heads.pop(opening, None)
+        self._missed.pop(opening, None)
 
     def _comes_again(self, opening: int, common: bytes) -> bool:
         """Say whether the like of a line was read slowly before."""

@@ -32,6 +32,8 @@ def learnt(count: int) -> LearntPaths:
 def found(paths: LearntPaths, data: bytes) -> bytes | None:
     """The line that the template was learnt from that takes another."""
     known = paths.find(OPENING, data, 0, len(data) - 1)
+    if known is not None:
+        assert not paths.takes_none(OPENING, data, 0)
     return None if known is None else known[0].template.raw.encode() + b"\n"
 
 
@@ -59,6 +61,8 @@ def test_a_template_that_is_learnt_later_is_found() -> None:
     """Though what those before it begin with was told already."""
     paths = learnt(KEPT - 1)
     assert [found(paths, one) for one in strangers()] == [None] * 100
+    assert all(paths.takes_none(OPENING, one, 0) for one in strangers())
+    assert not paths.takes_none(OPENING + 1, line(2000), 0)
     for _ in range(2):
         paths.learn(OPENING, View(line(700), 3, 1, srun=False), READER)
     assert found(paths, line(700, "3.5")) == line(700)
