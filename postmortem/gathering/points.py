@@ -41,8 +41,6 @@ class Points:
         self.waiting = WaitingRows(self._note_rows)
         self.count = 0
         """Points of all series."""
-        self._named: dict[tuple[str, Where], dict[str, Series]] = {}
-        """The series that records were put into, by who prints them, and by name."""
 
     def process(self, where: Where) -> Where:
         """Give the process that a line counts for."""
@@ -113,18 +111,12 @@ class Points:
         where = self.process(record.where)
         self.total(record.total)
         self.flush()
-        known = self._named.setdefault((producer, where), {})
         for name, value in record.values:
-            series = known.get(name)
+            series = self._series(name, producer, where, units)
             if series is None:
-                series = self._series(name, producer, where, units)
-                if series is None:
-                    self.result.unkept += 1
-                    continue
-                known[name] = series
-            elif units or series.unit:
-                series.is_in(units.get(name, ""))
-            series.append(step, value, place[0])
+                self.result.unkept += 1
+            else:
+                series.append(step, value, place[0])
         self.count += len(record.values)
         if self.count > MOST_POINTS:
             self._thin()

@@ -14,7 +14,7 @@ something; what became of it is remembered until more names are known.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -76,6 +76,15 @@ class _Hints:
 def _hints() -> _Hints:
     """Compile the hints when something is hidden for the first time."""
     return _Hints([private_keys.HINT, *(rule.hint for rule in _RULES)])
+
+
+def _without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]:
+    """Yield texts in which no rule finds anything, many at once, and whether all are bare ASCII."""
+    for start in range(0, len(texts), _AT_ONCE):
+        some = texts[start : start + _AT_ONCE]
+        together = "\n".join(some)
+        if not _hints().due(together):
+            yield some, together.isascii() and "\x1b" not in together
 
 
 def _breaks_kept(hidden: str, pseudonym: str) -> str:
@@ -159,13 +168,9 @@ class Redactor:
     def foresee(self, texts: Iterable[str]) -> None:
         """Look through many texts at once: most hold nothing that any rule looks for."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._due]
-        for start in range(0, len(fresh), _AT_ONCE):
-            some = fresh[start : start + _AT_ONCE]
-            together = "\n".join(some)
-            if _hints().due(together):
-                continue
+        for some, is_plain in _without_hints(fresh):
             self._due |= dict.fromkeys(some, ())
-            if together.isascii() and "\x1b" not in together and not any(self._learnt.values()):
+            if is_plain and not any(self._learnt.values()):
                 self._known |= zip(some, some, strict=True)
 
     def _hide(self, text: str, *, addresses: bool) -> str:
