@@ -135,13 +135,14 @@ class Series(Exact):
         if not fresh:
             return
         finite, low, high = _extent(self.values, start)
-        self.min, self.max = min(self.min, low), max(self.max, high)
+        self.min = min(self.min, low)
+        self.max = max(self.max, high)
         if finite < fresh:
             self.nonfinite += fresh - finite
             self.first_nonfinite = self.first_nonfinite or self._at(
                 _first_nonfinite(self.values, start)
             )
-        if start < _LOOKED_AT:
+        if start < _LOOKED_AT and len(self.steps) >= _LEAST:
             self.interleaved = self.interleaved or _comes_again(self.steps[:_LOOKED_AT])
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
@@ -212,7 +213,7 @@ class Series(Exact):
             self.thin()
 
     def _at(self, index: int) -> Point:
-        return Point(self.steps[index], self.values[index], self.lines[index])
+        return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
 
 
 def points_at(series: Series, indexes: Sequence[int]) -> Iterator[Point]:
@@ -254,7 +255,10 @@ def _extent(values: "array[float]", start: int) -> tuple[int, float, float]:
     """
     if len(values) - start >= LARGE:
         return _extent_by_numpy(values, start)
-    finite = [value for value in values[start:] if math.isfinite(value)]
+    fresh = values[start:] if start else values
+    if math.isfinite(sum(fresh)):
+        return len(fresh), min(fresh), max(fresh)
+    finite = [value for value in fresh if math.isfinite(value)]
     return len(finite), min(finite, default=math.inf), max(finite, default=-math.inf)
 
 

@@ -5,10 +5,18 @@ that a format names itself, what the values are (`formats.records`).
 """
 
 import functools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+
+
+class PairPlaces(NamedTuple):
+    """Where the pairs of a record stand in its text."""
+
+    keys: Sequence[tuple[int, int]]
+    """Without blanks around them."""
+    values: Sequence[tuple[int, int]]
 
 
 def _pairs_in(match: Match) -> tuple[int, str]:
@@ -25,9 +33,11 @@ class PairReader:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         """Take what the knowledge base says of the format."""
         self._raw = raw
-        self._step_key = raw.get("step")
-        self._names: Mapping[str, str] = raw.get("names") or {}
-        self._ignored = frozenset(raw.get("ignore") or ())
+        self._names: dict[str, str] = {**(raw.get("names") or {})}
+        """By key, where it is another one; empty where the pair is ignored."""
+        self._names.update(dict.fromkeys(raw.get("ignore") or (), ""))
+        if raw.get("step"):
+            self._names[raw["step"]] = "step"
 
     @functools.cached_property
     def _pair(self) -> Pattern | None:
@@ -41,26 +51,45 @@ class PairReader:
         pattern = self._raw.get("loss_key")
         return compiled(pattern) if pattern else None
 
-    def read(self, match: Match, budget: Budget | None) -> list[tuple[str, str, int]]:
-        """Give (canonical name, printed value, its place in the text) of every pair.
+    @property
+    def pattern(self) -> str:
+        """The text of the pattern of a pair; empty if the format has none."""
+        return self._raw.get("pair") or ""
 
-        The name is empty where the pair is ignored.
+    @property
+    def is_linear(self) -> bool:
+        """Whether searching for pairs takes nothing from the budget."""
+        return self._pair is None or self._pair.is_linear
+
+    def places(self, match: Match, budget: Budget | None) -> PairPlaces:
+        """Find every pair of a match.
 
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
         base, text = _pairs_in(match)
         if self._pair is None or not text:
-            return []
-        keys, places = list[str](), list[tuple[int, int]]()
-        for found in self._pair.finditer(text, budget):
-            keys.append(found["key"].strip())
-            places.append(found.span("value"))
-        names = self._canonical(keys, budget)
-        return [
-            (name, text[start:end], base + start)
-            for name, (start, end) in zip(names, places, strict=True)
-        ]
+            return PairPlaces((), ())
+        keys, values = list[tuple[int, int]](), list[tuple[int, int]]()
+        for pair in self._pair.finditer(text, budget):
+            (start, end), (value, value_end) = pair.span("key"), pair.span("value")
+            key = text[start:end]
+            start += len(key) - len(key.lstrip())
+            keys.append((base + start, base + start + len(key.strip())))
+            values.append((base + value, base + value_end))
+        return PairPlaces(keys, values)
+
+    def read(self, text: str, places: PairPlaces, budget: Budget | None) -> list[tuple[str, str]]:
+        """Give (canonical name, printed value) of the pairs that stand at places of a text.
+
+        The name is empty where the pair is ignored.
+
+        Raises:
+            TimeoutError: it took too long, or the budget is spent.
+        """
+        names = self._canonical([text[start:end] for start, end in places.keys], budget)
+        values = [text[start:end] for start, end in places.values]
+        return list(zip(names, values, strict=True))
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.
@@ -79,15 +108,11 @@ class PairReader:
 
     def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
         """Give the canonical names of a record's keys; at most one of them stands for the loss."""
-        names = [self._name(key) for key in keys]
+        given = self._names.get
+        names = [given(key, key) for key in keys]
         if self._loss_key is not None and "loss" not in names:
             for index, key in enumerate(keys):
                 if self._loss_key.search(key, budget):
                     names[index] = "loss"
                     break
         return names
-
-    def _name(self, key: str) -> str:
-        if key == self._step_key:
-            return "step"
-        return "" if key in self._ignored else self._names.get(key, key)

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from postmortem.formats.cells import named_cells
 from postmortem.formats.pairs import PairReader
 from postmortem.formats.printed_numbers import open_spans
+from postmortem.formats.record_places import PlaceFinder
 from postmortem.formats.spelling import value_of
 from postmortem.formats.templates import (
     GRAPH,
@@ -82,6 +83,7 @@ class MetricReader:
         self._lines = int(raw.get("lines") or 1)
         self._cells: Mapping[str, Any] = raw.get("cells") or {}
         self._pairs = PairReader(raw)
+        self._places = PlaceFinder(format_, self._pairs)
 
     @property
     def is_of_one_line(self) -> bool:
@@ -111,27 +113,25 @@ class MetricReader:
     def _record(
         self, text: str, where: Where, budget: Budget | None, columns: Sequence[str] = ()
     ) -> Record | None:
-        match = self.format.search(text, budget)
-        if match is None:
+        found = self._places.find(text, budget)
+        if found is None:
             return None
-        groups = {name: text for name, text in match.groupdict().items() if text is not None}
+        groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
             where = where._replace(rank=whole_number(groups["rank"]))
-        step, total = (_or_nan(value_of(groups.get(name, ""))) for name in ("step", "total"))
-        step += _before(groups)
-        values = _values(groups) + named_cells(self._cells, groups.get("cells", ""), columns)
-        for name, printed, _ in self._pairs.read(match, budget):
+        step, total = _number_in(groups, "step"), _number_in(groups, "total")
+        step += _before(groups) if "epoch_now" in groups or "epoch_index" in groups else 0.0
+        values = _values(groups)
+        if "cells" in groups:
+            values += named_cells(self._cells, groups["cells"], columns)
+        for name, printed in self._pairs.read(text, found.pairs, budget):
             value = value_of(printed)
             if name == "step":
                 step = _or_nan(value)
             elif name and value is not None:
                 values.append((name, value))
-        place = tuple(groups.get(name) for name in POSITION)
-        return (
-            Record(step, _once(values), where, total, match[0].count("\n") + 1, place)
-            if values
-            else None
-        )
+        place = tuple([groups.get(name) for name in POSITION])
+        return Record(step, _once(values), where, total, found.lines, place) if values else None
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
@@ -182,9 +182,12 @@ class MetricReader:
         spans = _group_spans(match)
         spans += [Span(start, end, "", _OTHER) for start, end in self._pairs.rests(match, budget)]
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
+        places = self._pairs.places(match, budget)
         spans += [
-            _value_span(text, start, name) if name else Span(start, start + len(text), name, _OTHER)
-            for name, text, start in self._pairs.read(match, budget)
+            _value_span(text, at[0], name) if name else Span(*at, name, _OTHER)
+            for at, (name, text) in zip(
+                places.values, self._pairs.read(match.string, places, budget), strict=True
+            )
             if not name or value_of(text) is not None
         ]
         if not _are_plain(match.string, spans):
@@ -275,9 +278,16 @@ def _before(groups: Mapping[str, str]) -> float:
     return 0.0
 
 
-def _once(values: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+def _once(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """Keep the first value of each name."""
+    if len(dict(values)) == len(values):
+        return values
     return list({name: (name, value) for name, value in reversed(values)}.values())[::-1]
+
+
+def _number_in(groups: Mapping[str, str], name: str) -> float:
+    """Read the number of a group; NaN if there is none."""
+    return _or_nan(value_of(groups[name])) if name in groups else math.nan
 
 
 def _or_nan(value: float | None) -> float:

@@ -59,7 +59,8 @@ def value_of(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
-        pass
+        if not text:
+            return None
     start = _FIRST.match(text)
     match = _NUMBER.match(text, start.end() if start else 0)
     if match is None:

@@ -10,7 +10,7 @@ found by changing it and cleaning the line again, so that no form of a prefix is
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
@@ -119,15 +119,36 @@ def template(raw: str, length: int, spans: Sequence[Span], where: Where) -> Temp
 
 def open_line(raw: str, length: int, spans: Sequence[Span]) -> bytes:
     """Give the pattern of a line with a prefix of so many characters, these spans left open."""
-    parts, position = [], 0
+    return b"".join(_open_parts(raw, length, spans))
+
+
+def _open_parts(raw: str, length: int, spans: Sequence[Span]) -> Iterator[bytes]:
+    """Yield the same in parts, texts and spans in turn."""
+    position = 0
     for start, end, pattern in [
         *((span.start, span.end, span.pattern) for span in spans),
         (len(raw), len(raw), b""),
     ]:
         text = raw[position:start]
-        parts += [re.escape(text.encode()) if start <= length else literal(text), pattern]
+        yield re.escape(text.encode()) if start <= length else literal(text)
+        yield pattern
         position = end
-    return b"".join(parts)
+
+
+def common_head(templates: Iterable[Template]) -> re.Pattern[bytes] | None:
+    """Give a pattern of what a line begins with that any of some templates matches.
+
+    It goes as far as they are the same, and to the end of the first text or span in which they are
+    not; None if there is none.
+    """
+    head = list[bytes]()
+    parts = [_open_parts(one.raw, one.length, one.spans) for one in templates]
+    for some in zip(*parts, strict=False):
+        if some.count(some[0]) < len(some):
+            others = b"|".join(dict.fromkeys(some))
+            return re.compile(b"".join(head) + b"(?:" + others + b")")
+        head.append(some[0])
+    return None
 
 
 def literal(text: str) -> bytes:

@@ -18,7 +18,7 @@ from postmortem.formats import layouts
 from postmortem.formats.bars import is_training
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import EPOCHS, POSITION, MetricReader
-from postmortem.formats.templates import PLACES, Template, skeleton, told
+from postmortem.formats.templates import PLACES, Template, common_head, skeleton, told
 from postmortem.gathering.points import Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.knowledge.engine import Budget
@@ -33,6 +33,9 @@ _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
+_MISSED, _FEWEST, _MOST_TOLD = 8, 3, 64
+"""Lines that none of the templates of a literal has taken, and how many of these, for which it is
+worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
 
 
@@ -80,13 +83,17 @@ class LearntPaths:
         """By first literal and skeleton."""
         self.latest: dict[int, Path] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
+        self._heads: dict[int, re.Pattern[bytes]] = {}
+        """What every line begins with that one of them takes, by first literal."""
+        self._missed: dict[int, int] = {}
+        """Lines that none has taken since the last was learnt, likewise."""
         self._seen: set[int] = set()
         self._credit = CREDIT
 
     def find(
-        self, opening: int, data: bytes, begin: int, end: int
+        self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
     ) -> tuple[Path, "re.Match[bytes]"] | None:
-        """Find the template of the line from `begin` to `end`."""
+        """Find the template of the line from `begin` to `end`, which is not the one tried."""
         paths = self.by_literal[opening].get(skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
             match = path.template.pattern.match(data, begin)
@@ -95,9 +102,12 @@ class LearntPaths:
                     paths.insert(0, paths.pop(index))
                 self.latest[opening] = path
                 return path, match
+        self._miss(opening)
         latest = self.latest.get(opening)  # may take what its own skeleton does not: a bar's graph
-        match = latest.template.pattern.match(data, begin) if latest is not None else None
-        if latest is None or match is None or match.end() != end:
+        if latest is None or latest is tried:
+            return None
+        match = latest.template.pattern.match(data, begin)
+        if match is None or match.end() != end:
             return None
         return latest, match
 
@@ -108,6 +118,26 @@ class LearntPaths:
     def count(self) -> int:
         """Count the templates."""
         return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
+
+    def takes_none(self, opening: int, data: bytes, begin: int) -> bool:
+        """Say whether it is told by how a line begins that none of them takes it.
+
+        So it is where a log has ever other names, in one look in the place of one for each.
+        """
+        head = self._heads.get(opening)
+        return head is not None and head.match(data, begin) is None
+
+    def _miss(self, opening: int) -> None:
+        """Count a line that none has taken; after a few it pays to tell such by a look."""
+        missed = self._missed[opening] = self._missed.get(opening, 0) + 1
+        if missed != _MISSED:
+            return
+        paths = [path for like in self.by_literal[opening].values() for path in like]
+        latest = self.latest.get(opening)  # is among them, or was
+        templates = [path.template for path in (*paths, *([latest] if latest is not None else []))]
+        head = common_head(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
+        if head is not None:
+            self._heads[opening] = head
 
     def learn(
         self, opening: int, view: View, reader: MetricReader | None, *, needs_bar: bool = False
@@ -135,6 +165,8 @@ class LearntPaths:
         paths = known.setdefault(common, [])
         paths.insert(0, path_of(template, learnt, needs_bar=needs_bar))
         del paths[_MOST_TEMPLATES:]
+        self._heads.pop(opening, None)
+        self._missed.pop(opening, None)
 
     def _comes_again(self, opening: int, common: bytes) -> bool:
         """Say whether the like of a line was read slowly before."""

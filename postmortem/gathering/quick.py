@@ -67,12 +67,12 @@ class Quick:
             return 0
         low = max(0, start - LONGEST)
         begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
-        if begin == 0 and low > 0:
+        if (begin == 0 and low > 0) or paths.takes_none(opening, data, begin):
             return 0
         path = paths.latest.get(opening)  # its template finds the end of the line by itself
         match = path.template.pattern.match(data, begin) if path is not None else None
         if path is None or match is None:
-            found = paths.find(opening, data, begin, end_of_line(data, start))
+            found = paths.find(opening, data, begin, end_of_line(data, start), path)
             if found is None:
                 return 0
             path, match = found

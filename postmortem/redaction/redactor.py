@@ -14,7 +14,7 @@ something; what became of it is remembered until more names are known.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -37,6 +37,8 @@ __all__ = ["KINDS", "Redactor"]
 _RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
+_AT_ONCE: Final = 64
+"""Texts that are looked through together."""
 _SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 
 
@@ -46,7 +48,9 @@ class _Hints:
     def __init__(self, hints: Sequence[str]) -> None:
         """Compile the hints, each once: several rules have the same.
 
-        An empty one, which always matches, tells whether the engine had room enough to answer.
+        An empty one, which always matches, tells whether the engine had room enough to answer. A
+        hint that a text holds is one of each line of it, so that many texts can be looked through
+        as one.
         """
         self._all = range(len(hints))
         hinted = defaultdict[str, list[int]](list)
@@ -54,7 +58,7 @@ class _Hints:
             hinted[hint].append(number)
         self._set = re2.Set.SearchSet(ROOM)
         for hint in (*hinted, ""):
-            self._set.Add(hint)
+            self._set.Add(f"(?m:{hint})")
         self._set.Compile()
         self._rules = [*hinted.values(), []]
 
@@ -63,6 +67,8 @@ class _Hints:
         found = self._set.Match(text)
         if len(self._rules) - 1 not in found:
             return self._all
+        if len(found) == 1:
+            return ()
         return sorted(number for hint in found for number in self._rules[hint])
 
 
@@ -70,6 +76,15 @@ class _Hints:
 def _hints() -> _Hints:
     """Compile the hints when something is hidden for the first time."""
     return _Hints([private_keys.HINT, *(rule.hint for rule in _RULES)])
+
+
+def _without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]:
+    """Yield texts in which no rule finds anything, many at once, and whether all are bare ASCII."""
+    for start in range(0, len(texts), _AT_ONCE):
+        some = texts[start : start + _AT_ONCE]
+        together = "\n".join(some)
+        if not _hints().due(together):
+            yield some, together.isascii() and "\x1b" not in together
 
 
 def _breaks_kept(hidden: str, pseudonym: str) -> str:
@@ -98,8 +113,10 @@ class Redactor:
         """Start with no names known."""
         self._pseudonyms = Pseudonyms()
         self._learnt: dict[str, Any] = {}
-        self._known: dict[tuple[str, bool], str] = {}
+        self._known: dict[str, str] = {}
         """What became of a text, until more is learnt."""
+        self._versions: dict[str, str] = {}
+        """The same of texts in which numbers of four parts are left."""
         self._due: dict[str, Sequence[int]] = {}
         """The rules that may find something in a text."""
 
@@ -130,6 +147,7 @@ class Redactor:
         self._pseudonyms.count_anew()
         self._learnt = self._pseudonyms.patterns()
         self._known.clear()
+        self._versions.clear()
 
     def text(self, text: str, *, addresses: bool = True) -> str:
         """Hide what a text gives away.
@@ -138,12 +156,22 @@ class Redactor:
         """
         if len(text) < _SHORTEST:
             return text
-        if (text, addresses) not in self._known:
+        known = self._known if addresses else self._versions
+        given = known.get(text)
+        if given is None:
             bare = ANSI.sub("", text) if "\x1b" in text else text
             bare = bare if bare.isascii() else _SURROGATE.sub("\ufffd", bare)
             hidden = self._hide(bare, addresses=addresses)
-            self._known[text, addresses] = text if hidden == bare else hidden
-        return self._known[text, addresses]
+            given = known[text] = text if hidden == bare else hidden
+        return given
+
+    def foresee(self, texts: Iterable[str]) -> None:
+        """Look through many texts at once: most hold nothing that any rule looks for."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._due]
+        for some, is_plain in _without_hints(fresh):
+            self._due |= dict.fromkeys(some, ())
+            if is_plain and not any(self._learnt.values()):
+                self._known |= zip(some, some, strict=True)
 
     def _hide(self, text: str, *, addresses: bool) -> str:
         text = self._replaced("host", text)

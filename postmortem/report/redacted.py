@@ -9,8 +9,8 @@ the patterns (`redaction.redactor`).
 import dataclasses
 import functools
 import operator
-from collections.abc import Collection, Iterator
-from typing import Any, Final, TypeVar
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final, TypeVar, get_args
 
 from postmortem.model.answer import TellingWords
 from postmortem.model.job_facts import Setting
@@ -53,6 +53,10 @@ _OWN_WORDS: Final = frozenset(
 _NUMBERS: Final = frozenset({int, float, bool, type(None)})
 _BARE: Final = _NUMBERS | {str}
 """What names no process."""
+_NUMBER_TYPES: Final = (*_NUMBERS, None, Ellipsis)
+"""What a type is made of that holds numbers alone."""
+_MANY: Final = 100
+"""Values of which the texts are looked through together first."""
 _T = TypeVar("_T")
 _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
@@ -74,10 +78,22 @@ def _fields(kind: Any) -> tuple[str, ...]:
     Of a class that is no dataclass, none.
     """
     return (
-        tuple(field.name for field in dataclasses.fields(kind) if field.name not in _OWN_WORDS)
+        tuple(
+            field.name
+            for field in dataclasses.fields(kind)
+            if field.name not in _OWN_WORDS and _may_hold_text(field.type)
+        )
         if dataclasses.is_dataclass(kind)
         else ()
     )
+
+
+def _may_hold_text(kind: Any) -> bool:
+    """Say whether a value of a type may hold anything but numbers, however deep."""
+    if any(kind is one for one in _NUMBER_TYPES):
+        return False
+    parts = get_args(kind)
+    return not parts or any(map(_may_hold_text, parts))
 
 
 def _wheres(value: Any) -> Iterator[Where]:
@@ -100,10 +116,11 @@ def _dataclass(value: _T, redactor: Redactor) -> _T:
     changed = {}
     for name in _fields(value.__class__):  # type: ignore[arg-type]
         before = getattr(value, name)
-        if (
-            before.__class__ not in _NUMBERS
-            and (after := _field(value, name, before, redactor)) is not before
-        ):
+        kind = before.__class__
+        if kind in _NUMBERS or (kind is Where and not before.node):
+            continue
+        after = redactor.text(before) if kind is str else _field(value, name, before, redactor)
+        if after is not before:
             changed[name] = after
     return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
 
@@ -162,8 +179,19 @@ def _value(value: Any, redactor: Redactor) -> Any:
     return value
 
 
+def _texts(values: Iterable[Any]) -> Iterator[str]:
+    """Yield the texts that values hold in their own fields."""
+    for value in values:
+        for name in _fields(value.__class__):
+            one = getattr(value, name)
+            if one.__class__ is str:
+                yield one
+
+
 def _each(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
     """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
+    if len(values) >= _MANY:
+        redactor.foresee(_texts(values))
     hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in values]
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values

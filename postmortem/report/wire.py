@@ -23,14 +23,27 @@ from postmortem.model.shown import Event, FirstFailure, Progress, SeriesView, Si
 from postmortem.model.visible import RUNNER, UNSEEN, escaped
 from postmortem.names import SCHEMA
 from postmortem.redaction.redactor import Redactor
+from postmortem.report.curves_as_json import curve_text, curve_values, whole_step
 from postmortem.report.for_people import presentable
 from postmortem.report.redacted import redact as hide
 from postmortem.resources import version_in_wheel
+
+
+class _Written(str):
+    """What somebody has written as JSON already: it stands in the report as it is."""
+
+    __slots__ = ()
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
 
 _PACKAGE: Final = "train-postmortem"
 _SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
 _WHOLE: Final = frozenset({int, bool, type(None)})
 _NUMBERS: Final = frozenset({int, float})
+_DELETE: Final = "\x7f"
 _NO_NUMBERS: Final = frozenset({"nan", "inf", "-inf"})
 _WORDS: Final[Mapping[Any, str]] = {None: "null", True: "true", False: "false"}
 _WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
@@ -38,14 +51,17 @@ _WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
     int: repr,
     bool: _WORDS.__getitem__,
     type(None): _WORDS.__getitem__,
+    _Written: _as_it_is,
 }
 """By kind: how what takes a single word is written."""
 
 
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
-    text = _on_lines(_wire(diagnosis, Redactor() if redact else None), "\n", plain_json)
-    return _shown(plain_json(text))
+    wire = _wire(diagnosis, Redactor() if redact else None, lambda one: _Written(curve_text(one)))
+    # Each part by itself: one character that is no ASCII makes every look at a text take longer.
+    parts = [_shown(plain_json(part)) for part in _entries(wire, "\n ", plain_json)]
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
 
 
 def render_jsonl(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -58,22 +74,19 @@ def json_text(value: Any, *, is_one_line: bool = False) -> str:
 
     What would steer a terminal, an editor or a runner stands in it as an escape.
     """
-    return _shown(_on_one_line(value) if is_one_line else _on_lines(value))
+    return _shown(_on_one_line(value) if is_one_line else _on_lines(value)) + "\n"
 
 
 def _shown(text: str) -> str:
-    # One look at each character there is, in the place of one at every place.
-    if UNSEEN.search("".join(sorted(set(text)))):
+    # One look at each character there is, in the place of one at every place. JSON writes the
+    # controls of ASCII as escapes, but for one.
+    if _DELETE in text if text.isascii() else UNSEEN.search("".join(sorted(set(text)))):
         text = UNSEEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
-    return (RUNNER.sub(escaped, text) if "::" in text or "##" in text else text) + "\n"
+    return RUNNER.sub(escaped, text) if "::" in text or "##" in text else text
 
 
 def _on_one_line(value: Any) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_is) -> str:
@@ -88,7 +101,8 @@ def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_
     if value.__class__ is float and math.isfinite(value):
         return repr(value)
     if isinstance(value, dict) and value:
-        return _entries(value, gap, spelt)
+        inner = gap + " "
+        return f"{{{inner}{f',{inner}'.join(_entries(value, inner, spelt))}{gap}}}"
     if isinstance(value, (list, tuple)) and value:
         return _items(value, gap, spelt)
     plain = spelt(value)
@@ -96,14 +110,12 @@ def _on_lines(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _as_it_
     return _on_lines(plain, gap) if is_other else _on_one_line(plain)
 
 
-def _entries(value: Mapping[Any, Any], gap: str, spelt: Callable[[Any], Any]) -> str:
-    inner = gap + " "
-    entries = [
+def _entries(value: Mapping[Any, Any], gap: str, spelt: Callable[[Any], Any]) -> list[str]:
+    return [
         f"{encode_basestring(key if key.__class__ is str else str(key))}: "
-        + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, inner, spelt))
+        + (write(one) if (write := _WRITE.get(one.__class__)) else _on_lines(one, gap, spelt))
         for key, one in value.items()
     ]
-    return f"{{{inner}{f',{inner}'.join(entries)}{gap}}}"
 
 
 def _items(value: Sequence[Any], gap: str, spelt: Callable[[Any], Any]) -> str:
@@ -137,8 +149,15 @@ def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str,
     return {key: plain_json(value) for key, value in _wire(diagnosis, redactor).items()}
 
 
-def _wire(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
-    """Give the values of the JSON report, of which some may need another spelling."""
+def _wire(
+    diagnosis: Diagnosis,
+    redactor: Redactor | None,
+    curve: Callable[[SeriesView], Any] = curve_values,
+) -> dict[str, Any]:
+    """Give the values of the JSON report, of which some may need another spelling.
+
+    `curve` gives those of a curve.
+    """
     shown = dataclasses.replace(presentable(diagnosis), excerpt=None, quotes=())
     if redactor is not None:
         shown = hide(shown, redactor)
@@ -160,7 +179,7 @@ def _wire(diagnosis: Diagnosis, redactor: Redactor | None) -> dict[str, Any]:
         "signatures": [_signature(one) for one in shown.signatures],
         "first_failure": None if first is None else _failure(first),
         "timeline": [_event(one) for one in shown.timeline],
-        "series": [_series(one) for one in shown.series],
+        "series": [curve(one) for one in shown.series],
         "environment": _environment(shown.environment),
         "settings": {name: _fields(one) for name, one in shown.settings.items()},
         "progress": _progress(shown.progress),
@@ -233,20 +252,9 @@ def _signature(hit: SignatureHit) -> dict[str, Any]:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    fields = _fields(event) | {"where": _where(event.where), "step": _step(event.step)}
+    fields = _fields(event) | {"where": _where(event.where), "step": whole_step(event.step)}
     del fields["title"]  # for people as well
     return fields
-
-
-def _series(series: SeriesView) -> dict[str, Any]:
-    bad = series.first_nonfinite
-    return _fields(series) | {
-        "where": _where(series.where),
-        "first": [_step(series.first[0]), series.first[1]],
-        "last": [_step(series.last[0]), series.last[1]],
-        "first_nonfinite": None if bad is None else [_step(bad[0]), bad[1]],
-        "samples": [[_step(step), value, line] for step, value, line in series.samples],
-    }
 
 
 def _environment(environment: Environment) -> dict[str, Any]:
@@ -256,21 +264,14 @@ def _environment(environment: Environment) -> dict[str, Any]:
 def _progress(progress: Progress) -> dict[str, Any]:
     bad = progress.first_bad
     return _fields(progress) | {
-        "last_good_step": _step(progress.last_good_step),
-        "first_bad": None if bad is None else [_step(bad[0]), bad[1]],
+        "last_good_step": whole_step(progress.last_good_step),
+        "first_bad": None if bad is None else [whole_step(bad[0]), bad[1]],
     }
 
 
 def _redactions(redactor: Redactor | None) -> dict[str, Any]:
     kinds = redactor.counts if redactor is not None else {}
     return {"count": sum(kinds.values()), "kinds": kinds}
-
-
-def _step(step: float | None) -> float | None:
-    """Write a whole step as an integer."""
-    return (
-        int(step) if step is not None and math.isfinite(step) and float(step).is_integer() else step
-    )
 
 
 def plain_json(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series, points_at
+from postmortem.knowledge.blind_patterns import digits_alike, for_any_digit
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, say
@@ -30,6 +31,9 @@ _JOINED: Final = (
     names.EVAL_LOSS,
     names.LOSS_SCALE,
 )
+_MANY: Final = 100
+"""Names of which not each is searched."""
+_SAME_DIGITS: Final = str.maketrans("123456789", "0" * 9)
 _NO_STEP: Final = -1.0
 """Stands for a step that is not known, since NaN equals nothing."""
 
@@ -53,14 +57,36 @@ class Curves:
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
-        self._called: dict[str, list[str]] = {}
+        self._called: dict[tuple[re.Pattern[str], re.Pattern[str] | None], list[str]] = {}
+        many = self.by_name if len(self.by_name) >= _MANY else ()
+        self._kind_of = {name: name.translate(_SAME_DIGITS) for name in many}
+        self._kinds = frozenset(self._kind_of.values())
+        """The names with all digits the same, where there are many."""
         self._places = _places(self.by_name)
 
-    def called(self, pattern: re.Pattern[str]) -> list[str]:
-        """Give the names in which a pattern is found, looked for once: there may be thousands."""
-        if pattern.pattern not in self._called:
-            self._called[pattern.pattern] = [*filter(pattern.search, self.by_name)]
-        return self._called[pattern.pattern]
+    def called(self, pattern: re.Pattern[str], but: re.Pattern[str] | None = None) -> list[str]:
+        """Give the names in which a pattern is found, and another one is not.
+
+        Looked for once, and where all digits are the same to a pattern in one name of those that
+        differ in digits alone: there may be thousands.
+        """
+        key = (pattern, but)
+        if key not in self._called:
+            found = self._named(pattern)
+            others = set(self.called(but)) if but is not None and found else ()
+            self._called[key] = [name for name in found if name not in others]
+        return self._called[key]
+
+    def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
+        if len(self.by_name) < _MANY:
+            return filter(pattern.search, self.by_name)
+        if not digits_alike(pattern.pattern):
+            any_digit = for_any_digit(pattern)
+            return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
+        kinds = {*filter(pattern.search, self._kinds)}
+        if len(kinds) in {0, len(self._kinds)}:
+            return self.by_name if kinds else ()
+        return [name for name, kind in self._kind_of.items() if kind in kinds]
 
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""

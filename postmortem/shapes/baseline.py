@@ -68,8 +68,8 @@ def guess(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     printed = (number(observed.facts.get(name) or "") for name in _COUNTED)
     counts = {_IMAGENET, *(int(count) for count in printed if count and count >= _SMALLEST)}
-    for name in curves.by_name:
-        points = curves.finite(name) if _OBJECTIVE.search(name) else []
+    for name in curves.called(_OBJECTIVE):
+        points = curves.finite(name)
         if len(points) < _FEWEST or not _is_far(curves, points):
             continue
         for classes in sorted(counts):

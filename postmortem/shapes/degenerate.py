@@ -21,7 +21,7 @@ from postmortem.shapes.course import is_young
 from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss, deviation
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import is_score
+from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
 _FEWEST: Final = 6
@@ -76,8 +76,8 @@ def stuck(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     if is_policy(curves) or not _learns_nothing(curves) or _is_no_classifier(curves):
         return []
-    for name in curves.by_name:
-        points = curves.points(name) if is_score(name) else []
+    for name in called_scores(curves):
+        points = curves.points(name)
         values = [point.value for point in points]
         count = standing(values)
         if count < max(_FEWEST, _MOSTLY * len(values)) or is_young(curves, points):
@@ -103,8 +103,8 @@ def unmoved(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     if _falls(curves) and not is_policy(curves):
         return []
-    for name in curves.by_name:
-        points = curves.finite(name) if is_score(name) else []
+    for name in called_scores(curves):
+        points = curves.finite(name)
         values = [point.value for point in points]
         count = standing(values)
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
@@ -196,7 +196,8 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
 
 def _of_answers(curves: Curves) -> list[str]:
     """Name the figures that tell how many answers are wrong, or right."""
-    return [name for name in curves.by_name if _ERROR_RATE.search(name) or _ACCURACY.search(name)]
+    told = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
+    return [name for name in curves.by_name if name in told] if told else []
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:
@@ -285,13 +286,12 @@ def _one_class(curves: Curves) -> Shape | None:
     """Find precision and recall of exactly 0 at last beside an accuracy that looks well."""
     zeros = [
         points
-        for name in curves.by_name
-        if _OF_ONE_CLASS.search(name) and _ends_at_zero(points := curves.points(name))
+        for name in curves.called(_OF_ONE_CLASS)
+        if _ends_at_zero(points := curves.points(name))
     ]
     high = any(
         point.value > 1 - _LOW
-        for name in curves.by_name
-        if _ACCURACY.search(name)
+        for name in curves.called(_ACCURACY)
         for point in curves.points(name)[-1:]
     )
     if len(zeros) < len(("precision", "recall")) or not high:
@@ -311,10 +311,8 @@ def _ends_at_zero(points: Sequence[Point]) -> bool:
 
 def _one_sided(curves: Curves) -> Shape | None:
     """Find a discriminator whose loss has gone to nothing while the generator's stays high."""
-    points = next(
-        (curves.finite(name) for name in curves.by_name if _OF_DISCRIMINATOR.match(name)), []
-    )
-    other = next((curves.finite(name) for name in curves.by_name if _OF_GENERATOR.match(name)), [])
+    points = next(map(curves.finite, curves.called(_OF_DISCRIMINATOR)), [])
+    other = next(map(curves.finite, curves.called(_OF_GENERATOR)), [])
     if min(len(points), len(other)) < _MANY or min(one.value for one in points) < 0:
         return None
     half = points[len(points) // 2 :]
@@ -334,8 +332,8 @@ def _one_sided(curves: Curves) -> Shape | None:
 
 def _given_up(curves: Curves) -> Shape | None:
     """Find a policy whose entropy and whose score have both come down to a fraction, for good."""
-    entropies = [curves.finite(name) for name in curves.by_name if _ENTROPY.search(name)]
-    scores = [curves.finite(name) for name in curves.by_name if is_score(name)]
+    entropies = [*map(curves.finite, curves.called(_ENTROPY))]
+    scores = [*map(curves.finite, called_scores(curves))]
     lost = next((points for points in entropies if _is_gone(points)), None)
     if lost is None or not scores or not all(map(_is_gone, scores)):
         return None

@@ -70,9 +70,7 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
 
     A gradient that flows shows it, too: the loss of a policy starts at 0.
     """
-    if _has_gradient(curves.by_line(names.GRAD_NORM)) or any(
-        _OF_POLICY.search(name) for name in curves.by_name
-    ):
+    if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.called(_OF_POLICY):
         return True
     first = points.index(zero)
     return first > 0 and 0 < points[first - 1].value < _NEARLY

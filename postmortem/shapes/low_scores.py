@@ -10,7 +10,8 @@ does: it may well fall, by its regulariser alone.
 
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from postmortem import names
@@ -21,7 +22,7 @@ from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import is_score
+from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
 _ACCURACY: Final = lazy_compile(
@@ -52,9 +53,9 @@ _STEPS: Final = 1000
 def always_one_answer(observed: Observed) -> Iterable[Shape]:
     """Find an accuracy that is low and the same, or nearly so, in all records."""
     curves = observed.curves
-    for name in curves.by_name:
+    for name in curves.called(_ACCURACY, _BOUND):
         points = curves.finite(name)
-        if not _ACCURACY.search(name) or _BOUND.search(name) or len(points) < _TWICE:
+        if len(points) < _TWICE:
             continue
         values = [point.value for point in points]
         if _never_moves(values) or (_is_late(curves, points) and _is_low_and_level(values)):
@@ -102,9 +103,10 @@ def several_stand(observed: Observed) -> Iterable[Shape]:
 def never_better(observed: Observed) -> Iterable[Shape]:
     """Find a very low accuracy that is no higher at last than at first, where no loss is told."""
     curves = observed.curves
-    if any("loss" in name.lower() for name in curves.by_name):
+    accuracies = curves.called(_ACCURACY)
+    if not accuracies or any("loss" in name.lower() for name in curves.by_name):
         return []
-    for name in curves.called(_ACCURACY):
+    for name in accuracies:
         values = [point.value for point in curves.finite(name)]
         third = len(values) // 3
         if len(values) < _MANY or _BOUND.search(name) or not 0 < max(values) < _VERY_LOW:
@@ -131,7 +133,7 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
     Of what the weights answer nothing depends on the input any more.
     """
     curves = observed.curves
-    for name in filter(is_score, curves.by_name):
+    for name in called_scores(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
         count = standing(values)
@@ -155,14 +157,13 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
 def never_scored(observed: Observed) -> Iterable[Shape]:
     """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
-    several = {
-        name: points for name in curves.by_name if len(points := curves.finite(name)) >= _FEW
-    }
-    zeros = [points for name, points in several.items() if _is_never(name, points)]
-    grown = [
-        points for name, points in several.items() if "loss" in name.lower() and _goes_far(points)
-    ]
-    if len(zeros) < _TWICE or not grown:
+    told = {*called_scores(curves), *curves.called(_OF_RETRIEVAL)}
+    zeros = [points for points in _several(curves, told) if not any(one.value for one in points)]
+    if len(zeros) < _TWICE:
+        return []
+    losses = {name for name in curves.by_name if "loss" in name.lower()}
+    grown = [points for points in _several(curves, losses) if _goes_far(points)]
+    if not grown:
         return []
     said = say(
         "{count} scores are exactly 0 in all {records} records, the loss {first:.4g} → {last:.4g}",
@@ -176,10 +177,11 @@ def never_scored(observed: Observed) -> Iterable[Shape]:
     return [curves.shape(kind, said, zeros[0][0].line)]
 
 
-def _is_never(name: str, points: Sequence[Point]) -> bool:
-    """Say whether a figure is a score, and 0 in each record."""
-    is_told = is_score(name) or _OF_RETRIEVAL.search(name) is not None
-    return is_told and not any(point.value for point in points)
+def _several(curves: Curves, wanted: AbstractSet[str]) -> Iterator[Sequence[Point]]:
+    """Yield the finite points of these curves, in their order, where there are several."""
+    for name in curves.by_name if wanted else ():
+        if name in wanted and len(points := curves.finite(name)) >= _FEW:
+            yield points
 
 
 def _goes_far(points: Sequence[Point]) -> bool:

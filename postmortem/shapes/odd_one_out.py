@@ -176,8 +176,11 @@ def _last_steps(observed: Observed) -> Mapping[Where, _Step]:
     """Give the last recorded step of each process: of a rank, or of the only one of a machine."""
     found: dict[Where, _Step] = {}
     for series in observed.series:
-        last, where = series.last, _short(series.where)
-        if last is None or math.isnan(last.step) or where == NOWHERE:
+        last = series.last
+        if last is None or math.isnan(last.step):
+            continue
+        where = _short(series.where)
+        if where == NOWHERE:
             continue
         if where not in found or found[where].step < last.step:
             found[where] = _Step(last.step, series.source, last.line)

@@ -108,5 +108,5 @@ def alike(observed: Observed) -> Iterable[Shape]:
 
 def _named(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
     """Give the finite points of the first series with such a name."""
-    name = next((name for name in curves.by_name if pattern.search(name)), "")
+    name = next(iter(curves.called(pattern)), "")
     return curves.finite(name)

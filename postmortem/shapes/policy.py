@@ -42,7 +42,7 @@ _SPREAD: Final = lazy_compile(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/m
 def rewards(observed: Observed) -> Iterable[Shape]:
     """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
     curves = observed.curves
-    series = next((one for name, one in curves.by_name.items() if _SPREAD.search(name)), None)
+    series = next(map(curves.by_name.__getitem__, curves.called(_SPREAD)), None)
     if series is None or (series.points < _SEVERAL and not _has_no_reward(curves)):
         return []
     points = curves.points(series.name)
@@ -140,7 +140,7 @@ def frozen(observed: Observed) -> Iterable[Shape]:
 
 def _returns(curves: Curves) -> list[Point]:
     """Give the points of the mean reward of an episode."""
-    name = next((name for name in curves.by_name if _REWARD.search(name)), "")
+    name = next(iter(curves.called(_REWARD)), "")
     return curves.finite(name)
 
 

@@ -24,8 +24,8 @@ _OF_COCO: Final = "coco-eval"
 def found_nothing(observed: Observed) -> Iterable[Shape]:
     """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
     curves = observed.curves
-    for name in curves.by_name:
-        points = curves.finite(name) if _PRECISION.search(name) else []
+    for name in curves.called(_PRECISION):
+        points = curves.finite(name)
         values = [abs(point.value) for point in points]
         is_trained = bool(points) and (
             curves.by_name[name].producer == _OF_COCO or points[0].step > 0

@@ -50,9 +50,9 @@ def alone(observed: Observed) -> Iterable[Shape]:
 def _by_rank(curves: Curves) -> list[list[Series]]:
     """Put the columns side by side whose names differ in the rank alone."""
     groups: dict[tuple[str, str], list[Series]] = defaultdict(list)
-    for name, series in curves.by_name.items():
+    for name in curves.called(_RANK):
         if match := _RANK.fullmatch(name):
-            groups[match["before"], match["behind"]].append(series)
+            groups[match["before"], match["behind"]].append(curves.by_name[name])
     return list(groups.values())
 
 

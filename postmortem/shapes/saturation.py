@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
@@ -42,8 +41,8 @@ _SEVERAL: Final = 4
 def at_floor(observed: Observed) -> Iterable[Shape]:
     """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
-    for name in curves.by_name:
-        points = curves.points(name) if name == names.LOSS or _OF_LOSS.search(name) else []
+    for name in curves.called(_OF_LOSS):
+        points = curves.points(name)
         value = points[-1].value if points else 0.0
         if not _is_floor(value):
             continue

@@ -15,6 +15,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -51,9 +52,7 @@ _MOST_CLASSES: Final = 1000
 def lost(observed: Observed) -> Iterable[Shape]:
     """Find a score that had risen far above its noise, and is back where it began, or below."""
     curves = observed.curves
-    for name in curves.by_name:
-        if not is_score(name):
-            continue
+    for name in called_scores(curves):
         points = curves.finite(name)
         found = _fall([point.value for point in points])
         if found is not None:
@@ -69,9 +68,9 @@ def lost(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def is_score(name: str) -> bool:
-    """Say whether a figure of this name is the better the higher it is."""
-    return bool(_SCORE.search(name)) and not _NO_SCORE.search(name)
+def called_scores(curves: Curves) -> list[str]:
+    """Give the names of the figures that are the better the higher they are."""
+    return curves.called(_SCORE, _NO_SCORE)
 
 
 def _fall(values: Sequence[float]) -> tuple[float, float, int] | None:
@@ -120,10 +119,8 @@ def guessing(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     accuracies = [
         points
-        for name in curves.by_name
-        if ACCURACY.search(name)
-        and not _NO_SCORE.search(name)
-        and len(points := curves.finite(name)) >= _FEW
+        for name in curves.called(ACCURACY, _NO_SCORE)
+        if len(points := curves.finite(name)) >= _FEW
     ]
     for name in (names.LOSS, names.EVAL_LOSS):
         points = curves.finite(name)
@@ -155,8 +152,8 @@ def unmoved_guess(observed: Observed) -> Iterable[Shape]:
     points = curves.finite(names.LOSS)[1:]
     if len(points) < _FEW or is_young(curves, points):
         return []
-    for name in curves.by_name:
-        shares = {point.value for point in curves.finite(name)} if ACCURACY.search(name) else set()
+    for name in curves.called(ACCURACY):
+        shares = {point.value for point in curves.finite(name)}
         if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
             continue
         share = shares.pop()

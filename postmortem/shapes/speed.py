@@ -64,7 +64,7 @@ def slowing(observed: Observed) -> Iterable[Shape]:
     The first tenth of the records holds compilation, caches and warm-up.
     """
     curves = observed.curves
-    for name in (names.THROUGHPUT, names.STEP_TIME, *filter(_SPEED.search, curves.by_name)):
+    for name in (names.THROUGHPUT, names.STEP_TIME, *curves.called(_SPEED)):
         pace = _pace(curves, name)
         if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
             return _shapes(curves, pace, slowed)

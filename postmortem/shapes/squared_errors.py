@@ -20,7 +20,7 @@ from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import WORTH, from_to
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import is_score
+from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
 _ERROR: Final = lazy_compile(
@@ -48,10 +48,10 @@ _BETTER: Final = 0.25
 def of_critic(observed: Observed) -> Iterable[Shape]:
     """Find an error of values that has grown a hundredfold while no score has got better."""
     curves = observed.curves
-    if any(_ADVERSARY.search(name) for name in curves.by_name):
+    if curves.called(_ADVERSARY):
         return []
-    for name in curves.by_name:
-        points = curves.finite(name) if _ERROR.search(name) else []
+    for name in curves.called(_ERROR):
+        points = curves.finite(name)
         if _has_grown(points) and not _gets_better(curves):
             values = [point.value for point in points]
             early, late = _early(values), _late(values)
@@ -94,13 +94,13 @@ def _has_grown(points: Sequence[Point]) -> bool:
 
 def _is_scored(curves: Curves) -> bool:
     """Say whether a score is printed at all."""
-    return any(is_score(name) and len(curves.finite(name)) >= _FEWEST for name in curves.by_name)
+    return any(len(curves.finite(name)) >= _FEWEST for name in called_scores(curves))
 
 
 def _gets_better(curves: Curves) -> bool:
     """Say whether a score ends clearly above its first level: larger rewards, larger errors."""
-    for name in curves.by_name:
-        values = [point.value for point in curves.finite(name)] if is_score(name) else []
+    for name in called_scores(curves):
+        values = [point.value for point in curves.finite(name)]
         if len(values) >= _FEWEST:
             third = len(values) // 3
             rise = statistics.median(values[-third:]) - statistics.median(values[:third])

@@ -122,8 +122,10 @@ def _of_series(observed: Observed) -> Iterator[tuple[int, int]]:
 
 def _is_zero(series: Series) -> bool:
     """Say whether a loss is 0 at both ends."""
+    if "loss" not in series.name:
+        return False
     ends = [point.value for point in (series.first, series.last) if point is not None]
-    return "loss" in series.name and ends == [0.0, 0.0]
+    return ends == [0.0, 0.0]
 
 
 def _of_findings(observed: Observed) -> Iterator[tuple[int, int]]:

@@ -90,8 +90,7 @@ def _of_nothing(curves: Curves) -> set[int]:
     """Name the lines that count nothing: a mean over nothing is not finite, and no fault."""
     return {
         point.line
-        for name in curves.by_name
-        if _COUNTED.search(name)
+        for name in curves.called(_COUNTED)
         for point in curves.finite(name)
         if point.value == 0
     }
@@ -196,12 +195,7 @@ def _has_to_learn(curves: Curves) -> bool:
 
 def _fewest(curves: Curves) -> int:
     """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
-    spread = [
-        point.value
-        for name in curves.by_name
-        if _SPREAD.search(name)
-        for point in curves.finite(name)
-    ]
+    spread = [point.value for name in curves.called(_SPREAD) for point in curves.finite(name)]
     return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
 
 

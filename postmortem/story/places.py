@@ -87,8 +87,12 @@ def series_view(
         (whole(bad.step), bad.line) if bad else None,
         series.interleaved,
         tuple(
-            (whole(point.step), point.value, point.line)
-            for point in series.samples(min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line)
+            [
+                (whole(step), value, at)
+                for step, value, at in series.samples(
+                    min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line
+                )
+            ]
         ),
     )
 

@@ -1,6 +1,7 @@
 """What `redaction.redactor` hides, what it leaves alone, and that it stays linear."""
 
 import random
+import re
 import string
 import time
 
@@ -12,6 +13,7 @@ from postmortem.redaction.redactor import _RULES, KINDS, Redactor
 from tests.planted import look_alikes, planted
 
 HEX_40 = "0123456789abcdef0123456789abcdef01234567"
+BORING = [f"train/loss_{number}" for number in range(40)]
 LETTERS = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 
 
@@ -595,3 +597,20 @@ def test_hostile_repetition_costs_linear_time(piece: str) -> None:
 def test_a_number_in_a_job_is_no_machine(name: str, hidden: str) -> None:
     """What files call the nodes of any job stays, a machine's name goes."""
     assert Redactor().node(name) == hidden
+
+
+@pytest.mark.parametrize("name", ["planted.txt", "named.txt"])
+def test_a_text_is_hidden_in_all_the_same_among_others(name: str) -> None:
+    """What stands in one of many texts that are looked through together is found among them."""
+    left = []
+    for line in [one.line for one in planted(name)]:
+        together = Redactor()
+        together.foresee([*BORING[:20], line, *BORING[20:]])
+        if together.text(line) != Redactor().text(line):
+            left.append(line)
+    assert left == []
+
+
+def test_no_rule_hints_at_the_ends_of_a_text() -> None:
+    """They are no ends where many texts are looked through as one; those of lines are."""
+    assert [rule.hint for rule in _RULES if re.search(r"\\[AzZ]", rule.hint)] == []

@@ -81,3 +81,15 @@ def test_no_text_is_looked_through_twice() -> None:
     redact(replace(one, warnings=("see /home/carol/y",) * 50), redactor)
     assert redactor.looked.count("see /home/carol/y") == 2
     assert all(redactor.looked.count(text) <= 4 for text in redactor.looked)
+
+
+def test_many_texts_are_hidden_as_each_alone() -> None:
+    """The names of many curves are looked through together, which hides no less."""
+    names = [f"part_{number:04d}" for number in range(300)]
+    names[70], names[150] = "/home/carol/runs/loss", "eval/10.1.2.3/loss"
+    curves = tuple(replace(rich().series[0], name=name) for name in names)
+    hidden = [one.name for one in redact(replace(rich(), series=curves), Redactor()).series]
+    assert hidden[:70] == names[:70]
+    assert hidden[70] == "/home/user-2/runs/loss"
+    assert hidden[150].startswith("eval/ip-")
+    assert hidden[151:] == names[151:]

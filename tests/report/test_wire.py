@@ -195,3 +195,9 @@ def test_a_number_that_is_not_finite_is_refused() -> None:
     """It is no JSON: `plain_json` words it before."""
     with pytest.raises(ValueError, match="JSON compliant"):
         json_text({"value": [inf]})
+
+
+@pytest.mark.parametrize("diagnosis", [rich(), abstaining(), hostile()])
+def test_the_text_is_that_of_the_plain_values(diagnosis: Diagnosis) -> None:
+    """What is written part by part is what the values of the whole are written as."""
+    assert render_json(diagnosis) == json_text(to_wire(diagnosis, Redactor()))

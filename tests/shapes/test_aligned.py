@@ -1,6 +1,7 @@
 """The series of a process side by side."""
 
 import math
+import re
 
 import pytest
 
@@ -38,3 +39,28 @@ def test_what_a_series_knows_of_itself_is_what_its_points_say() -> None:
     assert (curves.is_within("loss", 7), curves.is_within("loss", 6.9)) == (True, False)
     assert curves.is_within("grad_norm", 0)
     assert [curves.count(name) for name in ("loss", "grad_norm", "lr")] == [4, 2, 0]
+
+
+@pytest.mark.parametrize("more", [0, 200])
+@pytest.mark.parametrize(
+    ("pattern", "but", "expected"),
+    [
+        pytest.param("loss", None, ["loss_1", "loss_2", "val_loss_1"], id="one for all digits"),
+        pytest.param("_", None, ["loss_1", "loss_2", "acc_1", "val_loss_1"], id="all names"),
+        pytest.param("grad", None, [], id="none"),
+        pytest.param("", "part", ["loss_1", "loss_2", "acc_1", "val_loss_1"], id="but many"),
+        pytest.param("_1$", None, ["loss_1", "acc_1", "val_loss_1"], id="a digit of its own"),
+        pytest.param("loss", "val", ["loss_1", "loss_2"], id="but others"),
+        pytest.param("loss", "2", ["loss_1", "val_loss_1"], id="but a digit"),
+    ],
+)
+def test_names_are_given_in_which_a_pattern_is_found(
+    pattern: str, but: str | None, expected: list[str], more: int
+) -> None:
+    """In their order, whether each is searched or one of those that differ in digits."""
+    given = ["loss_1", "loss_2", "acc_1", "val_loss_1", *(f"part{one}" for one in range(more))]
+    curves = Curves([Series(name, "script", 0, NOWHERE) for name in given])
+    other = None if but is None else re.compile(but)
+    assert [name for name in curves.called(re.compile(pattern), other) if name != "loss"] == (
+        expected
+    )
