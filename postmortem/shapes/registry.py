@@ -60,6 +60,7 @@ from postmortem.shapes import (
     told_losses,
     told_reasons,
     torch_build,
+    unproved_end,
     version_pairs,
     vitals,
     waiting_places,
@@ -164,6 +165,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
     ending.finished,
+    unproved_end.unproved,
     ending.without_record,
     ending.without_failure,
 )
