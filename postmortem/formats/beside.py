@@ -50,6 +50,12 @@ _SCORE: Final = lazy_compile(
     re.IGNORECASE,
 )
 """A score or a rate of errors, by a name that no other figure has."""
+_COUNTED: Final = lazy_compile(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test)[ _/-])?acc(?:uracy)?)"
+    r"\s?[:=]\s{0,6}\(?(?P<right>\d{1,9})\s?/\s?(?P<all>[1-9]\d{0,8})(?![\d./])",
+    re.IGNORECASE,
+)
+"""An accuracy that is printed as right answers of all: `Accuracy: 980/10000 (10%)`."""
 _DECIMALS: Final = lazy_compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
 _BARE: Final = lazy_compile(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
@@ -141,6 +147,7 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
             _add_by_unit(text, name, pattern, values, units)
     if names.DATA_TIME in values:  # alone it may be the time since the start
         _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
+    _add_counted(text, values)
     _add_pairs(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
 
@@ -153,6 +160,7 @@ def figures_on(text: str) -> dict[str, float]:
         for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
         if (value := value_of(match["value"])) is not None
     }
+    _add_counted(text, values)
     if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
         return {}
     _add_pairs(text, values, "")
@@ -207,6 +215,14 @@ def _add_by_unit(
     if (value := value_of(other["value"])) is not None:
         values.setdefault(name, value)
         units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
+
+
+def _add_counted(text: str, values: dict[str, float]) -> None:
+    """Add the share of right answers where their number and that of all are printed."""
+    counted = _COUNTED.search(text)
+    if counted is not None and int(counted["right"]) <= int(counted["all"]):
+        name = _joined(counted["name"], is_score=True)
+        values.setdefault(name, int(counted["right"]) / int(counted["all"]))
 
 
 def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:

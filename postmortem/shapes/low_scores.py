@@ -20,12 +20,14 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.course import is_young
+from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import is_score
 from postmortem.shapes.shape import Shape
 
 _ACCURACY: Final = lazy_compile(
-    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?_?1?|top_?1)(?:$|[_/ .-])", re.IGNORECASE
+    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?1?|prec@1|top_?1)(?:$|[_/ .-])",
+    re.IGNORECASE,
 )
 _BOUND: Final = lazy_compile(r"best|min|max|loss", re.IGNORECASE)
 _LOW: Final = 0.65
@@ -38,6 +40,10 @@ _SEVERAL: Final = 4
 _TWICE: Final = 2
 _LEVEL: Final = 0.03
 _LASTING: Final = 5
+_NOISE: Final = 0.1
+"""Share of a low level within which a count of right answers moves by chance."""
+_HARDLY: Final = 0.98
+_LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
 _FALLEN: Final = 0.8
 _FEW: Final = 3
 _OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
@@ -52,7 +58,7 @@ def always_one_answer(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     for name in curves.by_name:
         points = curves.finite(name)
-        if not _ACCURACY.search(name) or _BOUND.search(name) or len(points) < _TWICE:
+        if not _is_accuracy(name) or len(points) < _TWICE:
             continue
         values = [point.value for point in points]
         if _never_moves(values) or (_is_late(curves, points) and _is_low_and_level(values)):
@@ -118,6 +124,28 @@ def never_scored(observed: Observed) -> Iterable[Shape]:
     return [curves.shape(kind, said, zeros[0][0].line)]
 
 
+def never_better(observed: Observed) -> Iterable[Shape]:
+    """Find an accuracy as low in the first pass over the data as in the last of several."""
+    curves = observed.curves
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    if len(set(epochs)) < _LASTING or epochs[0] > 1 or is_policy(curves) or _falls(curves):
+        return []
+    for name in curves.by_name:
+        points = curves.finite(name) if _is_accuracy(name) else []
+        values = [point.value for point in points]
+        if len(points) >= _LASTING and _is_level(values):
+            said = say(
+                "{name} {first:.4g} at first, {last:.4g} after {count} passes over the data",
+                "{name} 开始时为 {first:.4g}，遍历数据 {count} 次后为 {last:.4g}",
+                name=name,
+                first=values[0],
+                last=values[-1],
+                count=len(set(epochs)),
+            )
+            return [curves.shape("nothing-moves", said, points[0].line)]
+    return []
+
+
 def _is_never(name: str, points: Sequence[Point]) -> bool:
     """Say whether a figure is a score, and 0 in each record."""
     is_told = is_score(name) or _OF_RETRIEVAL.search(name) is not None
@@ -147,6 +175,27 @@ def _is_low_and_level(values: Sequence[float]) -> bool:
 
 
 def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether the records are from behind the first passes over the data."""
+    """Say whether records are from behind the first passes over the data, or end far behind."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    return bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
+    is_far = bool(epochs) and epochs[-1] >= _EPOCHS + _SEVERAL
+    return is_far or bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
+
+
+def _is_accuracy(name: str) -> bool:
+    return bool(_ACCURACY.search(name)) and not _BOUND.search(name)
+
+
+def _falls(curves: Curves) -> bool:
+    """Say whether a loss falls behind its first record, which is that of random weights."""
+    losses = ([point.value for point in curves.finite(name)][1:] for name in _LOSSES)
+    return any(values and values[-1] < _HARDLY * values[0] for values in losses)
+
+
+def _is_level(values: Sequence[float]) -> bool:
+    """Say whether a share, maybe in per cent, stays low but for noise, and does not rise."""
+    third = len(values) // 3
+    level, most = statistics.median(values), max(values)
+    share = most / 100 if most > 1 else most
+    head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    is_level = most - min(values) < _NOISE * level and tail < (1 + _LEVEL / 2) * head
+    return 0 < share < _LOW and is_level

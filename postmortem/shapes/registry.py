@@ -66,6 +66,7 @@ from postmortem.shapes import (
     waiting_places,
 )
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.epoch_headings import headed
 from postmortem.shapes.observed import Detector, Observed
 from postmortem.shapes.shape import Shape
 
@@ -105,6 +106,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     low_scores.frozen_low,
     low_scores.never_scored,
     low_scores.always_one_answer,
+    low_scores.never_better,
     degenerate.stuck,
     degenerate.unmoved,
     degenerate.equal,
@@ -203,7 +205,8 @@ def _of_processes(observed: Observed, origin: Shape | None) -> Iterator[Shape]:
     first = None if origin is None else (origin.source, origin.where)
     members = _processes(observed.series)
     for process in sorted(members, key=lambda one: one != first):
-        view = observed.of(Curves(members[process], *process))  # of one at a time: they are large
+        epochs = headed(observed, members[process], process)
+        view = observed.of(Curves([*members[process], *epochs], *process))  # they are large
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
