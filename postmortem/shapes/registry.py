@@ -16,6 +16,7 @@ from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
     closing,
+    codebook,
     collectives,
     contrasts,
     counting_lines,
@@ -114,6 +115,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     degenerate.hopeless,
     precisions.found_nothing,
     degenerate.of_one_answer,
+    codebook.unused,
     float_noise.noise_only,
     float_noise.parts_that_stand,
     rank_columns.alone,
