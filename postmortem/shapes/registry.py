@@ -139,6 +139,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     out_of_memory.accounts,
     memory_phase.phase,
     device_memory.printed,
+    device_memory.of_host,
     gpu_holders.holders,
     torch_build.builds,
     version_pairs.pairs,
