@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
-from postmortem.case.named_elsewhere import child_of, file_of, is_of
+from postmortem.case.named_elsewhere import child_of, file_of, is_of, listed
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
 from postmortem.lazy_regex import lazy_compile
@@ -74,10 +74,15 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
             return None
         where = shape.where.filled(_node_of(case, shape))
         return Meant(where, shape, _of_the_machine(case, first, where))
-    if first.where.rank is None and (named := _named_in(finding)) is not None:
+    return None if first.where.rank is not None else _placed(case, first, finding)
+
+
+def _placed(case: Case, first: Failure, finding: Finding) -> Meant | None:
+    """Name the process of a line that bears no rank: its own words, else who tells of it."""
+    named = _named_in(finding) or listed(case, finding)
+    if named is not None:
         return Meant(named.filled(first.where))
-    is_of_a_process = first.where.rank is not None or _is_of_a_process(case, first.source)
-    return None if is_of_a_process else _told_of(case, first, finding)
+    return None if _is_of_a_process(case, first.source) else _told_of(case, first, finding)
 
 
 def _whom_watchdogs_miss(case: Case, first: Failure) -> Where | None:

@@ -23,6 +23,7 @@ _WORLD: Final = lazy_compile(
 _SUFFIXES: Final = lazy_compile(
     r"(?:\.(?:log|txt|out|err|stdout|stderr|gz|xz|zst|bz2))+\Z", re.IGNORECASE
 )
+_ENTRY: Final = "context.elastic-entry"
 _FEWEST: Final = 5
 """Characters of a file's name that is no chance word."""
 _MOST_OF_ONE: Final = 8
@@ -45,6 +46,18 @@ def child_of(case: Case, finding: Finding) -> Where | None:
     if len(roots) == 1:
         return roots.pop()
     return Where(rank=local_rank if _is_one_machine(case) else None, local_rank=local_rank)
+
+
+def listed(case: Case, finding: Finding) -> Where | None:
+    """Give the process in whose entry of an agent's table a line stands."""
+    for event in case.signatures(_ENTRY):
+        one = event.finding
+        if one.source == finding.source and one.line <= finding.line <= one.end_line:
+            told = dict(one.captures)
+            return Where(
+                whole_number(told["rank"]), whole_number(told["local_rank"]), told["host"], None
+            )
+    return None
 
 
 def _is_one_machine(case: Case) -> bool:

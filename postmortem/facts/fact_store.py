@@ -24,7 +24,7 @@ _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
 _MOST_PHASES: Final = 100
 _MODEL: Final = "setting.model"
-COURSES: Final = frozenset({"host_free", "host_used", "memory"})
+COURSES: Final = frozenset({"host_free", "host_used", "host_rss", "memory"})
 """What a log prints again and again: its course is kept, thinned where it is long."""
 _MOST_OF_A_COURSE: Final = 400
 PHASE: Final = "phase"

@@ -19,6 +19,8 @@ _PAIR: Final = lazy_compile(
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
 )
 """Whatever else stands on a metric line as a name and a number."""
+_PLACE: Final = lazy_compile(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
+"""A file or module and its line, as loggers print them: `(trainer:333)`, `[train.py:88]`."""
 _PASSED: Final = lazy_compile(
     r"loss|time|eta$|elapsed|remain"
     r"|^(?:(?:global|train|num)[_ ]?)?"
@@ -50,6 +52,26 @@ _SCORE: Final = lazy_compile(
     re.IGNORECASE,
 )
 """A score or a rate of errors, by a name that no other figure has."""
+_COUNTED: Final = lazy_compile(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test)[ _/-])?acc(?:uracy)?)"
+    r"\s?[:=]\s{0,6}\(?(?P<right>\d{1,9})\s?/\s?(?P<all>[1-9]\d{0,8})(?![\d./])",
+    re.IGNORECASE,
+)
+"""An accuracy that is printed as right answers of all: `Accuracy: 980/10000 (10%)`."""
+_CODES: Final = lazy_compile(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|eval)[ _/-])?"
+    r"(?:(?:code[ _]?book|vq|quanti[sz]er)s?[ _/-](?:usage|util[a-z]{0,7}|use|perplexity)"
+    r"|(?:active|used|unique|alive)[ _](?:codes?|codewords?|entries)"
+    r"|codes?[ _](?:used|usage|active|util[a-z]{0,7})))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?P<value>{FIGURE})\s?(?:%|/\s?\d{{1,9}})?(?![\w/:(\[]|\.\d)",
+    re.IGNORECASE,
+)
+"""How much of a codebook is used, in per cent or of all as well."""
+_SINGLE: Final = lazy_compile(
+    r"[\s)\]:,|>-]{0,8}(?P<name>[A-Za-z][\w./@-]{0,60})"
+    rf"\s?[:=]\s{{0,6}}(?P<value>(?={DECIMAL}){FIGURE})\.?\s*$"
+)
+"""One name and its decimal, and nothing else behind a step."""
 _DECIMALS: Final = lazy_compile(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
 _BARE: Final = lazy_compile(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
@@ -141,6 +163,7 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
             _add_by_unit(text, name, pattern, values, units)
     if names.DATA_TIME in values:  # alone it may be the time since the start
         _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
+    _add_told(text, values)
     _add_pairs(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
 
@@ -153,6 +176,7 @@ def figures_on(text: str) -> dict[str, float]:
         for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
         if (value := value_of(match["value"])) is not None
     }
+    _add_told(text, values)
     if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
         return {}
     _add_pairs(text, values, "")
@@ -209,11 +233,32 @@ def _add_by_unit(
         units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
 
 
+def single_figure(text: str, start: int) -> dict[str, float]:
+    """Give the one figure that a line tells behind a step, as `(Steps: 500) train/mel = 0.31.`."""
+    found = _SINGLE.match(text, start)
+    if found is None or _PASSED.search(found["name"]):
+        return {}
+    value = value_of(found["value"])
+    return {} if value is None else {found["name"]: value}
+
+
+def _add_told(text: str, values: dict[str, float]) -> None:
+    """Add the share of right answers where both numbers are printed, and the use of codes."""
+    for codes in itertools.islice(_CODES.finditer(text), _MOST_PAIRS) if "ode" in text else ():
+        if (value := value_of(codes["value"])) is not None:
+            values.setdefault(_joined(codes["name"], is_score=True), value)
+    counted = _COUNTED.search(text)
+    if counted is not None and int(counted["right"]) <= int(counted["all"]):
+        name = _joined(counted["name"], is_score=True)
+        values.setdefault(name, int(counted["right"]) / int(counted["all"]))
+
+
 def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
     """Add whatever else stands there as a name and a number."""
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if (
             not _PASSED.search(match["name"])
+            and not _PLACE.match(text, max(0, match.start() - 1))
             and plain(match["name"]) != printed
             and (value := value_of(match["value"])) is not None
         ):

@@ -59,6 +59,8 @@ _GLOBAL: Final = lazy_compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.I
 _NUMBER_OF: Final = lazy_compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
 _DIGIT: Final = lazy_compile(r"\d")
 _REWARD: Final = lazy_compile(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
+_ACCURACY: Final = lazy_compile(r"(?:^|_)accuracy$", re.IGNORECASE)
+"""What stands below a heading without any loss: it names a record there, and nowhere else."""
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240
@@ -103,14 +105,16 @@ def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
         own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    if not (losses_on(f"{own.name}: {own.value}").values or _REWARD.search(own.name)):
+    is_objective = losses_on(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
+    if not is_objective and not _ACCURACY.search(own.name):
         return None
     above, heading = _above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _behind(view, {one.name for one in above})
     entries = [*above, *behind]
     if not behind:
         return None
-    if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
+    is_bare = len(entries) < 2 or not is_objective
+    if _CLOSING.search(heading) or (is_bare and not heading):
         return None
     losses = (one.name for one in entries if "loss" in one.name.lower())
     return FigureBlock(_joined(heading, entries), " ".join(["block", *losses]), end)

@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.formats.bars import Draw, draw
-from postmortem.formats.beside import add_beside, bare_figures_on, figures_on
+from postmortem.formats.beside import add_beside, bare_figures_on, figures_on, single_figure
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import (
     epoch_as_printed,
@@ -67,6 +67,7 @@ WORDS: Final = (
     b"iter: ",
     b"iters: ",
     b"tep: ",
+    b"teps: ",
     b"tep=",
     b"errD",
     b"errG",
@@ -214,6 +215,8 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
     if not named or not is_of_training(text):
         return None
     values, units = figures_on(text), dict[str, str]()
+    if not values and named.step is not None:
+        values = single_figure(text, named.step.end())
     must_rise = not values
     if must_rise:
         values = bare_figures_on(text)

@@ -29,6 +29,10 @@ LEFT_OVER: Final = frozenset(
 """Causes that are named where nothing speaks for another one."""
 UNPROVED: Final = 0.75
 """The highest probability of what is left, and of health, without anything that proves it."""
+_DOUBT: Final = {_RUNNING: 0.0, "healthy.completed": -WEIGHTS["weak"]}
+"""The weight below which evidence against a health leaves it unproved."""
+_CONTRADICTED: Final = 0.55
+"""The same of a health that strong evidence is against: as likely as not."""
 _VETOED: Final = 0.4
 """The same of a health that a broken figure vetoes: too little for a verdict."""
 MOST_CERTAIN: Final = 0.9999
@@ -63,9 +67,11 @@ def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
     """Give the highest probability that a cause may have with its evidence."""
     if cause.startswith(HEALTHY) and _is_vetoed(evidence):
         return _VETOED
+    if cause.startswith(HEALTHY) and any(item.weight <= -WEIGHTS["strong"] for item in evidence):
+        return _CONTRADICTED
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
-    is_doubted = cause == _RUNNING and any(item.weight < 0 for item in evidence)
-    is_open = cause in LEFT_OVER and (is_doubted or not is_proved)
+    is_doubted = any(item.weight < _DOUBT.get(cause, -math.inf) for item in evidence)
+    is_open = is_doubted or (cause in LEFT_OVER and not is_proved)
     return UNPROVED if is_open else MOST_CERTAIN
 
 

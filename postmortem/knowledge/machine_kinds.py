@@ -112,6 +112,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "host-memory-rising",
+        say(
+            "the printed memory of the process or of the host rises over the run",
+            "打印的进程或主机内存占用持续上升",
+        ),
+        is_turn=True,
+    ),
+    Kind(
         "no-oom-kill-counted",
         say(
             "the container or its cgroup counts no process that the kernel killed for want of"

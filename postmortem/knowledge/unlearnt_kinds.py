@@ -53,4 +53,19 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
+    Kind(
+        "few-losses",
+        say(
+            "a run that is through shows one to four records of its loss, which hardly falls",
+            "训练已结束，但只打印了一至四条 loss 记录，且几乎没有下降",
+        ),
+    ),
+    Kind(
+        "loss-no-better",
+        say(
+            "a run that is through ends with a loss no lower than its first, or that of a language"
+            " model that knows but how frequent words are",
+            "训练已结束，但最后的 loss 不低于开始时，或与只知道词频的语言模型相当",
+        ),
+    ),
 )

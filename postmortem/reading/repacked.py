@@ -10,6 +10,7 @@ numbers: behind a line that was joined stand as many empty ones.
 
 import ast
 import json
+import re
 from typing import Final
 
 from postmortem.lazy_regex import lazy_compile
@@ -37,7 +38,7 @@ _NEW: Final = lazy_compile(
     r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[IWE]\d{4} "
 )
 _BOX_END: Final = lazy_compile(r"╰─{40,400}╯")
-_DIGITS: Final = lazy_compile(r"\d+")
+_FIGURE: Final = lazy_compile(r"[-+]?(?:\d+(?:\.\d+)?|\b(?:nan|inf)\b)", re.IGNORECASE)
 _COMPARED: Final = 12
 
 
@@ -159,8 +160,8 @@ def _goes_on(line: str, following: str) -> bool:
 
 
 def _kind(line: str) -> str:
-    """Give the beginning of a line without its figures."""
-    return _DIGITS.sub("0", line[:_COMPARED])
+    """Give the beginning of a line without its figures, however long they are."""
+    return _FIGURE.sub("0", line[: 3 * _COMPARED])[:_COMPARED]
 
 
 def _is_within(line: str, following: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.fact_store import FactStore
 from postmortem.facts.number_texts import number
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
@@ -66,8 +67,7 @@ def first_loss(observed: Observed) -> Iterable[Shape]:
 def guess(observed: Observed) -> Iterable[Shape]:
     """Find a loss that is the logarithm of the classes in all records, far into the run."""
     curves = observed.curves
-    printed = (number(observed.facts.get(name) or "") for name in _COUNTED)
-    counts = {_IMAGENET, *(int(count) for count in printed if count and count >= _SMALLEST)}
+    counts = {_IMAGENET, *class_counts(observed.facts, _SMALLEST)}
     for name in curves.called(_OBJECTIVE):
         points = curves.finite(name)
         if len(points) < _FEWEST or not _is_far(curves, points):
@@ -85,6 +85,12 @@ def guess(observed: Observed) -> Iterable[Shape]:
                 )
                 return [curves.shape("at-chance", said, points[0].line)]
     return []
+
+
+def class_counts(facts: FactStore, least: int) -> list[int]:
+    """Give the numbers of classes, labels and words that the log prints, if not less than this."""
+    printed = (number(facts.get(name) or "") for name in _COUNTED)
+    return [int(count) for count in printed if count and count >= least]
 
 
 def _is_far(curves: Curves, points: Sequence[Point]) -> bool:

@@ -1,7 +1,8 @@
 """The memory that a run uses: rising to the limit of the device, or level.
 
-In: the curves of one process and the memory of the device. Out: the shapes `memory-rising`,
-`memory-flat`. Not here: the arithmetic of an out-of-memory line (`shapes.out_of_memory`).
+In: the curves of one process, the memory of the device, what lines of their own tell. Out: the
+shapes `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
+out-of-memory line (`shapes.out_of_memory`).
 """
 
 import itertools
@@ -23,7 +24,9 @@ _LARGEST: Final = 1e150
 """Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
 _FEWEST: Final = 5
 _ALL_BUT_FULL: Final = 0.8
-_FIGURE: Final = lazy_compile(r"(\d+(?:\.\d+)?) ?([GgMm]?)")
+_FIGURE: Final = lazy_compile(r"(\d+(?:\.\d+)?)(?: ?/ ?\d+(?:\.\d+)?)? ?([GgMmTtKk]?)")
+_IN_A_GIB: Final = {"G": 1.0, "M": 1024.0, "": 1024.0, "T": 1 / 1024, "K": 1024.0**2}
+_OF_HOST: Final = frozenset({"host_rss", "host_used"})
 _PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
 """Programs divide by 1024 whatever they call it."""
 
@@ -72,10 +75,25 @@ def printed(observed: Observed) -> Iterable[Shape]:
             yield Shape("memory-rising", said, source, NOWHERE, course[0].line)
 
 
+def of_host(observed: Observed) -> Iterable[Shape]:
+    """Find memory of the host, or of the process on it, that rises line by line."""
+    for (source, what), course in sorted(observed.facts.courses.items()):
+        figures = [gib for one in course if (gib := _gib(one.value)) is not None]
+        if what in _OF_HOST and _rises(figures):
+            said = say(
+                "memory of the host {first} → {last} over {count} lines",
+                "主机内存 {first} → {last}（{count} 行）",
+                first=course[0].value,
+                last=course[-1].value,
+                count=len(course),
+            )
+            yield Shape("host-memory-rising", said, source, NOWHERE, course[0].line)
+
+
 def _gib(text: str) -> float | None:
     """Read a printed figure in GiB; where programs print no unit they mean MiB."""
     match = _FIGURE.match(text)
-    return None if match is None else float(match[1]) / (1.0 if match[2] in {"G", "g"} else 1024.0)
+    return None if match is None else float(match[1]) / _IN_A_GIB[match[2].upper()]
 
 
 def _fills(values: Sequence[float], capacity: float | None) -> bool:

@@ -21,18 +21,18 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.course import is_young
+from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
-_ACCURACY: Final = lazy_compile(
-    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?_?1?|top_?1)(?:$|[_/ .-])", re.IGNORECASE
+ACCURACY: Final = lazy_compile(
+    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?1?|prec@1|top_?1)(?:$|[_/ .-])",
+    re.IGNORECASE,
 )
-_BOUND: Final = lazy_compile(r"best|min|max|loss", re.IGNORECASE)
+BOUND: Final = lazy_compile(r"best|min|max|loss", re.IGNORECASE)
 _LOW: Final = 0.65
 _VERY_LOW: Final = 0.1
-_BARELY: Final = 1.25
-"""Times its first level up to which a score has not risen."""
 _EXACT: Final = 6
 """Digits that no count of right answers gives twice by chance."""
 _FINE: Final = 4
@@ -41,6 +41,10 @@ _SEVERAL: Final = 4
 _TWICE: Final = 2
 _LEVEL: Final = 0.03
 _LASTING: Final = 5
+_NOISE: Final = 0.1
+"""Share of a low level within which a count of right answers moves by chance."""
+_HARDLY: Final = 0.98
+_LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
 _FALLEN: Final = 0.8
 _FEW: Final = 3
 _OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
@@ -53,7 +57,7 @@ _STEPS: Final = 1000
 def always_one_answer(observed: Observed) -> Iterable[Shape]:
     """Find an accuracy that is low and the same, or nearly so, in all records."""
     curves = observed.curves
-    for name in curves.called(_ACCURACY, _BOUND):
+    for name in curves.called(ACCURACY, BOUND):
         points = curves.finite(name)
         if len(points) < _TWICE:
             continue
@@ -67,63 +71,6 @@ def always_one_answer(observed: Observed) -> Iterable[Shape]:
                 count=len(values),
             )
             return [curves.shape("stuck-score", said, points[0].line)]
-    return []
-
-
-def several_stand(observed: Observed) -> Iterable[Shape]:
-    """Find a training and a validation accuracy of few records that both stand, at a low value.
-
-    The shares of the largest class differ from one set to the other, and neither moves.
-    """
-    curves = observed.curves
-    standing_ones = [
-        (name, points, count)
-        for name in curves.called(_ACCURACY)
-        if not _BOUND.search(name)
-        and len(points := curves.finite(name)) >= _SEVERAL
-        and (count := standing([point.value for point in points])) >= _FEW
-        and 0 < points[-1].value < _LOW
-        and digits(points[-1].value) >= _FEW
-    ]
-    if len({points[-1].value for _, points, _ in standing_ones}) < _TWICE:
-        return []
-    name, points, count = max(standing_ones, key=lambda one: one[2])
-    other, beside, _ = min(standing_ones, key=lambda one: one[2])
-    said = say(
-        "{name} {value:.4g} and {other} {beside:.4g} do not move in the last records",
-        "最后几条记录的 {name}（{value:.4g}）和 {other}（{beside:.4g}）都不变",
-        name=name,
-        value=points[-1].value,
-        other=other,
-        beside=beside[-1].value,
-    )
-    return [curves.shape("stuck-score", said, points[-count].line)]
-
-
-def never_better(observed: Observed) -> Iterable[Shape]:
-    """Find a very low accuracy that is no higher at last than at first, where no loss is told."""
-    curves = observed.curves
-    accuracies = curves.called(_ACCURACY)
-    if not accuracies or any("loss" in name.lower() for name in curves.by_name):
-        return []
-    for name in accuracies:
-        values = [point.value for point in curves.finite(name)]
-        third = len(values) // 3
-        if len(values) < _MANY or _BOUND.search(name) or not 0 < max(values) < _VERY_LOW:
-            continue
-        first, last = statistics.median(values[:third]), statistics.median(values[-third:])
-        if last <= _BARELY * first and max(values[-third:]) <= max(values[:third]):
-            said = say(
-                "{name} {first:.3g} at first, {last:.3g} at last, in {count} records never above"
-                " {most:.3g}",
-                "{name} 开始时为 {first:.3g}，最后为 {last:.3g}，{count} 条记录从未超过 {most:.3g}",
-                name=name,
-                first=first,
-                last=last,
-                count=len(values),
-                most=max(values),
-            )
-            return [curves.shape("nothing-moves", said, curves.finite(name)[0].line)]
     return []
 
 
@@ -184,6 +131,28 @@ def _several(curves: Curves, wanted: AbstractSet[str]) -> Iterator[Sequence[Poin
             yield points
 
 
+def never_better(observed: Observed) -> Iterable[Shape]:
+    """Find an accuracy as low in the first pass over the data as in the last of several."""
+    curves = observed.curves
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    if len(set(epochs)) < _LASTING or epochs[0] > 1 or is_policy(curves) or _falls(curves):
+        return []
+    for name in curves.called(ACCURACY, BOUND):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        if len(points) >= _LASTING and _is_level(values):
+            said = say(
+                "{name} {first:.4g} at first, {last:.4g} after {count} passes over the data",
+                "{name} 开始时为 {first:.4g}，遍历数据 {count} 次后为 {last:.4g}",
+                name=name,
+                first=values[0],
+                last=values[-1],
+                count=len(set(epochs)),
+            )
+            return [curves.shape("nothing-moves", said, points[0].line)]
+    return []
+
+
 def _goes_far(points: Sequence[Point]) -> bool:
     """Say whether a figure above 0 becomes many times larger or smaller."""
     first, last = points[0].value, points[-1].value
@@ -207,6 +176,23 @@ def _is_low_and_level(values: Sequence[float]) -> bool:
 
 
 def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether the records are from behind the first passes over the data."""
+    """Say whether records are from behind the first passes over the data, or end far behind."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    return bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
+    is_far = bool(epochs) and epochs[-1] >= _EPOCHS + _SEVERAL
+    return is_far or bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
+
+
+def _falls(curves: Curves) -> bool:
+    """Say whether a loss falls behind its first record, which is that of random weights."""
+    losses = ([point.value for point in curves.finite(name)][1:] for name in _LOSSES)
+    return any(values and values[-1] < _HARDLY * values[0] for values in losses)
+
+
+def _is_level(values: Sequence[float]) -> bool:
+    """Say whether a share, maybe in per cent, stays low but for noise, and does not rise."""
+    third = len(values) // 3
+    level, most = statistics.median(values), max(values)
+    share = most / 100 if most > 1 else most
+    head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    is_level = most - min(values) < _NOISE * level and tail < (1 + _LEVEL / 2) * head
+    return 0 < share < _LOW and is_level

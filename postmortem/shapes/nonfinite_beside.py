@@ -32,10 +32,11 @@ _OWN_WAYS: Final = frozenset(
 )
 _NO_PART: Final = lazy_compile(
     r"acc|ppl|perplex|psnr|ssim|iou|map|f1|auc|reward|return|score|norm|grad|rate|\blr|time|speed|tok"
-    r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch",
+    r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch"
+    r"|(?:^|_)(?:avg|average|mean|running|smooth\w{0,4})[_ ]loss",
     re.IGNORECASE,
 )
-"""Figures that are no part of a loss."""
+"""Figures that are no part of a loss, among them its own mean."""
 _OF_INPUTS: Final = lazy_compile(
     r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav"
     r"|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)",

@@ -16,6 +16,7 @@ from postmortem.model.lines import Where
 from postmortem.shapes import (
     baseline,
     closing,
+    codebook,
     collectives,
     contrasts,
     counting_lines,
@@ -25,6 +26,7 @@ from postmortem.shapes import (
     departure,
     device_memory,
     ending,
+    few_scores,
     float_noise,
     frozen_bar,
     gpu_holders,
@@ -62,12 +64,14 @@ from postmortem.shapes import (
     told_losses,
     told_reasons,
     torch_build,
+    unproved_end,
     version_pairs,
     vitals,
     waiting_places,
     warned_data,
 )
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.epoch_headings import headed
 from postmortem.shapes.observed import Detector, Observed
 from postmortem.shapes.shape import Shape
 
@@ -110,8 +114,9 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     low_scores.frozen_low,
     low_scores.never_scored,
     low_scores.always_one_answer,
-    low_scores.several_stand,
     low_scores.never_better,
+    few_scores.several_stand,
+    few_scores.never_higher,
     degenerate.stuck,
     degenerate.unmoved,
     degenerate.equal,
@@ -119,6 +124,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     degenerate.hopeless,
     precisions.found_nothing,
     degenerate.of_one_answer,
+    codebook.unused,
     float_noise.noise_only,
     float_noise.parts_that_stand,
     rank_columns.alone,
@@ -142,6 +148,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     out_of_memory.accounts,
     memory_phase.phase,
     device_memory.printed,
+    device_memory.of_host,
     gpu_holders.holders,
     torch_build.builds,
     version_pairs.pairs,
@@ -174,6 +181,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
     ending.finished,
+    unproved_end.unproved,
     ending.without_record,
     ending.without_failure,
 )
@@ -211,7 +219,8 @@ def _of_processes(observed: Observed, origin: Shape | None) -> Iterator[Shape]:
     first = None if origin is None else (origin.source, origin.where)
     members = _processes(observed.series)
     for process in sorted(members, key=lambda one: one != first):
-        view = observed.of(Curves(members[process], *process))  # of one at a time: they are large
+        epochs = headed(observed, members[process], process)
+        view = observed.of(Curves([*members[process], *epochs], *process))  # they are large
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):

@@ -23,8 +23,11 @@ from postmortem.reading.prefixes import seconds
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
+from postmortem.shapes.told_durations import durations
 
 _FEWEST: Final = 10
+_FEWEST_TOLD: Final = 7
+"""Records whose own times are told: fewer than ten must show a fall to a fifth."""
 _MANY: Final = 20
 """Records from which on a fall to half is believed; fewer must show more."""
 _SLOWED_FEW: Final = 0.34
@@ -68,9 +71,10 @@ def slowing(observed: Observed) -> Iterable[Shape]:
         pace = _pace(curves, name)
         if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
             return _shapes(curves, pace, slowed)
-    pace = _pace_by_clock(observed)
-    slowed = _break(pace) if pace is not None else None
-    return [] if pace is None or slowed is None else _shapes(curves, pace, slowed)
+    for pace in (_pace_as_told(observed), _pace_by_clock(observed)):
+        if pace is not None and (slowed := _break(pace)) is not None:
+            return _shapes(curves, pace, slowed)
+    return []
 
 
 def _shapes(curves: Curves, pace: _StepPace, slowed: tuple[Said, int]) -> Iterable[Shape]:
@@ -103,13 +107,26 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
     return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
 
 
+def _pace_as_told(observed: Observed) -> _StepPace | None:
+    """Read the seconds a record off what its line, or the one behind it, tells."""
+    points = [point for point in durations(observed, _records(observed.curves)) if point.value > 0]
+    if len(points) < _FEWEST_TOLD:
+        return None
+    slowed = _CRAWL if len(points) < _FEWEST else _SLOWED_FEW
+    return _StepPace("time", "s", points, [1 / point.value for point in points], slowed)
+
+
+def _records(curves: Curves) -> list[Point]:
+    """Give the points of the series that has most of them."""
+    series = max(curves.by_name, key=curves.count, default="")
+    return curves.points(series) if series else []
+
+
 def _pace_by_clock(observed: Observed) -> _StepPace | None:
     """Read the seconds a step off the clocks of the records at both ends of the log."""
-    curves = observed.curves
-    series = max(curves.by_name, key=curves.count, default="")
     clocked = [
         (point, seconds(time))
-        for point, line in _printed(observed, curves.points(series) if series else ())
+        for point, line in _printed(observed, _records(observed.curves))
         if (time := time_of(line)) is not None
     ]
     pairs = list(itertools.pairwise(clocked))

@@ -99,6 +99,18 @@ def test_messages_of_one_length_are_no_width() -> None:
     assert repacked.printed(("\n".join(lines) + "\n").encode()) is None
 
 
+def test_two_messages_in_turn_are_no_width() -> None:
+    """Whatever figures the second begins with: longer ones, or none at all."""
+    lines = []
+    for number in range(1, 14):
+        figure = "-nan" if number > 8 else f"0.{30 + number}"
+        lines.append(
+            f"Part 7 mean: {figure}, {'over all of its cells in this very batch, ':.<52}it 4"
+        )
+        lines.append(f"{number}: {figure}, {figure} mean, 0.001 rate")
+    assert repacked.printed(("\n".join(lines) + "\n").encode()) is None
+
+
 def test_the_message_below_a_box_of_rich_is_whole_again() -> None:
     """It is broken between words; what has room enough on the line above is another line."""
     box = f"╭{'─' * 60}╮\n│{' ' * 60}│\n╰{'─' * 60}╯\n"

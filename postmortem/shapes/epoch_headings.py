@@ -1,0 +1,61 @@
+"""The epochs of records that stand below a heading: `Epoch 3/50` on a line of its own.
+
+In: both ends of a source, the series of a process. Out: the series `epoch` of that process, as its
+records would have printed it. Not here: records that name their epoch, those of several lines
+(`formats.blocks`).
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Series
+from postmortem.lazy_regex import lazy_compile
+from postmortem.model.lines import Where
+from postmortem.shapes.observed import Observed
+
+_HEADING: Final = lazy_compile(
+    r"(?:^|[\s\]>=*#|:-])(?:[Ee]poch|EPOCH)\s?[:#]?\s?\[?\s?(?P<epoch>\d{1,6})"
+    r"(?:\s?(?:/|of)\s?\d{1,6})?[\s\]=*#:.|<-]{0,80}$"
+)
+_LONGEST: Final = 160
+_FEWEST: Final = 2
+
+
+def headed(
+    observed: Observed, members: Sequence[Series], process: tuple[int, Where]
+) -> list[Series]:
+    """Give the epochs below whose headings the records of a process stand.
+
+    None where records name their own, or where several processes write one source.
+
+    Args:
+        observed: of the job.
+        members: the series of the process.
+        process: its source and its name.
+    """
+    source, where = process
+    of_source = (one for one in observed.series if one.source == source)
+    if any(one.name == names.EPOCH or one.where != where for one in of_source):
+        return []
+    records = {line for one in members for line in one.lines}
+    epochs = Series(names.EPOCH, "", source, where)
+    for line, epoch in _under_headings(observed.kept_lines(source)):
+        if line in records:
+            epochs.append(math.nan, epoch, line)
+    epochs.settle()
+    return [epochs] if len(set(epochs.values)) >= _FEWEST else []
+
+
+def _under_headings(kept: Iterable[tuple[int, str]]) -> Iterator[tuple[int, float]]:
+    """Give the lines below headings with their epoch; behind a gap a heading must come again."""
+    epoch, before = math.nan, 0
+    for number, text in kept:
+        epoch = epoch if number <= before + 1 else math.nan
+        before = number
+        found = _HEADING.search(text) if len(text) <= _LONGEST else None
+        if found is not None:
+            epoch = float(found["epoch"])
+        elif not math.isnan(epoch):
+            yield number, epoch
