@@ -45,7 +45,8 @@ _REWARD: Final = lazy_compile(
 )
 _SCORE: Final = lazy_compile(
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
-    r"(?:acc(?:uracy)?(?:@?\d)?|f1|m?iou|m?ap|psnr|ssim|wer|cer|ppl))"
+    r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
+    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim|wer|cer|ppl))"
     rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
     re.IGNORECASE,
 )
@@ -157,6 +158,15 @@ def figures_on(text: str) -> dict[str, float]:
         return {}
     _add_pairs(text, values, "")
     return values
+
+
+def scores_on(text: str) -> dict[str, float]:
+    """Give the scores on a line, and nothing else that stands there."""
+    return {
+        _joined(match["name"], is_score=True): value
+        for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS)
+        if (value := value_of(match["value"])) is not None
+    }
 
 
 def _joined(name: str, *, is_score: bool) -> str:
