@@ -36,7 +36,7 @@ _QUALIFIER: Final = lazy_compile(
 )
 """Words before the name of a figure that comes several times on a line."""
 _REWARD: Final = lazy_compile(
-    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?|score)"
+    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
     r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
     rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was)\s{{1,6}}|\s{{1,6}}(?={DECIMAL}))"
