@@ -17,6 +17,9 @@ STEP_TIME: Final = "step_time"
 DATA_TIME: Final = "data_time"
 SKIPPED_STEPS: Final = "skipped_steps"
 
+SO_FAR: Final = "_so_far"
+"""Ends the name of a score that an evaluation prints while it is on its way."""
+
 COLLECTIVES: Final = "collectives"
 """The testimony that holds group, rank and how many collectives it had enqueued."""
 

@@ -38,7 +38,7 @@ _QUALIFIER: Final = lazy_compile(
 )
 """Words before the name of a figure that comes several times on a line."""
 _REWARD: Final = lazy_compile(
-    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _]){0,3}(?:rewards?|returns?|score)"
+    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
     r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
     rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was)\s{{1,6}}|\s{{1,6}}(?={DECIMAL}))"
@@ -47,7 +47,8 @@ _REWARD: Final = lazy_compile(
 )
 _SCORE: Final = lazy_compile(
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
-    r"(?:acc(?:uracy)?(?:@?\d)?|f1|m?iou|m?ap|psnr|ssim|wer|cer|ppl))"
+    r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
+    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim|wer|cer|ppl))"
     rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
     re.IGNORECASE,
 )
@@ -181,6 +182,15 @@ def figures_on(text: str) -> dict[str, float]:
         return {}
     _add_pairs(text, values, "")
     return values
+
+
+def scores_on(text: str) -> dict[str, float]:
+    """Give the scores on a line, and nothing else that stands there."""
+    return {
+        _joined(match["name"], is_score=True): value
+        for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS)
+        if (value := value_of(match["value"])) is not None
+    }
 
 
 def _joined(name: str, *, is_score: bool) -> str:

@@ -29,6 +29,13 @@ _ENTRY: Final = lazy_compile(
     rf"[\"']?(?P<value>{FIGURE})[\"']?"
     r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
 )
+_ROW: Final = lazy_compile(
+    r"\s{0,60}\|\s{0,40}(?P<name>[A-Za-z%][\w ./@%()+-]{0,60}?)\s{0,40}\|"
+    rf"\s{{0,40}}(?P<value>{FIGURE})\s{{0,40}}\|\s{{0,8}}$"
+)
+"""A row of a box: bars tell where its name ends, so that numbers may stand in it."""
+_BORDER: Final = lazy_compile(r"\s{0,40}-{8,200}\s{0,40}$")
+"""The upper or the lower edge of a box: no rows of one record stand on both sides of it."""
 _FILLER: Final = lazy_compile(
     rf"[\s>*•#\"'-]{{0,60}}{_NAME}[\"']?(?:\s{{0,40}}[:=]|\s\[)[^|]{{0,80}}$|\s{{0,8}}\|.{{0,200}}\|\s{{0,8}}$"
 )
@@ -53,8 +60,11 @@ _STEPS: Final = (
     "iter",
     "update",
     "n_updates",
+    "episode",
+    "steps",
 )
-"""Names within a record that tell its step, the first that stands there."""
+"""Names within a record that tell its step, the first that stands there: beside an episode, `steps`
+are those of the episode."""
 _GLOBAL: Final = lazy_compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = lazy_compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
 _DIGIT: Final = lazy_compile(r"\d")
@@ -88,7 +98,9 @@ class FigureEntry(NamedTuple):
 
 def entry(text: str) -> FigureEntry | None:
     """Read a line that holds one name and one figure; None if it is no such line."""
-    found = _ENTRY.match(text) if len(text) <= _LONGEST else None
+    if len(text) > _LONGEST:
+        return None
+    found = _ENTRY.match(text) or (_ROW.match(text) if "|" in text else None)
     if found is None:
         return None
     name = "_".join(found["name"].split())
@@ -128,13 +140,16 @@ class _Upwards:
         self.entries: list[FigureEntry] = []
         self.heading = self._group = ""
         self._seen, self._gap = {seen}, 0
+        self._is_closed = False
+        """The upper edge of a box has been read."""
 
     def takes(self, text: str) -> bool:
         """Take the line above what has been read; says whether another may follow above it."""
         one = entry(text)
         if one is not None:
-            return self._takes_entry(one)
+            return not (self._is_closed and "|" in text) and self._takes_entry(one)
         if _RULE.match(text):
+            self._is_closed |= _BORDER.match(text) is not None
             self._gap += not text.strip() or not self.entries
         elif _is_heading(text):
             self.heading = f"{text.strip()} {self._group}".rstrip()
@@ -173,6 +188,7 @@ def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
     """Give the entries of a line and of those behind it, and where the last of them ends."""
     found, start, end, data = list[FigureEntry](), view.start, view.end, view.data
     limit = min(len(data), view.start + _MOST_BYTES)
+    is_row = "|" in view.cleaned.text
     for _ in range(_MOST_LINES):
         close = data.find(b"\n", start, limit)
         close = limit if close < 0 else close
@@ -186,7 +202,7 @@ def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
             found.append(one)
             seen.add(one.name)
             end = close
-        elif one is not None or _ends(text):
+        elif one is not None or _ends(text) or (is_row and _BORDER.match(text)):
             break
         start = close + 1
         if start > limit:

@@ -9,8 +9,15 @@ import math
 import re
 from typing import Final, NamedTuple
 
+from postmortem import names
 from postmortem.formats.bars import Draw, draw
-from postmortem.formats.beside import add_beside, bare_figures_on, figures_on, single_figure
+from postmortem.formats.beside import (
+    add_beside,
+    bare_figures_on,
+    figures_on,
+    scores_on,
+    single_figure,
+)
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import (
     epoch_as_printed,
@@ -61,6 +68,14 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
+    b"IoU",
+    b"IOU",
+    b"miou",
+    b"_iou",
+    b"ixAcc",
+    b"ix_acc",
+    b"ixel acc",
+    b"Dice",
     "损失".encode(),
     b"eward",
     b"poch:",
@@ -96,6 +111,15 @@ _LABEL: Final = lazy_compile(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
+_OF_SAMPLES: Final = lazy_compile(
+    r"(?<![\w./-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
+    r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
+    re.IGNORECASE,
+)
+"""What an evaluation counts where it prints its scores on its way."""
+_IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
+"""A line that holds none of them has no score: cheaper to look for than the scores."""
+_OF_SPLIT: Final = lazy_compile(r"^(?:val(?:id(?:ation)?)?|test)[_/-]", re.IGNORECASE)
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 _MAY_BE_BAR: Final = lazy_compile(r"\||it \[|━")
@@ -148,11 +172,8 @@ def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
         return _of_bar(bar, where, line) if is_of_training(bar.label) else None
     found = _found(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        found = (
-            _without_loss(text, where, line)
-            or _counted(text, where, line)
-            or _alone(text, where, line)
-        )
+        ways = (_without_loss, _scored, _counted, _alone)
+        found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     return Looked(found, None, "", "") if found is not None else None
 
 
@@ -259,6 +280,36 @@ def _counted(text: str, where: Where, line: int) -> Found | None:
         Record(step, list(values.items()), where, units=units),
         losses.printed,
         has_step=not math.isnan(step),
+        has_place=False,
+        layout=_layout(text),
+        line=line,
+        must_rise=True,
+    )
+
+
+def _scored(text: str, where: Where, line: int) -> Found | None:
+    """Read the scores of an evaluation on a line that names an epoch, a step or a sample.
+
+    Those without an epoch are of the samples so far: no points of the run's course.
+    """
+    lower = text.lower()
+    if not any(word in lower for word in _IN_SCORES):
+        return None
+    sample, named = _OF_SAMPLES.search(text), named_on(text)
+    count = sample or named.epoch or named.step
+    if count is None or (sample is None and is_of_training(text)):
+        return None
+    scores, step = scores_on(text[count.end() :]), float(count["value"])
+    if not scores:
+        return None
+    end = names.SO_FAR if sample or named.epoch is None else ""
+    values = {f"val_{_OF_SPLIT.sub('', name)}{end}": value for name, value in scores.items()}
+    if not end:
+        values["epoch"], step = step, math.nan
+    return Found(
+        Record(step, list(values.items()), where),
+        "",
+        has_step=bool(end),
         has_place=False,
         layout=_layout(text),
         line=line,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.csv_metrics import names_of
+from postmortem.formats.metric_names import STEPS
 from postmortem.formats.records import Record
 from postmortem.formats.spelling import value_of
 from postmortem.lazy_regex import lazy_compile
@@ -28,13 +29,15 @@ _CELL: Final = (
     r"|-{1,3}|none|n/a)"
 )
 _BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
-_ANY: Final = rb"[^\s|,\xe2]{1,40}"
+_ANY: Final = rb"(?:\[[ \t]{0,8}[^\s|,\[\]\xe2]{1,40}[ \t]{0,8}\]|[^\s|,\[\xe2][^\s|,\xe2]{0,39})"
 _BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
 """What lines are searched for: nothing in it can be read in two ways, so that it is fast."""
 _FIGURE: Final = lazy_compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
 _POSITION: Final = lazy_compile(r"(\d{1,12})/\d{1,12}$")
+_IN_BRACKETS: Final = lazy_compile(r"\[\s{0,8}([^\s|,\[\]]{1,40})\s{0,8}\]")
+"""A figure as NumPy prints an array of one."""
 _LABEL: Final = lazy_compile(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
 _BEFORE: Final = lazy_compile(rf"(?:{_LABEL.pattern})?[\s|]*")
@@ -60,6 +63,8 @@ _LOSSES: Final = (
         lazy_compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE),
     ),
 )
+_OF_EPISODES: Final = frozenset({"mean", "median", "max", "min", "stdev"})
+"""Columns that tell the returns of the `episodes` that another one counts."""
 _LONGEST: Final = 400
 _MOST_COLUMNS: Final = 12
 """Of a table without a heading."""
@@ -76,14 +81,19 @@ class Grid(NamedTuple):
     """Finds lines that may be rows."""
     has_prefix: bool
     """Its lines carry a prefix of the logger, which must be taken off first."""
+    has_tabs: bool = False
+    """Tabs tell its cells apart: a row that is cut is known as one."""
 
     def record(self, text: str, where: Where) -> Record | None:
         """Read a row; None if the line is none."""
-        cells = _cells(text, len(self.names))
+        count = len(self.names)
+        if self.has_tabs:
+            count = min(count, max(len(text.split("\t")), _fewest(count)))
+        cells = _cells(text, count)
         if cells is None:
             return None
         step, values = math.nan, dict[str, float]()
-        for name, cell in zip(self.names, cells, strict=True):
+        for name, cell in zip(self.names, cells, strict=False):
             value = _value(cell)
             if name == "step":
                 step = math.nan if value is None else value
@@ -97,7 +107,8 @@ def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: boo
     row = next((line for line in lines if not _RULE.match(line)), "")
     for names in ways:
         if _cells(row, len(names)) is not None:
-            return _grid(names, has_prefix=has_prefix)
+            has_tabs = not has_prefix and row.count("\t") == len(names) - 1
+            return _grid(names, has_prefix=has_prefix, has_tabs=has_tabs)
         cells = _cells(row, len(names) + 1)
         if cells is not None and cells[0].isdecimal():  # numbered rows of a printed data frame
             return _grid(["#", *names], has_prefix=has_prefix)
@@ -139,8 +150,23 @@ def _is_counted(row: Sequence[str]) -> bool:
     )
 
 
-def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
+def _fewest(count: int) -> int:
+    """Give how many of so many cells a row must have that is cut."""
+    return (count + 1) // 2
+
+
+def _heads(names: Sequence[str]) -> list[str]:
+    """Give the names of columns, each as one word that tells what it counts."""
     heads = ["_".join(name.split()).strip("*") for name in names]
+    if "episodes" in heads:
+        heads = [f"{head}_return" if head in _OF_EPISODES else head for head in heads]
+    if "steps" in heads and not set(STEPS).intersection(map(str.lower, heads)):
+        heads[heads.index("steps")] = "step"
+    return heads
+
+
+def _grid(names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False) -> Grid:
+    heads = _heads(names)
     called = [
         ""
         if _NO_COLUMN.search(head.lower())
@@ -157,9 +183,10 @@ def _grid(names: Sequence[str], *, has_prefix: bool) -> Grid:
     has_words = (
         rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|%b)*(?=[\d.+-])" % _BAR
     )
-    more = rb"(?:%b%b){%d}" % (_BETWEEN, _ANY, len(names) - 1)
+    fewest = _fewest(len(names)) if has_tabs else len(names)
+    more = rb"(?:%b%b){%d,%d}" % (_BETWEEN, _ANY, fewest - 1, len(names) - 1)
     pattern = rb"^%b%b%b(?:(?:[ \t]|%b)[^\n\d]{0,30})?\r?$" % (has_words, _ANY, more, _BAR)
-    return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix)
+    return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix, has_tabs)
 
 
 def columns(line: str, above: str = "") -> list[list[str]]:
@@ -196,6 +223,8 @@ def _of_two(above: str, line: str) -> str:
 def _cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
     text = text.translate(_BARS)
+    if "[" in text:
+        text = _IN_BRACKETS.sub(r"\1", text)
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
     cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)

@@ -9,6 +9,7 @@ a bar counts (`formats.bar_records`).
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from postmortem.formats.acceptance import Acceptance
 from postmortem.formats.bar_records import BarRecords
@@ -19,6 +20,8 @@ from postmortem.formats.owners import Owners
 from postmortem.formats.records import Record
 from postmortem.model.lines import Where
 
+_MOST_KINDS: Final = 64
+
 
 class GenericReader:
     """Reads metric lines of unknown layout; keeps what it has learnt about one source."""
@@ -28,6 +31,8 @@ class GenericReader:
         self.has_read = False
         """Whether the line that was read last is a metric line."""
         self.acceptance = Acceptance()
+        self._kinds = set[str]()
+        """Of records of several lines that have been read."""
         self._owners = Owners()
         self._counting = Counting()
         self.bars = BarRecords(self._counting)
@@ -66,10 +71,25 @@ class GenericReader:
         looked = look(text, where, line)
         accepted = []
         if looked is not None and looked.bar is None:
-            found = looked.found._replace(layout=kind)
+            found = looked.found._replace(layout=self._whole(kind, where))
             accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
         self.has_read = bool(accepted)
+        if accepted and len(self._kinds) < _MOST_KINDS:
+            self._kinds.add(accepted[-1].layout)
         return [self._settled(one) for one in accepted]
+
+    def _whole(self, kind: str, where: Where) -> str:
+        """Give the kind of record that one is the beginning of: the end of the log may cut it."""
+        if " " not in kind or self.acceptance.is_known(kind, where):
+            return kind
+        return next(
+            (
+                known
+                for known in sorted(self._kinds)
+                if known.startswith(f"{kind} ") and self.acceptance.is_known(known, where)
+            ),
+            kind,
+        )
 
     def read_learnt(
         self, layout: Layout, where: Where, groups: Sequence[bytes], line: int

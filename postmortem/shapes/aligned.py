@@ -150,12 +150,14 @@ class Curves:
 
 
 def _longest(series: Iterable[Series]) -> dict[str, Series]:
-    """Give the longest series of each name.
+    """Give the longest series of each name, but those of evaluations on their way.
 
     Among them one that stands for the training loss if none is called so.
     """
     found: dict[str, Series] = {}
     for one in series:
+        if one.name.endswith(names.SO_FAR):
+            continue
         known = found.get(one.name)
         if known is None or one.points > known.points:
             found[one.name] = one

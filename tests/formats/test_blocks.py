@@ -22,6 +22,13 @@ from postmortem.reading.windows import View
         pytest.param('  "grad_norm": NaN,', "grad_norm", "NaN", id="indented JSON"),
         pytest.param("Value function loss: 0.5", "Value_function_loss", "0.5", id="words"),
         pytest.param("train_loss -0.0521 ", "train_loss", "-0.0521", id="a blank between"),
+        pytest.param(
+            "| mean 50 episode return | -7.5   |",
+            "mean_50_episode_return",
+            "-7.5",
+            id="a number in it",
+        ),
+        pytest.param("| % time spent exploring | 2 |", "%_time_spent_exploring", "2", id="a share"),
         pytest.param("Iteration time: 1.58s", "Iteration_time", "1.58", id="with a unit"),
     ],
 )
@@ -72,6 +79,22 @@ def test_a_box_is_one_record() -> None:
     """Its own step is found, whatever stands between."""
     found = read(BOX.format(step=4096, loss=0.5), "entropy_loss")
     assert (found["@step"], found["loss"], found["entropy_loss"]) == (4096, 0.5, -1.5)
+
+
+EDGE = "-----------------------------\n"
+ROWS = "| % time exploring   | 5    |\n| mean 50 episode return | {value} |\n| steps | {step} |\n"
+
+
+@pytest.mark.parametrize("edges", [EDGE, 2 * EDGE])
+def test_boxes_that_follow_one_another_are_not_mixed(edges: str) -> None:
+    """What stands beyond an edge is of another record, though a log that is cut begins within one."""
+    text = f"| steps | 900 |\n{edges}{ROWS.format(value=-7.5, step=1000)}{edges}| loss | 0.5 |\n"
+    assert read(text, "return") == {"@step": 1000, "mean_50_episode_return": -7.5}
+
+
+def test_the_steps_of_an_episode_are_not_those_of_the_run() -> None:
+    """Where a record names its episode, `steps` is how long that was."""
+    assert read("episode: 3\nsteps: 200\nreward: -7.5\n", "reward")["@step"] == 3
 
 
 def test_a_name_that_comes_again_begins_the_next() -> None:

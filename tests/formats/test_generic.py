@@ -570,6 +570,32 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
             None,
             id="a score beside a place waits for another",
         ),
+        pytest.param(
+            [
+                "seg INFO: Sample: 7, Validation pixAcc: 0.5, mIoU: 0.25",
+                "seg INFO: Sample: 8, Validation pixAcc: 0.625, mIoU: nan",
+            ],
+            {"val_pixAcc_so_far": 0.625, "val_mIoU_so_far": NAN},
+            id="scores of an evaluation on its way",
+        ),
+        pytest.param(
+            ["Image 20/90 mean IoU 0.5 Dice: 0.75", "Image 21/90 mean IoU 0.25 Dice: 0.5"],
+            {"val_mean_IoU_so_far": 0.25, "val_Dice_so_far": 0.5},
+            id="image by image, and no split",
+        ),
+        pytest.param(
+            ["Epoch: 3, Validation mIoU: 0.25", "Epoch: 4, Validation mIoU: 0.5"],
+            {"val_mIoU": 0.5, "epoch": 4.0},
+            id="the score of an epoch's evaluation",
+        ),
+        pytest.param(
+            ["Sample: 8, Validation mIoU: 0.5", "Sample: 8, Validation mIoU: 0.25"],
+            None,
+            id="a sample that does not rise",
+        ),
+        pytest.param(
+            ["Sample: 7, min_iou: 0.5", "Sample: 8, min_iou: 0.25"], None, id="a threshold"
+        ),
     ],
 )
 def test_other_ways_to_print_a_record(lines: list[str], last: dict[str, float] | None) -> None:

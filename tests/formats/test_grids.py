@@ -98,6 +98,52 @@ def test_rows_and_what_stands_between() -> None:
     assert math.isnan(dict(kept[1].values)["loss"])
 
 
+SCORES = made(
+    "steps\tepisodes\telapsed\tmean\tmax\tmin\taverage_v\taverage_loss",
+    "500\t4\t9.5\t-2.5\t1.0\t-4.0\t[-1.25]\t0.5",
+)
+
+
+def test_a_table_of_episodes() -> None:
+    """What is told of the episodes are their returns, and `steps` is the step."""
+    assert SCORES.names[0] == "step"
+    assert SCORES.names[3:] == ("mean_return", "max_return", "min_return", "average_v", "loss")
+
+
+@pytest.mark.parametrize(
+    ("row", "values"),
+    [
+        pytest.param(
+            "500\t4\t9.5\t-2.5\t1.0\t-4.0\t[ 0.25]\t0.5\n",
+            {"average_v": 0.25, "loss": 0.5},
+            id="a blank within brackets",
+        ),
+        pytest.param(
+            "500\t4\t9.5\t-2.5\t1.0\t-4.0\t[ 0.25]\n", {"average_v": 0.25}, id="a row that is cut"
+        ),
+        pytest.param("500\t4\t9.5\n", None, id="too little of one"),
+        pytest.param("500\t4\t9.5\t\t1.0\t-4.0\t[ 0.25]\n", None, id="an empty cell"),
+        pytest.param("500 4 9.5 and 1.0 of 4.0 rows\n", None, id="prose"),
+    ],
+)
+def test_rows_of_arrays_and_rows_that_are_cut(row: str, values: dict[str, float] | None) -> None:
+    """Tabs tell which cells a row has, brackets where one ends."""
+    found = next(SCORES.row.finditer(row.encode()), None)
+    record = SCORES.record(found[0].decode(), NOWHERE) if found else None
+    assert (record is None) == (values is None)
+    if record is not None and values is not None:
+        assert record.step == 500
+        assert {name: dict(record.values).get(name) for name in ("average_v", "loss")} == {
+            "average_v": None,
+            "loss": None,
+        } | values
+
+
+def test_rows_between_blanks_are_whole_or_none() -> None:
+    """Without tabs nothing tells which cells a row lacks."""
+    assert made("step  loss  lr", "10  0.5  0.1").record("20  0.25", NOWHERE) is None
+
+
 def test_a_heading_of_two_lines() -> None:
     """MATLAB writes a word of each name on each line."""
     above = "|  Epoch  |  Iteration  |  Mini-batch  |"
@@ -135,9 +181,9 @@ def test_a_count_may_have_a_colon_behind_it() -> None:
 
 
 @settings(max_examples=60, deadline=500)
-@given(st.text("0123456789., |\t-enaif:/", max_size=400))
-def test_any_line_is_searched_fast(text: str) -> None:
+@given(st.text("0123456789., |\t-enaif:/[]", max_size=400), st.sampled_from(["  ", "\t"]))
+def test_any_line_is_searched_fast(text: str, between: str) -> None:
     """No line takes long, and what is found has the width of the table."""
-    table = made("step  loss  acc  lr  time", "10  0.5  0.1  0.1  3")
+    table = made("step  loss  acc  lr  time".replace("  ", between), f"10{between}" * 4 + "3")
     for row in table.row.finditer(text.encode()):
         table.record(row[0].decode(), NOWHERE)

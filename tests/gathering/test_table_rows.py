@@ -85,6 +85,31 @@ def test_a_box_is_a_record() -> None:
     assert values(found, "loss") == ["0.5", "nan"]
 
 
+def logged(*texts: str) -> str:
+    """Lines with the prefix of a logger."""
+    return "".join(f"2024-02-03 10:00:00,100 INFO : {text}\n" for text in texts)
+
+
+WHOLE = ("Epoch 0", "train_loss   0.5", "valid_loss   0.75", "test_loss   0.625", "saved")
+
+
+@pytest.mark.parametrize(
+    ("behind", "losses"),
+    [
+        pytest.param(
+            ("Epoch 1", "train_loss   2.5", "valid_loss   4.5"), ["0.5", "2.5"], id="two lines"
+        ),
+        pytest.param(("Epoch 1", "train_loss   2.5"), ["0.5", "2.5"], id="one line"),
+        pytest.param(
+            ("Epoch 1", "test_loss   2.5", "train_loss   4.5"), ["0.5"], id="no beginning of it"
+        ),
+    ],
+)
+def test_a_record_that_the_end_of_the_log_cuts(behind: tuple[str, ...], losses: list[str]) -> None:
+    """It is one of those before it, as far as it goes."""
+    assert values(read(logged(*WHOLE, *behind)), "loss") == losses
+
+
 def test_the_heading_names_the_columns_of_a_bar() -> None:
     """YOLO's columns are others from version to version."""
     found = read(YOLO)

@@ -24,6 +24,15 @@ def test_the_points_of_a_bar_on_one_line_are_thinned(*, has_steps: bool) -> None
     assert max(point.value for point in thinned.points("loss")) == 99
 
 
+def test_the_scores_of_an_evaluation_on_its_way_are_no_course() -> None:
+    """They begin anew with each evaluation, and waver until many samples are in them."""
+    series = [Series(name, "pytorch", 0, NOWHERE) for name in ("val_mIoU_so_far", "val_mIoU")]
+    for one in series:
+        one.append(1, 0.5, 1)
+        one.settle()
+    assert list(Curves(series).by_name) == ["val_mIoU"]
+
+
 def test_what_a_series_knows_of_itself_is_what_its_points_say() -> None:
     """Whether a value is not finite, how large the others are and how many, without looking at one."""
     sound, broken = (Series(name, "pytorch", 0, NOWHERE) for name in ("loss", "grad_norm"))
