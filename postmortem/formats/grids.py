@@ -45,6 +45,10 @@ _RULE: Final = lazy_compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫�
 _COLUMN: Final = lazy_compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
+_OF_SPLIT: Final = lazy_compile(
+    r"\b(train(?:ing)?|val(?:id(?:ation)?)?|eval|test|dev) (?=loss\b)", re.IGNORECASE
+)
+"""A name of two words in a heading whose names stand a blank apart."""
 _NO_COLUMN: Final = lazy_compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
@@ -202,6 +206,9 @@ def columns(line: str, above: str = "") -> list[list[str]]:
         for sign, split in _SPLITS
         if sign in text
     ]
+    joined = _OF_SPLIT.sub(r"\1_", text)
+    if joined != text:
+        ways.append(joined.split())
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
 
 

@@ -54,6 +54,11 @@ def made(*lines: str) -> Grid:
             id="a long name",
         ),
         pytest.param(("step\tloss", "10\t8.46"), ("step", "loss"), id="tabs"),
+        pytest.param(
+            ("epoch train loss valid loss dice_score time", "0 nan inf 0.25 00:12"),
+            ("epoch", "loss", "eval_loss", "dice_score", ""),
+            id="names of two words a blank apart",
+        ),
         pytest.param(("INFO: step\tloss", "INFO: 10\t8.46"), ("step", "loss"), id="a level"),
         pytest.param(
             ("epoch,iter,train_loss,lr", "1,100,nan,0.001"),
