@@ -46,23 +46,10 @@ _CLOSING: Final = lazy_compile(r"summary|best|final|config|argument|hyper|settin
 _OF_RUN: Final = "train_runtime"
 """Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
 _STEPS: Final = (
-    "global_step",
-    "num_timesteps",
-    "total_timesteps",
-    "timesteps_total",
-    "timesteps",
-    "total_env_steps",
-    "totalenvinteracts",
-    "step",
-    "iteration",
-    "iterations",
-    "training_iteration",
-    "iter",
-    "update",
-    "n_updates",
-    "episode",
-    "steps",
-)
+    "global_step", "num_timesteps", "total_timesteps", "timesteps_total", "timesteps",
+    "total_env_steps", "totalenvinteracts", "step", "iteration", "iterations",
+    "training_iteration", "iter", "update", "n_updates", "episode", "steps",
+)  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
 are those of the episode."""
 _GLOBAL: Final = lazy_compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)

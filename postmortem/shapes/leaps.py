@@ -13,7 +13,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.model.said import say
-from postmortem.shapes.aligned import at
+from postmortem.shapes.aligned import Curves, at
 from postmortem.shapes.counting_lines import counted_columns
 from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
@@ -45,6 +45,8 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
         return
     times = _TIMES_BY_DESIGN if rises_by_design(curves) else _TIMES
     index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
+    if index is None and times == _TIMES:
+        index = _with_evaluation(curves, values)
     if index is None:
         return
     said = say(
@@ -59,6 +61,13 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
     size = max(abs(point.value) for point in points[:index])
     if abs(points[-1].value) <= _BACK * size:
         yield curves.shape("spike-recovers", said, points[index].line)
+
+
+def _with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
+    """Give the second record where the loss of the evaluation leaps with that of training."""
+    index = leap(values, _TIMES, 1)
+    other = leap([point.value for point in curves.points(names.EVAL_LOSS)], _TIMES, 1)
+    return index if index == other == 1 else None
 
 
 def of_lines(observed: Observed) -> Iterable[Shape]:

@@ -28,10 +28,12 @@ _NOTHING: Final = 1e-3
 _UNLIKELY: Final = -2.0
 """Implicit reward below which the preferred answers have lost most of their likelihood: exp(-2 /
 beta), with beta at most 0.5."""
+_FAR: Final = 1e6
+"""Steps after which something should have been learnt of a game."""
 _CERTAIN: Final = 0.02
 """Entropy, in nats, of a policy that leaves next to nothing to chance."""
 _REWARD: Final = lazy_compile(
-    r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:reward|return)"
+    r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:\d+_episode_)?(?:reward|return)"
 )
 _ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
 _CHANGE: Final = lazy_compile(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
@@ -114,6 +116,25 @@ def certainty(observed: Observed) -> Iterable[Shape]:
         count=len(late),
     )
     return [curves.shape("collapse", said, late[0].line)]
+
+
+def never_rewarded(observed: Observed) -> Iterable[Shape]:
+    """Find a mean reward that is one and the same, and no reward, far into the run."""
+    points = _returns(observed.curves)
+    values = {point.value for point in points}
+    if len(points) < _LASTING or len(values) != 1 or not points[-1].step >= _FAR:
+        return []
+    value = values.pop()
+    if value > 0:
+        return []
+    said = say(
+        "the mean reward is {value:g} in all {count} records, up to step {step:g}",
+        "直到第 {step:g} 步，全部 {count} 条记录的平均奖励都是 {value:g}",
+        value=value,
+        count=len(points),
+        step=points[-1].step,
+    )
+    return [observed.curves.shape("nothing-moves", said, points[0].line)]
 
 
 def frozen(observed: Observed) -> Iterable[Shape]:

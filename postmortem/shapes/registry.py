@@ -104,6 +104,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     policy.entropy,
     policy.preferences,
     policy.certainty,
+    policy.never_rewarded,
     policy.frozen,
     one_sided.adversary,
     one_sided.silenced,

@@ -83,8 +83,28 @@ RISING = [6.1, 44.0, 390.0, 5e3, 8e4, 6e5, 2e6]
             False,
             id="one that nearly does",
         ),
+        pytest.param(
+            {"loss": [0.11, 18.2], "eval_loss": [0.15, 19.1]}, "huge-spike", True, id="both leap"
+        ),
+        pytest.param(
+            {"loss": [0.11, 18.2], "eval_loss": [0.15, 0.2]}, "huge-spike", False, id="one leaps"
+        ),
     ],
 )
 def test_a_few_records_tell(series: dict[str, list[float]], shape: str, *, is_there: bool) -> None:
     """Each beside the same figures of a run in which nothing is wrong."""
     assert (shape in found(series)) is is_there
+
+
+@pytest.mark.parametrize(
+    ("rewards", "first", "is_there"),
+    [
+        pytest.param([-21.0] * 6, 3e6, True, id="the worst score, far into the run"),
+        pytest.param([-21.0] * 6, 0.0, False, id="at its beginning"),
+        pytest.param([-21.0, -20.8] * 3, 3e6, False, id="one that moves"),
+        pytest.param([200.0] * 6, 3e6, False, id="the best score"),
+    ],
+)
+def test_a_reward_that_never_moves(rewards: list[float], first: float, *, is_there: bool) -> None:
+    """A game is not learnt before its score changes."""
+    assert ("nothing-moves" in found({"ep_rew_mean": rewards}, first=first)) is is_there
