@@ -30,15 +30,8 @@ _OPEN: Final = "#"
 _DECIDING: Final = frozenset({"signature", "advisory", "traceback"})
 """Kinds of evidence that name a rule about a text; curves and a model's opinion name none."""
 _NAMES: Final = (
-    "module",
-    "package",
-    "library",
-    "symbol",
-    "attribute",
-    "option",
-    "argument",
-    "keyword",
-)
+    "module", "package", "library", "symbol", "attribute", "option", "argument", "keyword",
+)  # fmt: skip
 """Captures of a rule that name the thing that failed, the same in every run."""
 _QUOTED: Final = lazy_compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
 _NAME: Final = lazy_compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
