@@ -1,7 +1,8 @@
 """Figures that stand where no learning model puts them: all the same, 0, or of one answer alone.
 
 In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
-a loss that stands still or freezes (`shapes.course`), a score that is lost (`shapes.scores`).
+a loss that stands still or freezes (`shapes.course`), a score that is lost (`shapes.scores`), a
+game of two that one side has won (`shapes.one_sided`).
 
 One such figure may be chance. It counts beside a loss that does not fall meanwhile, or beside
 others that say the same.
@@ -61,13 +62,6 @@ _ERROR_RATE: Final = lazy_compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
 _OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
 _ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
 _ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
-_OF_DISCRIMINATOR: Final = lazy_compile(
-    r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?d(?:is|isc)?|d(?:is|isc)?[_/.-]?(?:loss|err))$",
-    re.IGNORECASE,
-)
-_OF_GENERATOR: Final = lazy_compile(
-    r"^(?:(?:train[_/])?(?:loss|err)[_/.-]?g(?:en)?|g(?:en)?[_/.-]?(?:loss|err))$", re.IGNORECASE
-)
 _NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCALE, names.MEMORY})
 
 
@@ -275,9 +269,9 @@ def _is_no_chance(value: float, count: int) -> bool:
 
 
 def of_one_answer(observed: Observed) -> Iterator[Shape]:
-    """Find a classifier that knows one class only, a lost game of two, a policy that gave up."""
+    """Find a classifier that knows one class only, a policy that gave up."""
     curves = observed.curves
-    for found in (_one_class(curves), _one_sided(curves), _given_up(curves)):
+    for found in (_one_class(curves), _given_up(curves)):
         if found is not None:
             yield found
 
@@ -307,27 +301,6 @@ def _one_class(curves: Curves) -> Shape | None:
 def _ends_at_zero(points: Sequence[Point]) -> bool:
     last = points[-_SEVERAL:]
     return len(last) == _SEVERAL and all(point.value == 0.0 for point in last)
-
-
-def _one_sided(curves: Curves) -> Shape | None:
-    """Find a discriminator whose loss has gone to nothing while the generator's stays high."""
-    points = next(map(curves.finite, curves.called(_OF_DISCRIMINATOR)), [])
-    other = next(map(curves.finite, curves.called(_OF_GENERATOR)), [])
-    if min(len(points), len(other)) < _MANY or min(one.value for one in points) < 0:
-        return None
-    half = points[len(points) // 2 :]
-    high = statistics.median(point.value for point in other[len(other) // 2 :])
-    if max(point.value for point in half) >= _NOTHING or high < _SEVERAL:
-        return None
-    said = say(
-        "the discriminator's loss is below {most:g} in the last {count} records, the generator's at"
-        " {high:.4g}",
-        "最后 {count} 条记录中判别器的 loss 低于 {most:g}，生成器的为 {high:.4g}",
-        most=_NOTHING,
-        count=len(half),
-        high=high,
-    )
-    return curves.shape("collapse", said, half[0].line)
 
 
 def _given_up(curves: Curves) -> Shape | None:

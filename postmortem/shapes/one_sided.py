@@ -17,13 +17,13 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _DISCRIMINATOR: Final = lazy_compile(
-    r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:d|dis|disc|discriminator)"
-    r"|(?:d|dis|disc|discriminator)[_ ]?(?:loss|err))$",
+    r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:d|dis|disc|discriminator)"
+    r"|(?:d|dis|disc|discriminator)[_ /.-]?(?:loss|err))$",
     re.IGNORECASE,
 )
 _GENERATOR: Final = lazy_compile(
-    r"^(?:train[_/ ])?(?:(?:loss|err)[_ ]?(?:g|gen|generator)"
-    r"|(?:g|gen|generator)[_ ]?(?:loss|err))$",
+    r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:g|gen|generator)"
+    r"|(?:g|gen|generator)[_ /.-]?(?:loss|err))$",
     re.IGNORECASE,
 )
 _ALIKE: Final = lazy_compile(
@@ -38,20 +38,25 @@ _NO_ERROR: Final = 0.01
 """Cross entropy of a discriminator that tells all samples apart."""
 _CAUGHT: Final = 5.0
 """The generator's, where each of its samples is found out: below 1 % by the other's judgement."""
+_NOTHING: Final = 1e-3
+_HIGH: Final = 3.0
+"""The generator's beside a discriminator's that is nothing throughout: it need not have risen."""
 _GONE: Final = 0.03
 
 
 def adversary(observed: Observed) -> Iterable[Shape]:
-    """Find a discriminator that makes no error any more while the generator's loss has risen."""
+    """Find a discriminator that makes no error any more while the generator's loss is high."""
     curves = observed.curves
     judge, forger = _named(curves, _DISCRIMINATOR), _named(curves, _GENERATOR)
-    if min(len(judge), len(forger)) < _FEWEST or min(point.value for point in judge) < 0:
+    if min(len(judge), len(forger)) < _SEVERAL or min(point.value for point in judge) < 0:
         return []
     late = len(judge) // 2
     loss = statistics.median(point.value for point in judge[-late:])
     other = statistics.median(point.value for point in forger[-(len(forger) // 2) :])
     first = statistics.median(point.value for point in forger[:2])
-    if not (loss < _NO_ERROR and other > max(_CAUGHT, 2 * abs(first))):
+    has_risen = len(judge) >= _FEWEST and loss < _NO_ERROR and other > max(_CAUGHT, 2 * abs(first))
+    is_gone = max(point.value for point in judge[-late:]) < _NOTHING and other >= _HIGH
+    if not (has_risen or is_gone):
         return []
     said = say(
         "the discriminator's loss is {loss:.2g}, the generator's {other:.3g}, medians of the later"
