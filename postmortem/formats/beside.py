@@ -28,6 +28,7 @@ _PASSED: Final = lazy_compile(
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
+    r"|^(?:data|reader|batch|step|iter)_cost$"
     r"|rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
@@ -126,17 +127,18 @@ _MEMORY: Final = lazy_compile(
 )
 _TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
 _DATA_TIME: Final = lazy_compile(
-    r"(?<![A-Za-z_])[Dd]ata(?:[_ ]?(?:[Tt]ime|[Ww]ait(?:ing)?|[Ll]oad(?:ing)?))?" + _TIME
-)
-_WHOLE_TIME: Final = lazy_compile(
-    r"(?<![A-Za-z_])(?:(?:[Bb]atch|[Ss]tep|[Ii]ter)[_ ]?)?(?:[Tt]ime|[Ss]tep|[Ii]ter|[Bb]atch)"
+    r"(?<![A-Za-z_])(?i:data(?:[_ ]?(?:wait(?:ing)?|load(?:ing|er)?))?(?:[_ ]?(?:time|cost))?"
+    r"|(?:read(?:er|ing)?|load(?:er|ing)?|fetch(?:ing)?|input|io)[_ ]?(?:time|cost|wait)|rtime)"
     + _TIME
+)
+"""How long a step has waited for its input, by whatever name."""
+_WHOLE_TIME: Final = lazy_compile(
+    r"(?<![A-Za-z_])(?i:(?:batch|step|iter(?:ation)?)(?:[_ ]?(?:time|cost))?|i?time)" + _TIME
 )
 _SECONDS: Final = lazy_compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
 _BESIDE: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),
-    (names.DATA_TIME, "ata", _DATA_TIME),
     (names.THROUGHPUT, "/s", _NAMED_SPEED),
 )
 """Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
@@ -162,8 +164,11 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
     for name, literal, pattern in _UNITS:
         if literal in text:
             _add_by_unit(text, name, pattern, values, units)
+    if any(word in text for word in ("ata", "ead", "oad", "etch", "nput", "IO", "io_", "rtime")):
+        _add_named(text, names.DATA_TIME, _DATA_TIME, values, units)
     if names.DATA_TIME in values:  # alone it may be the time since the start
-        _add_named(text, names.STEP_TIME, _WHOLE_TIME, values, units)
+        rest = _DATA_TIME.sub(lambda wait: " " * len(wait[0]), text, count=1)
+        _add_named(rest, names.STEP_TIME, _WHOLE_TIME, values, units)
     _add_told(text, values)
     _add_pairs(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
@@ -171,12 +176,7 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
 
 def figures_on(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
-    values = {
-        _joined(match["name"], is_score=pattern is _SCORE): value
-        for pattern in (_REWARD, _SCORE)
-        for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
-        if (value := value_of(match["value"])) is not None
-    }
+    values = _called(text, _REWARD, _SCORE)
     _add_told(text, values)
     if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
         return {}
@@ -186,9 +186,15 @@ def figures_on(text: str) -> dict[str, float]:
 
 def scores_on(text: str) -> dict[str, float]:
     """Give the scores on a line, and nothing else that stands there."""
+    return _called(text, _SCORE)
+
+
+def _called(text: str, *patterns: re.Pattern[str]) -> dict[str, float]:
+    """Give the figures whose names are of these patterns."""
     return {
-        _joined(match["name"], is_score=True): value
-        for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS)
+        _joined(match["name"], is_score=pattern is _SCORE): value
+        for pattern in patterns
+        for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
         if (value := value_of(match["value"])) is not None
     }
 

@@ -92,7 +92,7 @@ class Grid(NamedTuple):
         """Read a row; None if the line is none."""
         count = len(self.names)
         if self.has_tabs:
-            count = min(count, max(len(text.split("\t")), _fewest(count)))
+            count = min(count, max(text.count("\t") + 1, count // 2))
         cells = _cells(text, count)
         if cells is None:
             return None
@@ -154,11 +154,6 @@ def _is_counted(row: Sequence[str]) -> bool:
     )
 
 
-def _fewest(count: int) -> int:
-    """Give how many of so many cells a row must have that is cut."""
-    return (count + 1) // 2
-
-
 def _heads(names: Sequence[str]) -> list[str]:
     """Give the names of columns, each as one word that tells what it counts."""
     heads = ["_".join(name.split()).strip("*") for name in names]
@@ -187,7 +182,7 @@ def _grid(names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False) -> 
     has_words = (
         rb"[^\n]{0,100}?(?<=[\s:|\]])" if has_prefix else rb"(?:[ \t]|%b)*(?=[\d.+-])" % _BAR
     )
-    fewest = _fewest(len(names)) if has_tabs else len(names)
+    fewest = max(1, len(names) // 2) if has_tabs else len(names)
     more = rb"(?:%b%b){%d,%d}" % (_BETWEEN, _ANY, fewest - 1, len(names) - 1)
     pattern = rb"^%b%b%b(?:(?:[ \t]|%b)[^\n\d]{0,30})?\r?$" % (has_words, _ANY, more, _BAR)
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix, has_tabs)
@@ -206,9 +201,7 @@ def columns(line: str, above: str = "") -> list[list[str]]:
         for sign, split in _SPLITS
         if sign in text
     ]
-    joined = _OF_SPLIT.sub(r"\1_", text)
-    if joined != text:
-        ways.append(joined.split())
+    ways.append(_OF_SPLIT.sub(r"\1_", text).split())
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
 
 
@@ -229,9 +222,7 @@ def _of_two(above: str, line: str) -> str:
 
 def _cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
-    text = text.translate(_BARS)
-    if "[" in text:
-        text = _IN_BRACKETS.sub(r"\1", text)
+    text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
     cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)

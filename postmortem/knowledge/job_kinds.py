@@ -21,8 +21,9 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind(
         "input-starved",
         say(
-            "at least four fifths of steps that take 50 ms or more are waiting for data",
-            "单步时间在 50 毫秒以上，且其中至少五分之四在等数据",
+            "at least four fifths of steps that take 50 ms or more are waiting for data, or two"
+            " thirds and five seconds of each",
+            "单步时间在 50 毫秒以上，且其中至少五分之四在等数据；或每步都等 5 秒以上，占三分之二",
         ),
     ),
     Kind(

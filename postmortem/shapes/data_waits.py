@@ -24,9 +24,13 @@ from postmortem.shapes.speed import behind
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
 _NEARLY_ALL: Final = 0.8
+_TWO_THIRDS: Final = 2 / 3
 _NOT_SHORT: Final = 0.05
 """Seconds below which a step is a toy's, and waiting says nothing."""
+_PATIENCE: Final = 5.0
+"""Seconds, printed as such, that nobody lets each step wait: fewer records show it then."""
 _FEWEST: Final = 3
+_SOME: Final = 5
 _SEVERAL: Final = 8
 _WHOLE: Final = 1.2
 """A share beyond which the two figures are of different units."""
@@ -76,7 +80,8 @@ def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
     )
     yield curves.shape("input-bound", said, steps[0].line)
     is_short = _seconds(whole, unit) < _NOT_SHORT
-    if part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL:
+    is_nearly_all = part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL
+    if is_nearly_all or _is_long(steps, unit):
         yield curves.shape("input-starved", said, steps[0].line)
 
 
@@ -119,6 +124,15 @@ def _is_every_step(steps: Sequence[_Wait]) -> bool:
     """Say whether the records are those of consecutive steps."""
     apart = [other.step - one.step for one, other in itertools.pairwise(steps)]
     return all(map(math.isfinite, apart)) and statistics.median(apart) == 1
+
+
+def _is_long(steps: Sequence[_Wait], unit: str) -> bool:
+    """Say whether each step waits for many seconds, and they are two thirds of it."""
+    return (
+        len(steps) >= _SOME
+        and unit.startswith("s")
+        and all(step.wait >= max(_PATIENCE, _TWO_THIRDS * step.whole) for step in steps)
+    )
 
 
 def _seconds(value: float, unit: str) -> float:

@@ -119,6 +119,30 @@ def same(values: dict[str, float]) -> dict[str, str]:
         ),
         pytest.param("step 3 loss: 1,234.5", 3, {"loss": 1234.5}, id="thousands"),
         pytest.param(
+            "iter: 5, loss: 2.0, reader_cost: 0.25 s, batch_cost: 0.5 s",
+            5,
+            {"loss": 2, "data_time": 0.25, "step_time": 0.5},
+            id="what the reader and the batch cost",
+        ),
+        pytest.param(
+            "Iter 5 loss 2.0 rtime 0.25; itime 0.5",
+            5,
+            {"data_time": 0.25, "step_time": 0.5},
+            id="short names of times",
+        ),
+        pytest.param(
+            "step 5 loss 2.0 data time 0.25 step time 0.5",
+            5,
+            {"data_time": 0.25, "step_time": 0.5},
+            id="the time of the data is not that of the step",
+        ),
+        pytest.param(
+            "step 5 loss 2.0 cost: 0.25, train_step_cost 0.5",
+            5,
+            {"data_time": math.pi, "step_time": math.pi},
+            id="a cost alone is no time",
+        ),
+        pytest.param(
             "Epoch 5, loss: 0.1234.", NAN, {"loss": 0.1234, "epoch": 5}, id="the end of a sentence"
         ),
         pytest.param("train/loss: 0.5 step: 5", 5, {"loss": 0.5}, id="wandb names"),
@@ -463,6 +487,11 @@ def test_reading_never_fails(line: str) -> None:
             id="seconds",
         ),
         pytest.param("step 1 loss 2.0 data 0.412 step 0.451", {}, id="none printed"),
+        pytest.param(
+            "iter: 5, loss: 2.0, reader_cost: 0.25 s, batch_cost: 0.5 s, ips: 40.0",
+            {"data_time": "s", "step_time": "s"},
+            id="costs in seconds",
+        ),
         pytest.param(
             "step 1 loss 2.0 data 0.412 steps 0.451", {}, id="a word that begins like a unit"
         ),

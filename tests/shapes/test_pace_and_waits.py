@@ -100,6 +100,22 @@ def clocked(seconds: list[int]) -> str:
         ),
         pytest.param(
             "\n".join(
+                f"iter: {i}0, loss: {9 - i * 0.01:.3f}, reader_cost: 7.{i % 9}1 s, batch_cost: 10.2 s"
+                for i in range(6)
+            ),
+            "performance.input-bound",
+            id="a few steps that wait for many seconds",
+        ),
+        pytest.param(
+            "\n".join(
+                f"iter: {i}0, loss: {9 - i * 0.01:.3f}, reader_cost: 0.7{i % 9}, batch_cost: 1.02"
+                for i in range(6)
+            ),
+            "healthy.running",
+            id="a few steps that wait for less than one",
+        ),
+        pytest.param(
+            "\n".join(
                 f"it {i}0 loss {0.9 - i * 0.001:.3f} time {14.2 if i % 4 == 0 else 0.21} "
                 f"data {14.0 if i % 4 == 0 else 0.004}"
                 for i in range(101, 125)
