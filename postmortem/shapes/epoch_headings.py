@@ -39,11 +39,11 @@ def headed(
     of_source = (one for one in observed.series if one.source == source)
     if any(one.name == names.EPOCH or one.where != where for one in of_source):
         return []
-    records = {line for one in members for line in one.lines}
+    below = dict(_under_headings(observed.kept_lines(source)))
+    records = set[int]().union(*(below.keys() & one.lines for one in members if below))
     epochs = Series(names.EPOCH, "", source, where)
-    for line, epoch in _under_headings(observed.kept_lines(source)):
-        if line in records:
-            epochs.append(math.nan, epoch, line)
+    for line in sorted(records):
+        epochs.append(math.nan, below[line], line)
     epochs.settle()
     return [epochs] if len(set(epochs.values)) >= _FEWEST else []
 
