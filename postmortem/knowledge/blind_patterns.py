@@ -13,10 +13,10 @@ from typing import Final
 from postmortem.lazy_regex import lazy_compile
 
 _ESCAPE: Final = lazy_compile(r"\\([^\d])")
-_SET: Final = lazy_compile(r"\[\^?\]?[^\]]*\]")
-_REPEAT: Final = lazy_compile(r"\{\d*,?\d*\}")
+_SET: Final = lazy_compile(r"\[\^?\]?[^\]]{0,60}\]")
+_REPEAT: Final = lazy_compile(r"\{\d{0,6},?\d{0,6}\}")
 _DIGIT: Final = lazy_compile(r"\d")
-_TOKEN: Final = lazy_compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|\d")
+_TOKEN: Final = lazy_compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\]){0,60}\]|\{\d{0,6},?\d{0,6}\}|\d")
 _PARTED: Final = lazy_compile(r"\\|\d-[^\]]|-\d")
 _MUST_NOT: Final = ("(?!", "(?<!", "(?#")
 """Says what must not stand somewhere, of which less is more."""

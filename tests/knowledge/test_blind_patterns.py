@@ -56,7 +56,7 @@ def test_such_a_format_matches_at_the_same_places_whatever_the_digits(rule: Form
 
 def test_most_formats_are_blind_to_digits() -> None:
     """What is gained from it would be lost unseen."""
-    assert len(BLIND) > 0.8 * len(RULES)
+    assert len(BLIND) > 0.7 * len(RULES)
 
 
 @pytest.mark.parametrize(

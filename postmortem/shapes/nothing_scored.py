@@ -1,0 +1,84 @@
+"""Scores all of which are next to nothing, well behind the beginning of a run.
+
+In: the curves of one process. Out: the shapes `nothing-moves`, or `collapse` where the loss falls
+all the same. Not here: one such score beside others that are sound (`shapes.degenerate`), a score
+that is low and level (`shapes.low_scores`), rewards (`shapes.policy`).
+
+A single score of 0 may be of a class that is not there. Where every score is, nothing is right.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
+from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.objectives import is_policy
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_SCORE: Final = lazy_compile(
+    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?\d?|top_?\d|prec@\d|f[_-]?1|f_?score|mcc"
+    r"|matthews\w{0,20}|kappa|dice|m?iou|auc|precision|recall|rec@\d|exact_match|em)"
+    r"(?:$|[_/ .@-])",
+    re.IGNORECASE,
+)
+_NO_SCORE: Final = lazy_compile(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
+_NOTHING: Final = 0.006
+_RISEN: Final = 1.2
+"""Times its first level at which a score of next to nothing is on its way up."""
+_FEW, _SEVERAL, _MANY = 2, 5, 10
+_LATE_EPOCH, _EPOCH, _STEP = 10, 3, 500
+"""From where on so few, several or many records are not of the beginning."""
+_FALLEN: Final = 0.9
+
+
+def everywhere(observed: Observed) -> Iterable[Shape]:
+    """Find a run all of whose scores are next to nothing in all records, and do not rise."""
+    curves = observed.curves
+    told = [points for name in curves.called(_SCORE, _NO_SCORE) if (points := curves.finite(name))]
+    if not told or is_policy(curves) or not all(map(_is_nothing, told)):
+        return []
+    longest = max(told, key=len)
+    if not _is_behind_the_beginning(curves, longest):
+        return []
+    said = say(
+        "every score ({scores}) is {value:.3g} or less in all {count} records",
+        "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
+        scores=len(told),
+        value=max(point.value for points in told for point in points),
+        count=len(longest),
+    )
+    kind = "collapse" if _falls(curves) else "nothing-moves"
+    return [curves.shape(kind, said, longest[0].line)]
+
+
+def _is_nothing(points: Sequence[Point]) -> bool:
+    """Say whether a score is next to nothing throughout, and rises no more than by chance."""
+    values = [point.value for point in points]
+    if not 0 <= min(values) <= max(values) <= _NOTHING:
+        return False
+    third = max(1, len(values) // 3)
+    first, last = statistics.median(values[:third]), statistics.median(values[-third:])
+    return last <= _RISEN * first
+
+
+def _is_behind_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether there are records enough, and of passes or steps late enough."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    if epochs:
+        few = len(points) >= _FEW and epochs[0] >= _LATE_EPOCH
+        return few or (len(points) >= _SEVERAL and epochs[-1] >= _EPOCH)
+    return len(points) >= _MANY and points[0].step >= _STEP
+
+
+def _falls(curves: Curves) -> bool:
+    values = [point.value for point in curves.finite(names.LOSS)]
+    third = max(1, len(values) // 3)
+    return bool(values) and statistics.median(values[-third:]) < _FALLEN * statistics.median(
+        values[:third]
+    )
