@@ -28,6 +28,8 @@ _SCORE: Final = lazy_compile(
     re.IGNORECASE,
 )
 _NO_SCORE: Final = lazy_compile(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
+_OF_BOXES: Final = lazy_compile(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
+"""Figures of a detector, which finds nothing for some epochs before it finds anything."""
 _NOTHING: Final = 0.006
 _RISEN: Final = 1.2
 """Times its first level at which a score of next to nothing is on its way up."""
@@ -72,7 +74,8 @@ def _is_behind_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
     epochs = [point.value for point in curves.finite(names.EPOCH)]
     if epochs:
         few = len(points) >= _FEW and epochs[0] >= _LATE_EPOCH
-        return few or (len(points) >= _SEVERAL and epochs[-1] >= _EPOCH)
+        enough = _LATE_EPOCH if curves.called(_OF_BOXES) else _EPOCH
+        return few or (len(points) >= _SEVERAL and epochs[-1] >= enough)
     return len(points) >= _MANY and points[0].step >= _STEP
 
 

@@ -28,6 +28,11 @@ ZERO = [0.0] * 6
         pytest.param(
             {"epoch": [98.0, 99.0], "dice": [0.0, 0.0]}, "nothing-moves", id="two, but very late"
         ),
+        pytest.param(
+            LATE | {"recall": ZERO, "box_loss": [0.11, 0.1, 0.093, 0.088, 0.085, 0.082]},
+            None,
+            id="a young detector",
+        ),
         pytest.param(EARLY | {"f1": ZERO}, None, id="the beginning"),
         pytest.param(LATE | {"f1": ZERO, "accuracy": [0.9] * 6}, None, id="another is sound"),
         pytest.param(
