@@ -8,10 +8,11 @@ out-of-memory line (`shapes.out_of_memory`).
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.fact_store import Testimony
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
@@ -60,10 +61,9 @@ def printed(observed: Observed) -> Iterable[Shape]:
     if any(one.name == names.MEMORY for one in observed.series):
         return
     capacity = observed.facts.cards.largest_gib()
-    for (source, what), course in sorted(observed.facts.courses.items()):
+    for source, what, course, figures in _courses(observed):
         if what != "memory":
             continue
-        figures = [gib for one in course if (gib := _gib(one.value)) is not None]
         if _rises(figures) or _fills(figures, capacity):
             said = say(
                 "memory {first} → {last} over {count} lines",
@@ -77,8 +77,7 @@ def printed(observed: Observed) -> Iterable[Shape]:
 
 def of_host(observed: Observed) -> Iterable[Shape]:
     """Find memory of the host, or of the process on it, that rises line by line."""
-    for (source, what), course in sorted(observed.facts.courses.items()):
-        figures = [gib for one in course if (gib := _gib(one.value)) is not None]
+    for source, what, course, figures in _courses(observed):
         if what in _OF_HOST and _rises(figures):
             said = say(
                 "memory of the host {first} → {last} over {count} lines",
@@ -88,6 +87,14 @@ def of_host(observed: Observed) -> Iterable[Shape]:
                 count=len(course),
             )
             yield Shape("host-memory-rising", said, source, NOWHERE, course[0].line)
+
+
+def _courses(
+    observed: Observed,
+) -> Iterator[tuple[int, str, Sequence[Testimony], Sequence[float]]]:
+    """Yield what lines of their own tell: source, of what, the lines, their figures in GiB."""
+    for (source, what), course in sorted(observed.facts.courses.items()):
+        yield source, what, course, [gib for one in course if (gib := _gib(one.value)) is not None]
 
 
 def _gib(text: str) -> float | None:

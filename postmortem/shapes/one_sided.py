@@ -54,7 +54,8 @@ def adversary(observed: Observed) -> Iterable[Shape]:
     loss = statistics.median(point.value for point in judge[-late:])
     other = statistics.median(point.value for point in forger[-(len(forger) // 2) :])
     first = statistics.median(point.value for point in forger[:2])
-    has_risen = len(judge) >= _FEWEST and loss < _NO_ERROR and other > max(_CAUGHT, 2 * abs(first))
+    is_long = min(len(judge), len(forger)) >= _FEWEST
+    has_risen = is_long and loss < _NO_ERROR and other > max(_CAUGHT, 2 * abs(first))
     is_gone = max(point.value for point in judge[-late:]) < _NOTHING and other >= _HIGH
     if not (has_risen or is_gone):
         return []

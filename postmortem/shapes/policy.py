@@ -140,14 +140,8 @@ def never_rewarded(observed: Observed) -> Iterable[Shape]:
 def frozen(observed: Observed) -> Iterable[Shape]:
     """Find a policy without chance, whose last update changed nothing: one record tells of it."""
     curves = observed.curves
-    told = {
-        name: points[-1]
-        for pattern in (_ENTROPY, _CHANGE)
-        for name in curves.called(pattern)
-        if (points := curves.points(name))
-    }
-    entropies = [abs(point.value) for name, point in told.items() if _ENTROPY.search(name)]
-    changes = [point for name, point in told.items() if _CHANGE.search(name)]
+    entropies = [abs(point.value) for point in _last_of(curves, _ENTROPY)]
+    changes = _last_of(curves, _CHANGE)
     is_certain = bool(entropies) and max(entropies) < _NOTHING
     if not is_certain or len(changes) < len(("kl", "clipped")) or any(one.value for one in changes):
         return []
@@ -157,6 +151,11 @@ def frozen(observed: Observed) -> Iterable[Shape]:
         entropy=max(entropies),
     )
     return [curves.shape("collapse", said, changes[0].line)]
+
+
+def _last_of(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+    """Give the last point of each series with such a name."""
+    return [points[-1] for name in curves.called(pattern) if (points := curves.points(name))]
 
 
 def _returns(curves: Curves) -> list[Point]:

@@ -19,7 +19,6 @@ from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureH
 from postmortem.reading.excerpt import lines_around
 from postmortem.reading.prefixes import time_basis
 
-_MOST_TEXT: Final = 400
 _MOST_LINES: Final = 120
 _MOST_LAST: Final = 60
 """Lines of the end of a log in which nothing failed."""
