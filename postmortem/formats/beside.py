@@ -263,7 +263,7 @@ def _add_told(text: str, values: dict[str, float]) -> None:
     for codes in itertools.islice(_CODES.finditer(text), _MOST_PAIRS) if "ode" in text else ():
         if (value := value_of(codes["value"])) is not None:
             values.setdefault(_joined(codes["name"], is_score=True), value)
-    counted = _COUNTED.search(text)
+    counted = _COUNTED.search(text) if "/" in text else None
     if counted is not None and int(counted["right"]) <= int(counted["all"]):
         name = _joined(counted["name"], is_score=True)
         values.setdefault(name, int(counted["right"]) / int(counted["all"]))
