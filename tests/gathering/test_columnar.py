@@ -52,6 +52,14 @@ def plain(choice: random.Random) -> str:
 
 
 KINDS: dict[str, Line] = {
+    "glued": lambda c, n: (
+        f"[rank{c.randrange(6)}]: RuntimeError: CUDA error: device-side assert triggered in step"
+        f" {n}Epoch: {n // 50}, Step: {n}, Rank: {c.randrange(6)}, loss = {plain(c)}"
+    ),
+    "error-of-text": lambda c, n: (
+        f"Epoch: {n // 50}, Step: {n}, Rank: {c.randrange(6)}, loss = {plain(c)}"
+        " RuntimeError: CUDA error: device-side assert triggered"
+    ),
     "trainer": lambda c, n: (
         f"{{'loss': {figure(c)}, 'grad_norm': {plain(c)}, 'learning_rate': {c.random():.3g},"
         f" 'epoch': {n / 50:.2f}}}"

@@ -156,7 +156,8 @@ class ShapeMaker:
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        if not verdict.is_usable:
+        teller = self._teller(line, path)
+        if not verdict.is_usable or (verdict.found and teller is None):
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(
@@ -166,17 +167,29 @@ class ShapeMaker:
         own = [
             (number, span) for number, span in zip(numbers_, line.spans, strict=True) if span.name
         ]
-        names = tuple(span.name if span.end <= line.length else "" for _, span in own)
         pattern = line._replace(spans=spans).pattern()
         return LineShape(
             pattern,
             re.compile(pattern + _END),
             path,
-            path_of(path.template._replace(names=names), None),
+            teller or path,
             verdict,
             tuple(number for number, _ in own),
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
+
+    def _teller(self, line: OpenLine, path: Path) -> Path | None:
+        """Give who tells the process by the prefix alone; None if its number is not taken.
+
+        So it is where the text of a line tells another process than its prefix.
+        """
+        own = [span for span in line.spans if span.name]
+        told = {span[:3] for span in prefix(line.raw, line.length, srun=self._srun) if span.name}
+        if not told <= {span[:3] for span in own}:
+            return None
+        names = tuple(span.name if span[:3] in told else "" for span in own)
+        where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
+        return path_of(path.template._replace(names=names, where=where), None)
 
 
 def _ever_narrower(line: OpenLine, narrowest: Callable[[OpenLine], OpenLine]) -> Iterator[OpenLine]:
