@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from postmortem.case import attempts, failures, order, outcomes, standing
+from postmortem.case import attempts, failures, in_words, order, outcomes, standing
 from postmortem.case.last_words import LastWords, final_error
 from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
@@ -43,7 +43,9 @@ class _LastAttempt(NamedTuple):
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
     about = of_kind(gathered, "environment", "scheduler")
-    seen = narrowest(gathered.seen(), knowledge.by_id, of_kind(gathered, "environment"))
+    found = list(gathered.seen())
+    found += in_words.told(gathered, found, knowledge)
+    seen = narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)

@@ -49,7 +49,7 @@ def narrowest(
     return [
         found
         for found in left
-        if _line(found) not in told or not _is_any_exception(rules[found.finding.signature])
+        if _line(found) not in told or not is_any_exception(rules[found.finding.signature])
     ]
 
 
@@ -81,15 +81,15 @@ def _explains(found: Seen, rule: Signature) -> bool:
     is_known = found.finding.role == "harmless" or (
         found.finding.role == "consequence" and not _usual_cause(rule).startswith(UNTOLD)
     )
-    return is_known and not rule.broad and not _is_any_exception(rule)
+    return is_known and not rule.broad and not is_any_exception(rule)
 
 
 def _names_the_end(found: Seen, rule: Signature) -> bool:
     is_cause = found.finding.role == "cause" and rule.fatal and not rule.told_by
-    return is_cause and not rule.broad and not _is_any_exception(rule)
+    return is_cause and not rule.broad and not is_any_exception(rule)
 
 
-def _is_any_exception(rule: Signature) -> bool:
+def is_any_exception(rule: Signature) -> bool:
     """Say whether a rule takes an exception for the user's own, and nothing better."""
     return _usual_cause(rule) == LAST_OF_ALL
 

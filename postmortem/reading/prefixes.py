@@ -137,6 +137,14 @@ _FORMS: Final = (
     ("0123", r"\d{1,3}\|[A-Za-z][\w.-]{0,30} {0,20}\| "),
     # quoted in Markdown or a mail
     (">", r">(?: |$)"),
+    # program output in the comments of a script or a notebook
+    (
+        "#\t",
+        (
+            r"\t?# (?=Traceback \(most|  File \"|    \S|(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception)\b"
+            r"|slurmstepd: |srun: |\[rank|\d{4}-\d\d-\d\d[T ]\d\d:)"
+        ),
+    ),
 )
 _NCCL: Final = lazy_compile(
     r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+"
@@ -172,7 +180,7 @@ class _Forms(NamedTuple):
 
 
 _BY_START: Final = {
-    start: _Forms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>{_LETTERS}"
+    start: _Forms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>#\t{_LETTERS}"
 }
 _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")

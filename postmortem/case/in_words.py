@@ -1,0 +1,88 @@
+"""What the words of an exception tell, where no rule knows its line.
+
+In: tracebacks and findings of a log, the signatures. Out: findings of broad signatures, which go by
+words of the field. Not here: whether they count (`case.narrower`).
+
+Elsewhere a broad signature is looked for only on lines that hold one of its literals, since they
+may be anything and are many. What a program said when it ended is one line, and is asked of all.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from postmortem.case.last_words import final_error
+from postmortem.case.narrower import is_any_exception
+from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.knowledge.base import KnowledgeBase, Signature
+from postmortem.model.findings import Finding, Traceback
+from postmortem.reading.prefixes import carries_srun_labels
+
+_MOST: Final = 8
+"""Exceptions that are asked, the last ones."""
+
+
+def told(gathered: Gathered, seen: Sequence[Seen], knowledge: KnowledgeBase) -> Iterator[Seen]:
+    """Give what broad signatures find in the last exceptions that no signature knows."""
+    known = {
+        (found.finding.source, line)
+        for found in seen
+        if not is_any_exception(knowledge.by_id[found.finding.signature])
+        for line in range(found.finding.line, found.finding.end_line + 1)
+    }
+    asked: set[str] = set()
+    for traceback, before in _raised(gathered, known):
+        text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
+        place = (traceback.source, traceback.exception_line)
+        if not traceback.message or place in known or text in asked:
+            continue
+        asked.add(text)
+        for rule in _holding(text, knowledge.signatures):
+            yield Seen(_finding(rule, traceback, text), before, (0, ""))
+        if len(asked) == _MOST:
+            return
+
+
+def _raised(
+    gathered: Gathered, known: Collection[tuple[int, int]]
+) -> Iterator[tuple[Traceback, int]]:
+    """Give exceptions with their tracebacks, the last one first, then what logs end with."""
+    yield from reversed(gathered.tracebacks)
+    for source, tail in gathered.tails.items():
+        if gathered.sources[source].kind not in {"log", "notebook"}:
+            continue
+        record = gathered.last_record.get(source, (0, 0))[0]
+        lines = {line for other, line in known if other == source}
+        srun = carries_srun_labels(gathered.heads.get(source, ""))
+        words = final_error(tail, source, record, lines, srun=srun)
+        if words is not None:
+            yield words.said, sum(gathered.records.values())
+
+
+def _holding(text: str, rules: Collection[Signature]) -> Iterator[Signature]:
+    for rule in rules:
+        if rule.broad and _holds(rule, text):
+            yield rule
+
+
+def _holds(rule: Signature, text: str) -> bool:
+    """Search a printed text; where that takes too long, nothing is known."""
+    try:
+        return rule.search(text) is not None
+    except TimeoutError:
+        return False
+
+
+def _finding(rule: Signature, traceback: Traceback, text: str) -> Finding:
+    return Finding(
+        rule.id,
+        rule.role,
+        traceback.source,
+        traceback.where,
+        traceback.exception_line,
+        traceback.exception_line,
+        traceback.end_offset,
+        text,
+        (),
+        traceback.time,
+        level=traceback.level,
+    )
