@@ -171,10 +171,12 @@ def _skews(attempt: _LastAttempt) -> dict[int, float]:
 
 
 def _last_words(attempt: _LastAttempt) -> LastWords | None:
-    """Give what ends the log of a run that was training, where nothing tells of a failure."""
+    """Give what ends the log of a run, where nothing tells of a failure.
+
+    Of one that was not training only an exception counts: anything else may be another program's.
+    """
     gathered = attempt.gathered
-    if not any(gathered.records.values()):
-        return None
+    is_training = any(gathered.records.values())
     known = _explained(attempt)
     for source, tail in gathered.tails.items():
         if source >= len(gathered.sources) or not attempt.holds(source):
@@ -185,7 +187,7 @@ def _last_words(attempt: _LastAttempt) -> LastWords | None:
         last_record = gathered.last_record.get(source, (0, 0))[0]
         srun = carries_srun_labels(gathered.heads.get(source, ""))
         found = final_error(tail, source, last_record, known.get(source, ()), srun=srun)
-        if found is not None:
+        if found is not None and (is_training or found.is_end):
             where = found.said.where.filled(file.where)
             return found._replace(said=dataclasses.replace(found.said, where=where))
     return None

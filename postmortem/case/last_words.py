@@ -29,7 +29,7 @@ _EXCEPTION: Final = lazy_compile(
     r"(?::\s?(?P<message>.*))?$",
 )
 _SAID: Final = lazy_compile(
-    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|(?:fatal|critical)"
+    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) |(?:fatal|critical)"
     r" error\b)(?P<message>.*)",
     re.IGNORECASE,
 )

@@ -58,7 +58,7 @@ def _of_traceback(one: Traceback) -> Iterator[Saying]:
     yield Saying("exception", one.exception.rsplit(".", 1)[-1] or "cut off", *place)
     yield Saying("message", one.message[:_MOST_MESSAGE], *place)
     for frame in one.frames[-_FRAMES:]:
-        text = f"{_package(frame)} {frame.function} {frame.code}"
+        text = f"{_package(frame)} {_module(frame)} {frame.function} {frame.code}"
         yield Saying("frame", text[:_MOST_LINE], *place)
     if one.frames:
         yield Saying("fact", f"raised in {_package(one.frames[-1])}", *place)
@@ -72,6 +72,13 @@ def _package(frame: Frame) -> str:
         if found:
             return inside.split("/", 1)[0].removesuffix(".py")
     return "python" if frame.is_library else "own"
+
+
+def _module(frame: Frame) -> str:
+    """Give the words of a frame's module and of the folder that it stands in."""
+    parts = frame.file.replace("\\", "/").removesuffix(".py").split("/")[-2:]
+    inside = parts if frame.is_library else parts[-1:]
+    return " ".join(inside).replace("_", " ")
 
 
 def _sources(gathered: Gathered, told: Iterable[Traceback]) -> list[int]:

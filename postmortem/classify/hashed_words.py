@@ -18,7 +18,7 @@ from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of what is counted, and how: a model fits one of them only."""
 BITS: Final = 14
 _MOST: Final = 2000

@@ -26,7 +26,7 @@ from postmortem.inference.belief import (
     proposal,
 )
 from postmortem.inference.doubt import HEALTHY, UNPROVED
-from postmortem.inference.ranking import TEMPERATURE, Ranked
+from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
 from postmortem.inference.rules import PRIOR, WEIGHTS
 from postmortem.inference.verdict import Ranking, answer, rank
 from postmortem.knowledge.base import KnowledgeBase
@@ -81,7 +81,7 @@ def heard(
     if _tells_nothing(opinion, case):
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
-    if ranking.verdict.cause is None and _is_put_forward(again):
+    if _is_open(ranking) and _is_put_forward(again):
         is_echo = _is_echo(again.causes[0], case, opinion)
         return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
     is_moved = again.verdict.cause != ranking.verdict.cause
@@ -92,6 +92,18 @@ def heard(
     if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
         again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
     return _with_belief(again, opinion)
+
+
+def _is_open(ranking: Ranking) -> bool:
+    """Say whether the rules name no cause, or only that some exception was raised.
+
+    One that the user's own code raised is named for itself.
+    """
+    best = ranking.causes[0]
+    is_any = best.id == USER_EXCEPTION and ranking.verdict.status != "supported"
+    return ranking.verdict.cause is None or (
+        is_any and max(item.weight for item in best.evidence) < WEIGHTS["strong"]
+    )
 
 
 def _tells_nothing(opinion: Opinion, case: Case) -> bool:
@@ -132,8 +144,8 @@ def _items(
     ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
 ) -> Iterator[tuple[str, Evidence[Said]]]:
     best = _first(opinion)
-    is_open = ranking.verdict.cause is None
-    if not is_open:
+    is_open = _is_open(ranking)
+    if ranking.verdict.cause is not None:
         yield from _beside(ranking, opinion)
     if best in opinion.model.own:  # a share says no more than that it is none of the others
         if best in knowledge.causes and opinion.shares[best] >= _SURE and opinion.is_that_of(best):

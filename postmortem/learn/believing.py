@@ -3,6 +3,9 @@
 In: cases, each with a model of text that has not seen its group. Out: `EvidenceModel`. Not here:
 the figures (`inference.belief`), cases without some of their signatures (`learn.knock_outs`).
 
+Of exceptions that are known from the sources of libraries, not from a run that died of them, only
+what the text says where the rules abstain is learnt: how often rules are right is another question.
+
 Cases as they are and cases that half of the signatures were taken from count as much. On the former
 rules are right more often than on new logs, on the latter less often.
 """
@@ -26,7 +29,9 @@ _AS_IT_IS: Final = "as it is"
 _TIMES: Final = {_AS_IT_IS: 2.0, NARROW: 1.0, BLIND: 1.0, HALVES[0]: 0.5, HALVES[1]: 0.5}
 """How much an abstention counts, by how it came about."""
 _SCRIPTED: Final = 0.15
-"""The same of logs of the project's own scripts: many are alike."""
+"""The same of logs of the project's own scripts, many of which are alike, and of no logs at all."""
+_LIBRARY: Final = "library"
+"""Where exceptions are from that were taken from sources."""
 _SOFTNESS: Final = 1.0
 
 
@@ -59,12 +64,13 @@ def _variants(sample: Sampled, knowledge: KnowledgeBase) -> Iterator[tuple[str, 
 
 def _answer(kind: str, sample: Sampled, shares: dict[str, float]) -> Iterator[Answered]:
     label, ranking = sample.label, sample.ranking
-    place = (label.group, kind, label.origin == "samples")
+    place = (label.group, kind, label.origin in {"samples", _LIBRARY})
     is_open = any(cause.startswith("unknown.") for cause in label.right)
-    if ranking.verdict.status in {"supported", "hypothesis"} and kind in {_AS_IT_IS, *HALVES}:
+    is_told = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
+    if is_told and ranking.verdict.status in {"supported", "hypothesis"}:
         told = figures(ranking.causes[0], shares)
         yield Answered(*place, False, told, ranking.verdict.cause in label.right)
-    elif ranking.verdict.cause is None and shares and not is_open:
+    if ranking.verdict.cause is None and shares and not is_open:
         best = max(shares, key=lambda cause: shares[cause])
         if not is_absence(best):
             is_candidate = best in {cause.id for cause in ranking.causes}

@@ -9,6 +9,7 @@ Only hashes of words are in it. The same cases give the same bytes.
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -53,12 +54,19 @@ class Weights(NamedTuple):
 
 
 def fitted(samples: Sequence[Sampled], seed: int = 0) -> Weights:
-    """Fit weights to cases, each cause counting as much as any other."""
+    """Fit weights to cases, a cause counting as the square root of how many it has.
+
+    If each counted as much as any other, what is common would be named far too seldom; if each case
+    did, what is rare.
+    """
     rarity = _rarity(samples)
-    machine = LinearSVC(C=_SOFTNESS, class_weight="balanced", random_state=seed)
+    machine = LinearSVC(C=_SOFTNESS, random_state=seed)
+    causes_of = [sample.label.cause for sample in samples]
+    many = Counter(causes_of)
+    each = np.array([many[cause] ** -0.5 for cause in causes_of])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few cases do not converge; what is reached serves
-        machine.fit(_matrix(samples, rarity), [sample.label.cause for sample in samples])
+        machine.fit(_matrix(samples, rarity), causes_of, sample_weight=each / each.mean())
     weights, bias = machine.coef_, machine.intercept_
     causes = [str(cause) for cause in machine.classes_]
     if len(causes) == 2:  # of two causes one row is kept

@@ -9,6 +9,7 @@ rule knows: what the others say of it is what they would say.
 """
 
 import copy
+import dataclasses
 import zlib
 from collections.abc import Container, Iterator, Mapping
 from typing import Final
@@ -35,7 +36,10 @@ def knocked_out(
     shown = {place[0]: knowledge.by_id[place[0]] for place in gathered.findings}
     for kind, names in _taken(sample, shown).items():
         if names and kind in wanted:
-            case = case_of(_without(gathered, names), knowledge)
+            left = [rule for rule in knowledge.signatures if rule.id not in names]
+            case = case_of(
+                _without(gathered, names), dataclasses.replace(knowledge, signatures=tuple(left))
+            )
             yield kind, sample._replace(case=case, ranking=rank(case, knowledge))
 
 

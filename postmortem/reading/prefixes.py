@@ -104,7 +104,7 @@ _FORMS: Final = (
     # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
     (
         "IWEFV",
-        r"[IWEFV]\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] ",
+        r"(?:[IWEV]|(?P<fatal>F))\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] ",
     ),
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
@@ -141,7 +141,8 @@ _FORMS: Final = (
     (
         "#\t",
         (
-            r"\t?# (?=Traceback \(most|  File \"|    \S|(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception)\b"
+            r"\t?# (?=Traceback \(most|  File \"|    \S"
+            r"|(?:[\w.]{1,80}\.)?\w{1,60}(?:Error|Exception)\b"
             r"|slurmstepd: |srun: |\[rank|\d{4}-\d\d-\d\d[T ]\d\d:)"
         ),
     ),
@@ -211,7 +212,8 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
     text = _peeled(raw, found, srun=srun)
     if not found:
         return Cleaned(text, NOWHERE, None)
-    return Cleaned(text, _where(found), _time(found), found.get("level", ""))
+    level = found.get("level") or ("FATAL" if "fatal" in found else "")
+    return Cleaned(text, _where(found), _time(found), level)
 
 
 _EMPHASIS: Final = lazy_compile(

@@ -161,8 +161,10 @@ def _goes_on(line: str, following: str) -> bool:
 
 def _kind(line: str) -> str:
     """Give the beginning of a line without its figures, however long they are."""
-    return _FIGURE.sub("0", line[: 3 * _COMPARED])[:_COMPARED]
+    return _FIGURE.sub("0", line[: 10 * _COMPARED])[:_COMPARED]
 
 
 def _is_within(line: str, following: str) -> bool:
-    return bool(_WITHIN.match(line[-1:]) and _WITHIN.match(following[:1]))
+    """Say whether a line may be cut within a word; a capital behind a figure begins a line."""
+    is_new = line[-1:].isdigit() and following[:1].isupper()
+    return not is_new and bool(_WITHIN.match(line[-1:]) and _WITHIN.match(following[:1]))

@@ -53,6 +53,21 @@ def test_packed_lines(packed: str) -> None:
             "".join(f"Layer 82 Avg: 0.{n}{'0' * 60}\n{n}: 1.5 avg, 2.5 s\n" for n in range(2, 8)),
             id="two messages by turns, the longer one always as long",
         ),
+        pytest.param(
+            "".join(
+                f"Layer 82 Avg: 0.{'1' * 60}\n{n}: {10.5**n:.6f}, {n}.5 avg, 2.5 s\n"
+                for n in range(2, 30, 4)
+            ),
+            id="two messages by turns, the shorter one with figures that grow",
+        ),
+        pytest.param(
+            "".join(
+                f"{n * 16:3d}/48 [{'=' * 40}] - loss: 0.6{n}31 - lr: 0.0100\n"
+                f"Epoch {n + 1}/30{' ' * (n % 3)}\n"
+                for n in range(3, 9)
+            ),
+            id="records as long as each other, each before a heading",
+        ),
         pytest.param("[" + '"a" ' * 4000 + "x", id="no list in the end"),
     ],
 )
