@@ -29,8 +29,8 @@ _EXCEPTION: Final = lazy_compile(
     r"(?::\s?(?P<message>.*))?$",
 )
 _SAID: Final = lazy_compile(
-    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) |(?:fatal|critical)"
-    r" error\b)(?P<message>.*)",
+    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
+    r"|(?:fatal|critical) error\b)(?P<message>.*)",
     re.IGNORECASE,
 )
 _FIGURE: Final = lazy_compile(

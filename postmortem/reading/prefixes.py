@@ -104,7 +104,10 @@ _FORMS: Final = (
     # torch._logging: "W0301 12:00:00.123000 1234 torch/x.py:12] "
     (
         "IWEFV",
-        r"(?:[IWEV]|(?P<fatal>F))\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18}) [\w/.<>-]+:\d+\] ",
+        (
+            r"(?:[IWEV]|(?P<fatal>F))\d{3,4} (?P<clock3>\d\d:\d\d:\d\d)\.\d+ +(?P<pid2>\d{1,18})"
+            r" [\w/.<>-]+:\d+\] "
+        ),
     ),
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
