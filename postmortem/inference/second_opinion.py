@@ -46,10 +46,12 @@ Of logs made blind for their cause, four of five that it names are right.
 """
 _SILENT: Final = 0.4
 """The highest probability of what it does not name."""
-_OF_FIGURES: Final = "performance."
-"""Beginning of causes that figures alone show."""
+_OF_FIGURES: Final = ("performance.", "learning.")
+"""Beginnings of causes that figures alone show."""
 _STANDSTILL: Final = "hang."
-"""Beginning of causes that what is no log of a training cannot have."""
+"""Beginning of causes that silence shows: any line may be the last one before it."""
+_FEWEST_LINES: Final = 6
+"""Lines of a run that shows how far it got before it stood still."""
 _SURE: Final = 0.9
 """The share of another cause from which on a verdict is disputed."""
 
@@ -108,7 +110,8 @@ def _is_open(ranking: Ranking) -> bool:
 
 def _tells_nothing(opinion: Opinion, case: Case) -> bool:
     """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
-    is_no_run = case.outcome == "not-a-training-log"
+    is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
+    is_no_run = is_little or case.outcome == "not-a-training-log"
     return not opinion.shares or (is_no_run and _first(opinion).startswith(_STANDSTILL))
 
 

@@ -39,6 +39,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
     ),
     Kind(
+        "only-notices",
+        say(
+            "a short text in which programs warn of something, and nothing tells of a failure",
+            "简短的文本，其中只有程序的警告，没有任何故障迹象",
+        ),
+    ),
+    Kind(
         "last-step",
         say(
             "the last training record is of the last step that the run was to make",

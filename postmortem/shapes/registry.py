@@ -46,6 +46,7 @@ from postmortem.shapes import (
     odd_one_out,
     one_output,
     one_sided,
+    only_notices,
     out_of_memory,
     package_list,
     policy,
@@ -187,6 +188,7 @@ OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
     unproved_end.unproved,
     ending.without_record,
     ending.without_failure,
+    only_notices.only,
 )
 """They ask how the run ended, and what else was found."""
 

@@ -1,0 +1,71 @@
+"""A short text in which programs warn of something, and nothing tells of a failure.
+
+In: the whole of a short log, what was found in it, how the run ended. Out: the shape
+`only-notices`. Not here: warnings that are known by name (`patterns/signatures`), output that
+simply ends (nobody warns in it), runs with records (`shapes.ending`).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.lazy_regex import lazy_compile
+from postmortem.model.lines import NOWHERE
+from postmortem.model.said import cut, say
+from postmortem.reading.prefixes import Cleaned, clean
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+
+_MOST_LINES: Final = 30
+_MOST_TEXT: Final = 160
+_QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO"})
+_LOUD: Final = frozenset({"ERROR", "CRITICAL", "FATAL"})
+_WARNED: Final = lazy_compile(
+    r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|警告|注意",
+    re.IGNORECASE,
+)
+_REST: Final = lazy_compile(r"^\s+\S|^\s*$")
+"""The source line below a warning of Python, and blank lines."""
+_ALARMING: Final = lazy_compile(
+    r"error|exception|traceback|fail|fatal|abort|kill|crash|cannot|can't|could ?n[o']t|unable"
+    r"|not (?:found|available|installed|enough|match)|no such|no module|denied|refused|time[d ]* ?out"
+    r"|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt|\bexit|terminat"
+    r"|insufficient|mismatch|unsupported|not support|exceed|too (?:long|old|large|small|few|many)"
+    r"|unreachable|interrupt|cancel|stuck|hang|slow|wait|no (?:cuda|gpu)|on (?:the )?cpu"
+    r"|错误|失败|异常|无法|超出|不支持|不匹配",
+    re.IGNORECASE,
+)
+
+
+def only(observed: Observed) -> Iterable[Shape]:
+    """Find a text of warnings alone, none of which is a failure by its words."""
+    is_more = any(observed.records.values()) or observed.tracebacks or len(observed.tails) != 1
+    if is_more or observed.outcome not in {"incomplete", "unknown", "not-a-training-log"}:
+        return
+    source, (first, text) = next(iter(observed.tails.items()))
+    rows = [clean(line) for line in text.split("\n")]
+    if first == 1 and len(rows) <= _MOST_LINES and not _ALARMING.search(text):
+        warned = _warned(rows)
+        if warned is not None:
+            said = say(
+                "nothing but notices — {text}",
+                "只有提示性的警告 — {text}",
+                text=cut(rows[warned].text.strip(), _MOST_TEXT),
+            )
+            yield Shape("only-notices", said, source, NOWHERE, warned + 1)
+
+
+def _warned(rows: Sequence[Cleaned]) -> int | None:
+    """Give the first row that warns, where all rows do or are what stands around warnings."""
+    warned = [
+        number
+        for number, row in enumerate(rows)
+        if row.level.startswith("WARN") or _WARNED.search(row.text) is not None
+    ]
+    is_calm = all(
+        number in warned
+        or row.level in _QUIET
+        or (row.level not in _LOUD and _REST.match(row.text) is not None)
+        for number, row in enumerate(rows)
+    )
+    return warned[0] if warned and is_calm else None
