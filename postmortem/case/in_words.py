@@ -19,6 +19,8 @@ from postmortem.reading.prefixes import carries_srun_labels
 
 _MOST: Final = 8
 """Exceptions that are asked, the last ones."""
+_EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
+"""Roles of what says what a line means."""
 
 
 def told(gathered: Gathered, seen: Sequence[Seen], knowledge: KnowledgeBase) -> Iterator[Seen]:
@@ -26,7 +28,8 @@ def told(gathered: Gathered, seen: Sequence[Seen], knowledge: KnowledgeBase) -> 
     known = {
         (found.finding.source, line)
         for found in seen
-        if not is_any_exception(knowledge.by_id[found.finding.signature])
+        if found.finding.role in _EXPLAINING
+        and not is_any_exception(knowledge.by_id[found.finding.signature])
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
     asked: set[str] = set()
@@ -80,7 +83,7 @@ def _finding(rule: Signature, traceback: Traceback, text: str) -> Finding:
         traceback.where,
         traceback.exception_line,
         traceback.exception_line,
-        traceback.end_offset,
+        max(traceback.offset, traceback.end_offset - 1),
         text,
         (),
         traceback.time,

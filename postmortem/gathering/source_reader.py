@@ -159,7 +159,7 @@ def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) ->
         return "notebook"
     if part.records.get(index):
         return "metrics" if is_record_lines(head, path) else "log"
-    if not part.findings and part.facts.facts:
+    if part.facts.facts and not (part.findings or part.tracebacks):
         return "environment"
     return kind_of(head[:_HEAD]) or "log"
 

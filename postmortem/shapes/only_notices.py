@@ -27,12 +27,12 @@ _WARNED: Final = lazy_compile(
 _REST: Final = lazy_compile(r"^\s+\S|^\s*$")
 """The source line below a warning of Python, and blank lines."""
 _ALARMING: Final = lazy_compile(
-    r"error|exception|traceback|fail|fatal|abort|kill|crash|cannot|can't|could ?n[o']t|unable"
-    r"|not (?:found|available|installed|enough|match)|no such|no module|denied|refused|time[d ]* ?out"
-    r"|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt|\bexit|terminat"
-    r"|insufficient|mismatch|unsupported|not support|exceed|too (?:long|old|large|small|few|many)"
-    r"|unreachable|interrupt|cancel|stuck|hang|slow|wait|no (?:cuda|gpu)|on (?:the )?cpu"
-    r"|错误|失败|异常|无法|超出|不支持|不匹配",
+    r"error|exception|traceback|fail|fatal|abort|kill|crash|cannot|can't|could(?: not|n't)|unable"
+    r"|not (?:found|available|installed|enough|match)|no such|no module|denied|refused"
+    r"|time[d ]* ?out|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt"
+    r"|\bexit|terminat|insufficient|mismatch|unsupported|not support|exceed"
+    r"|too (?:long|old|large|small|few|many)|unreachable|interrupt|cancel|stuck|hang|slow|wait"
+    r"|no (?:cuda|gpu)|on (?:the )?cpu|错误|失败|异常|无法|超出|不支持|不匹配",
     re.IGNORECASE,
 )
 
