@@ -43,9 +43,7 @@ class _LastAttempt(NamedTuple):
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
     about = of_kind(gathered, "environment", "scheduler")
-    found = list(gathered.seen())
-    found += in_words.told(gathered, found, knowledge)
-    seen = narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
+    seen = _all_seen(gathered, knowledge)
     attempt = _last_attempt(gathered, seen)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
@@ -82,6 +80,13 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         skews=apart,
         gathered=gathered,
     )
+
+
+def _all_seen(gathered: Gathered, knowledge: KnowledgeBase) -> list[Seen]:
+    """Give what was found, with what exceptions say that no rule knows, but what does not count."""
+    found = list(gathered.seen())
+    found += in_words.told(gathered, found, knowledge)
+    return narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
 
 
 def _counting(attempt: _LastAttempt, passed: Container[tuple[int, int]]) -> list[Seen]:
