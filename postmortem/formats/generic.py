@@ -13,6 +13,7 @@ from postmortem import names
 from postmortem.formats.bars import Draw, draw
 from postmortem.formats.beside import (
     add_beside,
+    add_speeds,
     bare_figures_on,
     figures_on,
     scores_on,
@@ -235,7 +236,8 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
     named = named_on(text)
     if not named or not is_of_training(text):
         return None
-    values, units = figures_on(text), dict[str, str]()
+    values = figures_on(text)
+    units = add_speeds(text, values) if values else {}
     if not values and named.step is not None:
         values = single_figure(text, named.step.end())
     must_rise = not values

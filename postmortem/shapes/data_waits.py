@@ -29,6 +29,13 @@ _NOT_SHORT: Final = 0.05
 """Seconds below which a step is a toy's, and waiting says nothing."""
 _PATIENCE: Final = 5.0
 """Seconds, printed as such, that nobody lets each step wait: fewer records show it then."""
+_SECOND: Final = 1.0
+_ALL_BUT: Final = 0.9
+"""Share of a step, and seconds, that tell of waiting where there are but two records."""
+_STEPS_OF_A_MEAN: Final = 50
+"""Steps behind the first record that a mean of them is to hold."""
+_LONG_MEAN: Final = 0.3
+_TWICE: Final = 2
 _FEWEST: Final = 3
 _SOME: Final = 5
 _SEVERAL: Final = 8
@@ -53,15 +60,74 @@ class _Wait(NamedTuple):
 def waiting(observed: Observed) -> Iterator[Shape]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
+    if names.STEP_TIME not in curves.by_name:
+        return
+    unit = curves.by_name[names.STEP_TIME].unit
+    told = _by_means(curves, unit) or _by_few(curves, unit)
+    if told is not None:
+        yield curves.shape("input-bound", *told)
+        yield curves.shape("input-starved", *told)
+        return
     steps = _steps_with_waits(curves)
     if len(steps) < _FEWEST:
         return
-    unit = curves.by_name[names.STEP_TIME].unit
     share = statistics.median(step.wait / step.whole for step in steps)
     if _MOSTLY <= share < _WHOLE:
         yield from _each(curves, steps, unit)
     elif share < _MOSTLY:
         yield from _in_stalls(curves, steps, unit)
+
+
+def _by_means(curves: Curves, unit: str) -> tuple[Said, int] | None:
+    """Find waiting in the means so far, which hold the steps that no record tells of."""
+    waits = {point.line: point.value for point in curves.so_far(names.DATA_TIME)}
+    means = [
+        _Wait(point.value, waits[point.line], point.line, point.step)
+        for point in curves.so_far(names.STEP_TIME)
+        if point.line in waits and point.value > 0
+    ]
+    if len(means) < _TWICE or not means[-1].step - means[0].step >= _STEPS_OF_A_MEAN:
+        return None
+    first, last = means[0], means[-1]
+    # A first step takes long by nature; what came behind it is left where it is taken away.
+    count = last.step + 1 if first.step == 0 else math.inf
+    whole, wait = (
+        (late * count - early) / (count - 1) if math.isfinite(count) else late
+        for early, late in ((first.whole, last.whole), (first.wait, last.wait))
+    )
+    is_most = _NEARLY_ALL * whole <= wait < _WHOLE * whole
+    if not is_most or _seconds(whole, unit) < _LONG_MEAN:
+        return None
+    return _of_all(wait, whole, unit), first.line
+
+
+def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
+    """Find waiting that nobody takes for a start: seconds in each of two or more records."""
+    waits = curves.by_line(names.DATA_TIME)
+    steps = [
+        _Wait(point.value, waits[point.line], point.line, point.step)
+        for point in curves.finite(names.STEP_TIME)
+        if point.value > 0 and point.line in waits
+    ]
+    if not unit.startswith("s") or not _TWICE <= len(steps) <= _FEWEST:
+        return None
+    if not all(step.wait >= max(_SECOND, _ALL_BUT * step.whole) for step in steps):
+        return None
+    if any(step.wait > _WHOLE * step.whole for step in steps):
+        return None
+    return _of_all(steps[-1].wait, steps[-1].whole, unit), steps[0].line
+
+
+def _of_all(wait: float, whole: float, unit: str) -> Said:
+    """Word how much of the steps went by in waiting."""
+    return say(
+        "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%})",
+        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}）",
+        part=wait,
+        whole=whole,
+        unit=behind(unit),
+        share=wait / whole,
+    )
 
 
 def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:

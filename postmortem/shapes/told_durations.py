@@ -19,7 +19,8 @@ from postmortem.shapes.observed import Observed
 _TOLD: Final = lazy_compile(
     r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
     r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
-    r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?(?![\w:/.%]|\s?/)",
+    r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
+    r"(?![\w:.%]|\s?/(?!\s?(?:step|it(?:er(?:ation)?)?|batch)\b))",
     re.IGNORECASE,
 )
 _OTHER: Final = lazy_compile(

@@ -1,0 +1,136 @@
+"""A pace that speaks by its size alone: steps that stall now and then, a fall of few records.
+
+In: the curves of one process. Out: the shape `uneven-pace`. Not here: a pace that
+many records tell of (`shapes.speed`), waiting for data that is printed (`shapes.data_waits`).
+
+The length of samples, an evaluation, the first steps: each changes a pace a few times over. What is
+ten times the quickest step, again and again, or a fifth of the pace far into the run, is none of
+them.
+"""
+
+import itertools
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem import names
+from postmortem.facts.series import Point
+from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves
+from postmortem.shapes.observed import Observed
+from postmortem.shapes.shape import Shape
+from postmortem.shapes.speed import behind, records
+from postmortem.shapes.told_durations import durations
+
+_TWO: Final = 2
+_FEWEST: Final = 4
+_MOST: Final = 40
+"""Records beyond which a pace is that of `shapes.speed`."""
+_STALL: Final = 5.0
+"""Times the quickest step that a stall takes, at least; the longest takes twice that."""
+_SHARE: Final = 0.8
+"""Of all the time, what stalls take."""
+_OFTEN: Final = 4
+"""Of so many steps at least one is a stall."""
+_WORTH: Final = 10.0
+"""Seconds of stalls altogether below which they say nothing."""
+_NOT_FIRST: Final = 50
+"""Steps of a run that hold compilation, caches and warm-up."""
+_FALLEN: Final = 0.3
+_ON_THE_WAY: Final = 0.6
+_STEADY: Final = 0.8
+_FIFTH: Final = 0.2
+_FAR: Final = 500
+"""Step from which on two records show a fall to a fifth."""
+
+
+def stalling(observed: Observed) -> Iterable[Shape]:
+    """Find steps of which some take many times as long as others, and most of the time."""
+    curves = observed.curves
+    times = _times(observed)
+    # The first steps of a run take long by nature.
+    late = [time for time in times if not time.step < _NOT_FIRST]
+    if not _FEWEST <= len(late) <= _MOST:
+        return []
+    values = [time.value for time in late]
+    quick = min(values)
+    stalls = [time for time in late if time.value >= _STALL * quick]
+    spent = sum(time.value for time in stalls)
+    again = sum(other >= _STALL * quick and other > one for one, other in itertools.pairwise(values))
+    if (
+        max(values) < 2 * _STALL * quick
+        or len(stalls) < max(2, len(late) / _OFTEN)
+        or spent < max(_WORTH, _SHARE * sum(values))
+        or not again
+    ):
+        return []
+    said = say(
+        "a step takes {quick:.4g} s to {most:.4g} s: {stalls} of {count} stall, and take"
+        " {share:.0%} of the time",
+        "每步耗时从 {quick:.4g} s 到 {most:.4g} s：{count} 步中有 {stalls} 步停顿，占总时间的"
+        " {share:.0%}",
+        quick=quick,
+        most=max(values),
+        stalls=len(stalls),
+        count=len(late),
+        share=spent / sum(values),
+    )
+    return [curves.shape("uneven-pace", said, stalls[0].line)]
+
+
+def _times(observed: Observed) -> Sequence[Point]:
+    """Give the seconds that records tell of their steps, in whatever way."""
+    curves = observed.curves
+    series = curves.by_name.get(names.STEP_TIME)
+    if series is not None and series.unit.startswith("s"):
+        return [point for point in curves.finite(names.STEP_TIME) if point.value > 0]
+    return [point for point in durations(observed, records(curves)) if point.value > 0]
+
+
+def fallen(observed: Observed) -> Iterable[Shape]:
+    """Find a steady speed that falls at the very end, or one of two records far into the run."""
+    curves = observed.curves
+    points = _once([point for point in curves.finite(names.THROUGHPUT) if point.value > 0])
+    if len(points) < _TWO or len(points) > _MOST:
+        return []
+    told = _of_two(points) if len(points) == _TWO else _at_the_end(points)
+    if not told:
+        return []
+    first, last = statistics.median(point.value for point in points[:-2] or points[:1]), points[-1]
+    said = _from_to(curves, first, last.value)
+    begin = last if len(points) == _TWO else points[-2]
+    return [curves.shape("uneven-pace", said, begin.line)]
+
+
+
+def _once(points: Sequence[Point]) -> list[Point]:
+    """Keep one record of those that tell the same figure on lines right behind each other."""
+    return [
+        point for before, point in zip([None, *points], points, strict=False)
+        if before is None or before.value != point.value
+    ]
+
+
+def _of_two(points: Sequence[Point]) -> bool:
+    """Say whether the second of two records, both far into the run, has a fifth of the speed."""
+    one, other = points
+    return one.step >= _FAR and other.step > one.step and other.value < _FIFTH * one.value
+
+
+def _at_the_end(points: Sequence[Point]) -> bool:
+    """Say whether the last two records fall, one after the other, out of a steady speed."""
+    values = [point.value for point in points]
+    early = values[:-2]
+    usual = statistics.median(early)
+    is_steady = len(early) >= _FEWEST and min(early) > _STEADY * usual
+    return is_steady and values[-2] < _ON_THE_WAY * usual and values[-1] < _FALLEN * usual
+
+
+def _from_to(curves: Curves, first: float, last: float) -> Said:
+    return say(
+        "throughput {first:.4g} → {last:.4g}{unit}",
+        "throughput {first:.4g} → {last:.4g}{unit}",
+        first=first,
+        last=last,
+        unit=behind(curves.by_name[names.THROUGHPUT].unit),
+    )
