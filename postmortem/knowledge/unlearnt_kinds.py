@@ -45,6 +45,17 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "no-progress",
+        say(
+            "a few late figures stand where those of a guess do: the accuracy of a coin, the loss"
+            " of one among thousands, one figure that nothing moves",
+            "训练已久，少数几条记录仍停在猜测的水平：抛硬币的准确率、数千类中猜一类的 loss，"
+            "或始终不变的指标",
+        ),
+        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
         "at-chance",
         say(
             "the loss is the logarithm of the classes, the accuracy one in so many",

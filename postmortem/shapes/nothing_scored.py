@@ -9,7 +9,7 @@ A single score of 0 may be of a class that is not there. Where every score is, n
 
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem import names
@@ -17,7 +17,8 @@ from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.objectives import is_policy
+from postmortem.shapes.low_scores import ACCURACY
+from postmortem.shapes.objectives import is_of_no_classes, is_policy
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -31,6 +32,11 @@ _NO_SCORE: Final = lazy_compile(r"best|min|max|loss|lr|std|class|time|so_far", r
 _OF_BOXES: Final = lazy_compile(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
 """Figures of a detector, which finds nothing for some epochs before it finds anything."""
 _NOTHING: Final = 0.006
+_NOTHING_OF_FIVE: Final = 0.03
+_OF_FIVE: Final = lazy_compile(r"@5|top_?5", re.IGNORECASE)
+_PPL: Final = lazy_compile(r"(?:^|[_/])(?:ppl|perplexity)(?:$|[_/])", re.IGNORECASE)
+_LEARNT: Final = 100.0
+"""A perplexity below which many words are told right."""
 _RISEN: Final = 1.2
 """Times its first level at which a score of next to nothing is on its way up."""
 _FEW, _SEVERAL, _MANY = 2, 5, 10
@@ -42,27 +48,46 @@ _FALLEN: Final = 0.9
 def everywhere(observed: Observed) -> Iterable[Shape]:
     """Find a run all of whose scores are next to nothing in all records, and do not rise."""
     curves = observed.curves
-    told = [points for name in curves.called(_SCORE, _NO_SCORE) if (points := curves.finite(name))]
-    if not told or is_policy(curves) or not all(map(_is_nothing, told)):
+    told = {
+        name: points
+        for name in curves.called(_SCORE, _NO_SCORE)
+        if (points := curves.so_far(name) or curves.finite(name))
+    }
+    whole = 100.0 if max((p.value for points in told.values() for p in points), default=0) > 1 else 1.0
+    if not told or is_policy(curves) or _is_none_of_these(curves, told):
         return []
-    longest = max(told, key=len)
+    if not all(_is_nothing(name, points, whole) for name, points in told.items()):
+        return []
+    longest = max(told.values(), key=len)
     if not _is_behind_the_beginning(curves, longest):
         return []
     said = say(
         "every score ({scores}) is {value:.3g} or less in all {count} records",
         "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
         scores=len(told),
-        value=max(point.value for points in told for point in points),
+        value=max(point.value for points in told.values() for point in points),
         count=len(longest),
     )
     kind = "collapse" if _falls(curves) else "nothing-moves"
     return [curves.shape(kind, said, longest[0].line)]
 
 
-def _is_nothing(points: Sequence[Point]) -> bool:
+def _is_none_of_these(curves: Curves, told: Mapping[str, Sequence[Point]]) -> bool:
+    """Say whether accuracies contradict the loss, or the perplexity: they are counted wrongly."""
+    if not all(map(ACCURACY.search, told)):
+        return False
+    most = max(point.value for points in told.values() for point in points)
+    falling = ([point.value for point in curves.finite(name)] for name in curves.called(_PPL))
+    is_learnt = any(ppl and ppl[-1] < min(_LEARNT, _FALLEN * ppl[0]) for ppl in falling)
+    return is_learnt or is_of_no_classes(curves, most)
+
+
+def _is_nothing(name: str, points: Sequence[Point], whole: float) -> bool:
     """Say whether a score is next to nothing throughout, and rises no more than by chance."""
-    values = [point.value for point in points]
-    if not 0 <= min(values) <= max(values) <= _NOTHING:
+    values = [point.value / whole for point in points]
+    nothing = _NOTHING_OF_FIVE if _OF_FIVE.search(name) and whole > 1 else _NOTHING
+    behind = values[1:] if len(values) > _FEW else values
+    if not 0 <= min(behind) <= max(behind) <= nothing:
         return False
     third = max(1, len(values) // 3)
     first, last = statistics.median(values[:third]), statistics.median(values[-third:])
@@ -80,7 +105,8 @@ def _is_behind_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
 
 
 def _falls(curves: Curves) -> bool:
-    values = [point.value for point in curves.finite(names.LOSS)]
+    points = curves.so_far(names.LOSS) or curves.finite(names.LOSS)
+    values = [point.value for point in points]
     third = max(1, len(values) // 3)
     return bool(values) and statistics.median(values[-third:]) < _FALLEN * statistics.median(
         values[:third]
