@@ -278,6 +278,15 @@ def single_figure(text: str, start: int) -> dict[str, float]:
     return {} if value is None else {found["name"]: value}
 
 
+def single_reward(text: str) -> dict[str, float]:
+    """Give the reward on a line that tells nothing else: `Mean Reward: 2.5`."""
+    found = _REWARD.match(text.strip())
+    if found is None or found.end() < len(text.strip()):
+        return {}
+    value = value_of(found["value"])
+    return {} if value is None else {_joined(found["name"], is_score=False): value}
+
+
 def _add_told(text: str, values: dict[str, float]) -> None:
     """Add the share of right answers where both numbers are printed, and the use of codes."""
     for codes in itertools.islice(_CODES.finditer(text), _MOST_PAIRS) if "ode" in text else ():

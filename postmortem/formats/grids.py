@@ -26,7 +26,7 @@ PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
 _CELL: Final = (
     rf"(?:[+-]?[\d.]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
-    r"|-{1,3}|none|n/a)"
+    r"|-{1,3}|none|n/a|true|false)"
 )
 _BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 _ANY: Final = rb"(?:\[[ \t]{0,8}[^\s|,\[\]\xe2]{1,40}[ \t]{0,8}\]|[^\s|,\[\xe2][^\s|,\xe2]{0,39})"
@@ -53,6 +53,8 @@ _NO_COLUMN: Final = lazy_compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
 _LOSS: Final = lazy_compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_SCORE: Final = lazy_compile(r"reward|return|accuracy|\bacc\b", re.IGNORECASE)
+"""What a heading names that names no loss; bars must tell its columns apart."""
 _NO_OBJECTIVE: Final = lazy_compile(
     r"(?:^|[_/. -])(?:val|valid|validation|eval|test|dev|best|min|max)(?:$|[_/. -])"
     r"|loss[_ ](?:scale|ratio|weight)",
@@ -194,7 +196,7 @@ def columns(line: str, above: str = "") -> list[list[str]]:
     A name may begin on the line above.
     """
     text = _LABEL.sub("", _of_two(above, line), count=1).translate(_BARS).strip().strip("|").strip()
-    if len(text) > _LONGEST or not _LOSS.search(text):
+    if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]

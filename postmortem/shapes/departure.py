@@ -67,7 +67,19 @@ def leaving(observed: Observed) -> Iterable[Shape]:
 def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
     """Find a loss that ends, or stays, so many times above its level."""
     found = _absurd(loss) or _risen(loss, times) or _high_from_start(curves, loss, times)
+    if found is not None and _is_below_mean(curves, loss):
+        return []
     return [] if found is None else [curves.shape("loss-divergence", *found)]
+
+
+def _is_below_mean(curves: Curves, loss: TrainingLoss) -> bool:
+    """Say whether the mean of the epoch so far falls, and was above the last records all along.
+
+    They are what the epoch had before: samples in the order of their length, of their kind.
+    """
+    means = [point.value for point in curves.so_far(names.LOSS)]
+    late = loss.values[-_quarter(loss.values) :]
+    return len(means) > _FEWEST // 2 and means[-1] < means[0] and max(late) < means[-1]
 
 
 def _absurd(loss: TrainingLoss) -> tuple[Said, int] | None:
