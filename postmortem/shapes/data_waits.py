@@ -109,9 +109,10 @@ def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
         for point in curves.finite(names.STEP_TIME)
         if point.value > 0 and point.line in waits
     ]
-    if not unit.startswith("s") or not _TWICE <= len(steps) <= _FEWEST:
+    if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
-    if not all(step.wait >= max(_SECOND, _ALL_BUT * step.whole) for step in steps):
+    share = _ALL_BUT if len(steps) <= _FEWEST else _NEARLY_ALL
+    if not all(step.wait >= max(_SECOND, share * step.whole) for step in steps):
         return None
     if any(step.wait > _WHOLE * step.whole for step in steps):
         return None

@@ -25,6 +25,7 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
+_FEW: Final = 4
 _FEWEST: Final = 6
 _SEVERAL: Final = 3
 _MANY: Final = 8
@@ -250,7 +251,7 @@ def equal(observed: Observed) -> Iterable[Shape]:
         for one in curves.finite(name)[:1]
         if standing([point.value for point in curves.points(name)]) >= count
     ]
-    is_all = count == len(points) >= _FEWEST
+    is_all = count == len(points) >= (_FEW if _of_passes(curves, points) else _FEWEST)
     if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
     said = say(
@@ -261,6 +262,13 @@ def equal(observed: Observed) -> Iterable[Shape]:
         records=count,
     )
     return [curves.shape("nothing-moves", said, points[-count].line)]
+
+
+def _of_passes(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether each record is of another pass over the data: no such mean comes again."""
+    epochs = curves.by_line(names.EPOCH)
+    told = [epochs[point.line] for point in points if point.line in epochs]
+    return len(set(told)) == len(points) and _digits(points[-1].value) > _DIGITS
 
 
 def _is_no_chance(value: float, count: int) -> bool:

@@ -43,6 +43,7 @@ _FINE: Final = 5
 _MOST: Final = 0.5
 """Share of the whole loss that a part of it must be."""
 _PART: Final = lazy_compile(r"loss|nll|(?:^|[_/])ce(?:$|[_/])|entropy", re.IGNORECASE)
+_OF_TEST: Final = lazy_compile(r"test|eval", re.IGNORECASE)
 _NO_ANSWER: Final = lazy_compile(
     r"reg|weight|decay|scale|aux|balance|best|smooth|lambda|coef", re.IGNORECASE
 )
@@ -140,8 +141,10 @@ def _same_reward(curves: Curves) -> tuple[Said, int] | None:
     for name in called_scores(curves) if is_policy(curves) else ():
         points = curves.finite(name)
         values = [point.value for point in points]
-        is_same = len(values) >= _MANY and standing(values) == len(values)
-        if is_same and not values[0].is_integer() and points[0].step >= _MANY:
+        if not values or standing(values) < len(values) or values[0].is_integer():
+            continue
+        is_late = len(values) >= _MANY and points[0].step >= _MANY
+        if is_late or (_is_far(curves, _SEVERAL) and _are_evaluations(name, values)):
             said = say(
                 "{name} {value:.4g} in each of {count} records: the policy always does the same",
                 "{count} 条记录的 {name} 都是 {value:.4g}：策略总是做同样的事",
@@ -151,6 +154,11 @@ def _same_reward(curves: Curves) -> tuple[Said, int] | None:
             )
             return said, points[0].line
     return None
+
+
+def _are_evaluations(name: str, values: Sequence[float]) -> bool:
+    """Say whether rewards are of evaluations, each of them the same to several digits."""
+    return bool(_OF_TEST.search(name)) and len(values) >= _SEVERAL and digits(values[0]) >= _SEVERAL
 
 
 def _is_far(curves: Curves, epochs: int) -> bool:

@@ -53,7 +53,9 @@ def everywhere(observed: Observed) -> Iterable[Shape]:
         for name in curves.called(_SCORE, _NO_SCORE)
         if (points := curves.so_far(name) or curves.finite(name))
     }
-    whole = 100.0 if max((p.value for points in told.values() for p in points), default=0) > 1 else 1.0
+    whole = (
+        100.0 if max((p.value for points in told.values() for p in points), default=0) > 1 else 1.0
+    )
     if not told or is_policy(curves) or _is_none_of_these(curves, told):
         return []
     if not all(_is_nothing(name, points, whole) for name, points in told.items()):

@@ -16,11 +16,10 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
-from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.speed import behind, records
-from postmortem.shapes.told_durations import durations
+from postmortem.shapes.told_durations import durations, rates
 
 _TWO: Final = 2
 _FEWEST: Final = 4
@@ -36,6 +35,8 @@ _WORTH: Final = 10.0
 """Seconds of stalls altogether below which they say nothing."""
 _NOT_FIRST: Final = 50
 """Steps of a run that hold compilation, caches and warm-up."""
+_STEADY_FROM: Final = 3
+"""Records of one speed that show what it was."""
 _FALLEN: Final = 0.3
 _ON_THE_WAY: Final = 0.6
 _STEADY: Final = 0.8
@@ -56,7 +57,9 @@ def stalling(observed: Observed) -> Iterable[Shape]:
     quick = min(values)
     stalls = [time for time in late if time.value >= _STALL * quick]
     spent = sum(time.value for time in stalls)
-    again = sum(other >= _STALL * quick and other > one for one, other in itertools.pairwise(values))
+    again = sum(
+        other >= _STALL * quick and other > one for one, other in itertools.pairwise(values)
+    )
     if (
         max(values) < 2 * _STALL * quick
         or len(stalls) < max(2, len(late) / _OFTEN)
@@ -90,47 +93,52 @@ def _times(observed: Observed) -> Sequence[Point]:
 def fallen(observed: Observed) -> Iterable[Shape]:
     """Find a steady speed that falls at the very end, or one of two records far into the run."""
     curves = observed.curves
-    points = _once([point for point in curves.finite(names.THROUGHPUT) if point.value > 0])
-    if len(points) < _TWO or len(points) > _MOST:
+    told = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
+    unit = behind(curves.by_name[names.THROUGHPUT].unit) if told else " it/s"
+    points = _once(told or rates(observed, records(curves)))
+    if not _TWO <= len(points) <= _MOST:
         return []
-    told = _of_two(points) if len(points) == _TWO else _at_the_end(points)
-    if not told:
+    place = _of_two(points) if len(points) == _TWO else _at_the_end(points)
+    if not place:
         return []
-    first, last = statistics.median(point.value for point in points[:-2] or points[:1]), points[-1]
-    said = _from_to(curves, first, last.value)
-    begin = last if len(points) == _TWO else points[-2]
-    return [curves.shape("uneven-pace", said, begin.line)]
-
+    first = statistics.median(point.value for point in points[:place])
+    said = _from_to(first, points[-1].value, unit)
+    return [curves.shape("uneven-pace", said, points[place].line)]
 
 
 def _once(points: Sequence[Point]) -> list[Point]:
     """Keep one record of those that tell the same figure on lines right behind each other."""
     return [
-        point for before, point in zip([None, *points], points, strict=False)
+        point
+        for before, point in zip([None, *points], points, strict=False)
         if before is None or before.value != point.value
     ]
 
 
-def _of_two(points: Sequence[Point]) -> bool:
-    """Say whether the second of two records, both far into the run, has a fifth of the speed."""
+def _of_two(points: Sequence[Point]) -> int:
+    """Give the place of the second of two records, far into the run, with a fifth of the speed."""
     one, other = points
-    return one.step >= _FAR and other.step > one.step and other.value < _FIFTH * one.value
+    return int(one.step >= _FAR and other.step > one.step and other.value < _FIFTH * one.value)
 
 
-def _at_the_end(points: Sequence[Point]) -> bool:
-    """Say whether the last two records fall, one after the other, out of a steady speed."""
+def _at_the_end(points: Sequence[Point]) -> int:
+    """Give the place from which on a steady speed falls to the end; 0 where it does not."""
     values = [point.value for point in points]
-    early = values[:-2]
-    usual = statistics.median(early)
-    is_steady = len(early) >= _FEWEST and min(early) > _STEADY * usual
-    return is_steady and values[-2] < _ON_THE_WAY * usual and values[-1] < _FALLEN * usual
+    for place in range(_STEADY_FROM, len(values) - 1):
+        usual = statistics.median(values[:place])
+        if values[place] < _ON_THE_WAY * usual:
+            # The first record may be of the warm-up.
+            is_steady = min(values[1:place]) > _STEADY * usual
+            stays = max(values[place:]) < _ON_THE_WAY * usual and values[-1] < _FALLEN * usual
+            return place if is_steady and stays else 0
+    return 0
 
 
-def _from_to(curves: Curves, first: float, last: float) -> Said:
+def _from_to(first: float, last: float, unit: str) -> Said:
     return say(
-        "throughput {first:.4g} → {last:.4g}{unit}",
-        "throughput {first:.4g} → {last:.4g}{unit}",
+        "speed {first:.4g} → {last:.4g}{unit}",
+        "速度 {first:.4g} → {last:.4g}{unit}",
         first=first,
         last=last,
-        unit=behind(curves.by_name[names.THROUGHPUT].unit),
+        unit=unit,
     )
