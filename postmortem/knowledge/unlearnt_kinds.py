@@ -52,7 +52,14 @@ KINDS: Final[tuple[Kind, ...]] = (
             "训练已久，少数几条记录仍停在猜测的水平：抛硬币的准确率、数千类中猜一类的 loss，"
             "或始终不变的指标",
         ),
-        is_bad=True,
+        is_turn=True,
+    ),
+    Kind(
+        "reward-sinks",
+        say(
+            "a reward of few records ends, sinking still, many times further down than it began",
+            "少数几条记录里，奖励一路下降，最后远低于开始时的水平",
+        ),
         is_turn=True,
     ),
     Kind(

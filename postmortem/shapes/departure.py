@@ -45,6 +45,8 @@ _STEEP: Final = 1e-2
 _STAGES: Final = 2
 """Leaps, each with a descent behind it, that show a task which is made harder step by step."""
 _LEAP: Final = 1.5
+_WIDTH: Final = 5
+"""Records that show a level."""
 _SOME: Final = 0.3
 """Share of the records, above twice the first value: a spike of the warm-up is over sooner."""
 
@@ -112,6 +114,7 @@ def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
         or math.log(late / best) <= 2 * restlessness(values)
         or _recedes(values, start, quarter)
         or _is_in_stages(values)
+        or _wanders(values, late, quarter)
     ):
         return None
     rise = next(point for point in loss.points[start:] if point.value > 1.5 * best)
@@ -141,6 +144,17 @@ def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
         values[-2 * half : -half]
     )
     return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
+
+
+def _wanders(values: Sequence[float], late: float, quarter: int) -> bool:
+    """Say whether a curve that is all noise stood higher before than at last."""
+    if restlessness(values) <= _RESTLESS:
+        return False
+    levels = (
+        sorted(values[index : index + _WIDTH])[_WIDTH // 2]
+        for index in range(len(values) - quarter - _WIDTH + 1)
+    )
+    return late < 0.85 * max(levels, default=late)
 
 
 def _is_in_stages(values: Sequence[float]) -> bool:

@@ -39,6 +39,7 @@ _LEARNT: Final = 100.0
 """A perplexity below which many words are told right."""
 _RISEN: Final = 1.2
 """Times its first level at which a score of next to nothing is on its way up."""
+_KINDS, _BOTH = 3, 4
 _FEW, _SEVERAL, _MANY = 2, 5, 10
 _LATE_EPOCH, _EPOCH, _STEP = 10, 3, 500
 """From where on so few, several or many records are not of the beginning."""
@@ -62,7 +63,7 @@ def everywhere(observed: Observed) -> Iterable[Shape]:
         return []
     longest = max(told.values(), key=len)
     if not _is_behind_the_beginning(curves, longest):
-        return []
+        return _from_the_beginning(curves, told)
     said = say(
         "every score ({scores}) is {value:.3g} or less in all {count} records",
         "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
@@ -72,6 +73,24 @@ def everywhere(observed: Observed) -> Iterable[Shape]:
     )
     kind = "collapse" if _falls(curves) else "nothing-moves"
     return [curves.shape(kind, said, longest[0].line)]
+
+
+def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Shape]:
+    """Find scores of several kinds that are exactly 0 in a second pass still, in training too."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    points = max(told.values(), key=len)
+    is_exact = not any(point.value for one in told.values() for point in one)
+    is_told = len(told) >= _KINDS and len(points) >= _BOTH and len(set(epochs)) >= _FEW
+    if not (is_exact and is_told) or _falls(curves) or curves.called(_OF_BOXES):
+        return []
+    said = say(
+        "{scores} scores are exactly 0 in all {count} records of {epochs} passes over the data",
+        "遍历数据 {epochs} 次，{scores} 项得分在全部 {count} 条记录里都恰好为 0",
+        scores=len(told),
+        count=len(points),
+        epochs=len(set(epochs)),
+    )
+    return [curves.shape("no-progress", said, points[0].line)]
 
 
 def _is_none_of_these(curves: Curves, told: Mapping[str, Sequence[Point]]) -> bool:

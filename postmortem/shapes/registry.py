@@ -114,6 +114,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     one_sided.silenced,
     one_sided.alike,
     scores.lost,
+    scores.sunk,
     scores.guessing,
     scores.unmoved_guess,
     low_scores.frozen_low,

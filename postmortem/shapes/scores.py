@@ -43,6 +43,8 @@ _CLOSE: Final = 0.006
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
 _TWICE: Final = 2
+_LAST_FEW: Final = 4
+_MANY_TIMES: Final = 20
 _LOW: Final = 0.2
 _ABOUT: Final = 0.03
 """Share within which a loss is the logarithm of an accuracy of few digits."""
@@ -66,6 +68,39 @@ def lost(observed: Observed) -> Iterable[Shape]:
             )
             return [curves.shape("collapse", said, points[index].line)]
     return []
+
+
+def sunk(observed: Observed) -> Iterable[Shape]:
+    """Find a reward that ends, sinking still, many times further down than it ever varied before.
+
+    Few records show it: from +1 to -80 no exploration leads.
+    """
+    curves = observed.curves
+    for name in called_scores(curves):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
+            continue
+        first = max(abs(value) for value in values[:2])
+        is_lower = all(other <= one for one, other in itertools.pairwise(values[-_LAST_FEW:]))
+        if (
+            is_lower
+            and values[-1] < -_MANY_TIMES * max(first, 1.0)
+            and values[-2] < -_TWICE * first
+        ):
+            said = say(
+                "{name} {first:.4g} at first, {last:.4g} at last",
+                "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
+                name=name,
+                first=values[0],
+                last=values[-1],
+            )
+            return [curves.shape("reward-sinks", said, points[-2].line)]
+    return []
+
+
+def _is_reward(name: str) -> bool:
+    return any(word in name.lower() for word in ("rew", "return", "score"))
 
 
 def called_scores(curves: Curves) -> list[str]:

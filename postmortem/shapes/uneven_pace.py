@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.observed import Observed
@@ -41,6 +42,8 @@ _FALLEN: Final = 0.3
 _ON_THE_WAY: Final = 0.6
 _STEADY: Final = 0.8
 _FIFTH: Final = 0.2
+_FINE: Final = 4
+"""Digits of a speed that does not come again by chance."""
 _FAR: Final = 500
 """Step from which on two records show a fall to a fifth."""
 
@@ -95,7 +98,7 @@ def fallen(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     told = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
     unit = behind(curves.by_name[names.THROUGHPUT].unit) if told else " it/s"
-    points = _once(told or rates(observed, records(curves)))
+    points = _once(told) if told else rates(observed, records(curves))
     if not _TWO <= len(points) <= _MOST:
         return []
     place = _of_two(points) if len(points) == _TWO else _at_the_end(points)
@@ -111,7 +114,7 @@ def _once(points: Sequence[Point]) -> list[Point]:
     return [
         point
         for before, point in zip([None, *points], points, strict=False)
-        if before is None or before.value != point.value
+        if before is None or before.value != point.value or digits(point.value) < _FINE
     ]
 
 
