@@ -135,6 +135,7 @@ _DATA_TIME: Final = lazy_compile(
 _WHOLE_TIME: Final = lazy_compile(
     r"(?<![A-Za-z_])(?i:(?:batch|step|iter(?:ation)?)(?:[_ ]?(?:time|cost))?|i?time)" + _TIME
 )
+_PER_CENT: Final = lazy_compile(r"\s?%")
 _WITH_MEAN: Final = lazy_compile(
     rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})(?:\s?[:=]\s{{0,6}}|\s{{1,8}}){FIGURE}"
     rf"\s{{0,2}}\(\s{{0,8}}(?P<mean>{FIGURE})\)"
@@ -189,8 +190,6 @@ def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, s
         _add_named(rest, names.STEP_TIME, _WHOLE_TIME, values, units)
     _add_told(text, values)
     _add_pairs(text, values, printed)
-    if "(" in text:
-        _add_means(text, values, printed)
     return {name: unit for name, unit in units.items() if unit}
 
 
@@ -299,7 +298,7 @@ def _add_told(text: str, values: dict[str, float]) -> None:
 
 
 def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
-    """Add whatever else stands there as a name and a number."""
+    """Add whatever else stands there as a name and a number, in per cent or with its mean."""
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if (
             not _PASSED.search(match["name"])
@@ -310,6 +309,18 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             name, whole = match["name"], _qualified(text, match)
             is_told_apart = name in values or whole.startswith("best")
             values.setdefault(whole if is_told_apart else name, value)
+    if "%" in text:
+        _add_shares(text, values)
+    if "(" in text:
+        _add_means(text, values, printed)
+
+
+def _add_shares(text: str, values: dict[str, float]) -> None:
+    """Add the scores that are printed in per cent: `Acc: 97.5%`."""
+    for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS):
+        value = value_of(match["value"])
+        if value is not None and _PER_CENT.match(text, match.end()):
+            values.setdefault(_joined(match["name"], is_score=True), value / 100)
 
 
 def _add_means(text: str, values: dict[str, float], printed: str) -> None:

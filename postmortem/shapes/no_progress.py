@@ -9,6 +9,7 @@ is level that tells: at the accuracy of a coin, at the cross entropy of a guess 
 one figure that no batch moves.
 """
 
+import itertools
 import re
 import statistics
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,7 @@ from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves, standing
+from postmortem.shapes.loss_of_training import WORTH
 from postmortem.shapes.low_scores import ACCURACY, BOUND
 from postmortem.shapes.objectives import is_policy, rises_by_design
 from postmortem.shapes.observed import Observed
@@ -31,6 +33,10 @@ _EPOCHS, _STEPS = 3, 1000
 """From where on records are far behind the beginning."""
 _COIN: Final = (0.42, 0.58)
 _NEAR_COIN: Final = (0.36, 0.64)
+_OF_TWO: Final = (0.62, 0.8)
+"""Cross entropies of a guess between two."""
+_LATEST: Final = 20
+_RISEN: Final = 1.1
 _HIGHER: Final = 0.04
 _FALLEN: Final = 0.97
 _OF_THOUSANDS: Final = (8.5, 13.0)
@@ -52,7 +58,7 @@ _NO_ANSWER: Final = lazy_compile(
 def standing_guess(observed: Observed) -> Iterable[Shape]:
     """Find figures that stand at those of a guess."""
     curves = observed.curves
-    for way in (_coin, _among_thousands, _one_part, _same_reward):
+    for way in (_coin, _among_thousands, _one_part, _same_evaluation, _same_reward):
         told = way(curves)
         if told is not None:
             return [curves.shape("no-progress", *told)]
@@ -66,7 +72,9 @@ def _coin(curves: Curves) -> tuple[Said, int] | None:
         for name in curves.called(ACCURACY)
         if not BOUND.search(name) and len(points := curves.finite(name)) >= _SEVERAL
     }
-    if not accuracies or is_policy(curves) or not _is_far(curves, _SEVERAL) or _falls(curves):
+    if not accuracies or is_policy(curves) or not _is_far(curves, _SEVERAL):
+        return None
+    if not _is_of_two(curves):
         return None
     if not all(_is_a_coin([point.value for point in points]) for points in accuracies.values()):
         return None
@@ -80,6 +88,21 @@ def _coin(curves: Curves) -> tuple[Said, int] | None:
         count=len(points),
     )
     return said, points[0].line
+
+
+def _is_of_two(curves: Curves) -> bool:
+    """Say whether the loss is that of a guess between two, or rises.
+
+    Among more classes half of the answers right is much, and a late stretch of it level.
+    """
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    losses = [curves.finite(names.LOSS), curves.finite(names.EVAL_LOSS)]
+    values = next(([point.value for point in points] for points in losses if points), [])
+    if not values or (epochs and epochs[0] > _LATEST):
+        return False
+    third = max(1, len(values) // 3)
+    head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    return (_OF_TWO[0] < head < _OF_TWO[1] and tail > _FALLEN * head) or tail > _RISEN * head > 0
 
 
 def _is_a_coin(values: Sequence[float]) -> bool:
@@ -136,6 +159,29 @@ def _one_part(curves: Curves) -> tuple[Said, int] | None:
     return None
 
 
+def _same_evaluation(curves: Curves) -> tuple[Said, int] | None:
+    """Find evaluations that give one loss to many digits, with training between them."""
+    points = curves.finite(names.EVAL_LOSS)
+    count = standing([point.value for point in points])
+    last = points[-count:] if count >= _FEW else []
+    if not last or digits(last[0].value) <= _FINE or last[0].value < WORTH:
+        return None
+    lines = [point.line for point in curves.finite(names.LOSS)]
+    apart = (
+        any(one.line < line <= other.line for line in lines)
+        for one, other in itertools.pairwise(last)
+    )
+    if not all(apart):
+        return None
+    said = say(
+        "evaluation loss {value:.8g} in each of the last {count} evaluations",
+        "最后 {count} 次评估的 loss 都是 {value:.8g}",
+        value=last[0].value,
+        count=count,
+    )
+    return said, last[0].line
+
+
 def _same_reward(curves: Curves) -> tuple[Said, int] | None:
     """Find episode after episode with one and the same reward, which is no round figure."""
     for name in called_scores(curves) if is_policy(curves) else ():
@@ -168,15 +214,3 @@ def _is_far(curves: Curves, epochs: int) -> bool:
         return True
     points: Sequence[Point] = curves.finite(names.LOSS) or curves.finite(names.EVAL_LOSS)
     return bool(points) and points[0].step >= _STEPS
-
-
-def _falls(curves: Curves) -> bool:
-    """Say whether a loss ends below its beginning."""
-    for name in (names.LOSS, names.EVAL_LOSS):
-        values = [point.value for point in curves.finite(name)]
-        third = max(1, len(values) // 3)
-        if len(values) > 1 and statistics.fmean(values[-third:]) < _FALLEN * statistics.fmean(
-            values[:third]
-        ):
-            return True
-    return False
