@@ -164,7 +164,8 @@ def guessing(observed: Observed) -> Iterable[Shape]:
         level = _late(points)
         for accuracy in accuracies:
             classes = _classes(_late(accuracy))
-            if classes and _stays(points, math.log(classes)):
+            is_guess = classes and _stays(points, math.log(classes))
+            if is_guess and not _improves(points, accuracy):
                 said = say(
                     "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
                     "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
@@ -175,6 +176,13 @@ def guessing(observed: Observed) -> Iterable[Shape]:
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
     return []
+
+
+def _improves(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
+    """Say whether the loss falls and the accuracy rises from each record to the next."""
+    return all(other.value < one.value for one, other in itertools.pairwise(losses)) and all(
+        other.value > one.value for one, other in itertools.pairwise(accuracy)
+    )
 
 
 def unmoved_guess(observed: Observed) -> Iterable[Shape]:

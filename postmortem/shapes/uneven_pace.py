@@ -9,13 +9,15 @@ them.
 """
 
 import itertools
+import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
 from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -41,6 +43,10 @@ _STEADY_FROM: Final = 3
 _FALLEN: Final = 0.3
 _ON_THE_WAY: Final = 0.6
 _STEADY: Final = 0.8
+_SECONDS_A_STEP: Final = lazy_compile(
+    r"(?:^|[_/])(?:s|secs?|seconds|time)_(?:per_|a_)?(?:step|iter(?:ation)?|batch|it)$",
+    re.IGNORECASE,
+)
 _FIFTH: Final = 0.2
 _FINE: Final = 4
 """Digits of a speed that does not come again by chance."""
@@ -96,17 +102,35 @@ def _times(observed: Observed) -> Sequence[Point]:
 def fallen(observed: Observed) -> Iterable[Shape]:
     """Find a steady speed that falls at the very end, or one of two records far into the run."""
     curves = observed.curves
-    told = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
-    unit = behind(curves.by_name[names.THROUGHPUT].unit) if told else " it/s"
-    points = _once(told) if told else rates(observed, records(curves))
-    if not _TWO <= len(points) <= _MOST:
-        return []
-    place = _of_two(points) if len(points) == _TWO else _at_the_end(points)
-    if not place:
-        return []
-    first = statistics.median(point.value for point in points[:place])
-    said = _from_to(first, points[-1].value, unit)
-    return [curves.shape("uneven-pace", said, points[place].line)]
+    for unit, points in _paces(observed):
+        if not _TWO <= len(points) <= _MOST:
+            continue
+        place = _of_two(points) if len(points) == _TWO else _at_the_end(points)
+        if place:
+            first = statistics.median(point.value for point in points[:place])
+            said = _from_to(first, points[-1].value, unit)
+            return [curves.shape("uneven-pace", said, points[place].line)]
+    return []
+
+
+def _paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
+    """Yield what tells of the pace, with its unit: a throughput, times turned over, a bar."""
+    curves = observed.curves
+    speeds = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
+    if speeds:
+        yield behind(curves.by_name[names.THROUGHPUT].unit), _once(speeds)
+    lines = records(curves)
+    yield " it/s", rates(observed, lines)
+    for name in (names.STEP_TIME, *curves.called(_SECONDS_A_STEP)):
+        yield " it/s", _turned(curves.finite(name))
+    durations_told = durations(observed, lines)
+    if len(durations_told) == len(lines):
+        yield " /s", _turned(durations_told)
+
+
+def _turned(points: Iterable[Point]) -> list[Point]:
+    """Make times speeds."""
+    return [Point(one.step, 1 / one.value, one.line) for one in points if one.value > 0]
 
 
 def _once(points: Sequence[Point]) -> list[Point]:
