@@ -20,6 +20,7 @@ from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.speed import behind
+from postmortem.shapes.told_waits import parts
 
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
@@ -61,6 +62,7 @@ def waiting(observed: Observed) -> Iterator[Shape]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
     if names.STEP_TIME not in curves.by_name:
+        yield from parts(observed)
         return
     unit = curves.by_name[names.STEP_TIME].unit
     told = _by_means(curves, unit) or _by_few(curves, unit)

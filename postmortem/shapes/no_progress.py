@@ -144,10 +144,8 @@ def _one_part(curves: Curves) -> tuple[Said, int] | None:
     for name in curves.called(_PART, _NO_ANSWER):
         points = curves.finite(name)
         values = [point.value for point in points]
-        if len(values) <= _SEVERAL or name in {names.LOSS, names.EVAL_LOSS} or min(values) <= 0:
-            continue
-        is_unmoved = max(values) - min(values) < _UNMOVED * min(values) and len(set(values)) > 1
-        if is_unmoved and min(map(digits, values)) >= _FINE and min(values) > _MOST * min(whole):
+        is_part = name not in {names.LOSS, names.EVAL_LOSS} and len(values) > _SEVERAL
+        if is_part and min(values) > _MOST * min(whole) and _is_unmoved(values):
             said = say(
                 "{name} stays between {least:.6g} and {most:.6g}: no batch moves it",
                 "{name} 一直在 {least:.6g} 与 {most:.6g} 之间：换 batch 也不变",
@@ -157,6 +155,12 @@ def _one_part(curves: Curves) -> tuple[Said, int] | None:
             )
             return said, points[0].line
     return None
+
+
+def _is_unmoved(values: Sequence[float]) -> bool:
+    """Say whether a figure of many digits moves in its last ones alone, and does move."""
+    is_close = 0 < max(values) - min(values) < _UNMOVED * min(values)
+    return is_close and min(map(digits, values)) >= _FINE
 
 
 def _same_evaluation(curves: Curves) -> tuple[Said, int] | None:

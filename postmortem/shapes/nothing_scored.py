@@ -49,14 +49,9 @@ _FALLEN: Final = 0.9
 def everywhere(observed: Observed) -> Iterable[Shape]:
     """Find a run all of whose scores are next to nothing in all records, and do not rise."""
     curves = observed.curves
-    told = {
-        name: points
-        for name in curves.called(_SCORE, _NO_SCORE)
-        if (points := curves.so_far(name) or curves.finite(name))
-    }
-    whole = (
-        100.0 if max((p.value for points in told.values() for p in points), default=0) > 1 else 1.0
-    )
+    told = _told(curves)
+    most = max((point.value for points in told.values() for point in points), default=0.0)
+    whole = 100.0 if most > 1 else 1.0
     if not told or is_policy(curves) or _is_none_of_these(curves, told):
         return []
     if not all(_is_nothing(name, points, whole) for name, points in told.items()):
@@ -68,11 +63,18 @@ def everywhere(observed: Observed) -> Iterable[Shape]:
         "every score ({scores}) is {value:.3g} or less in all {count} records",
         "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
         scores=len(told),
-        value=max(point.value for points in told.values() for point in points),
+        value=most,
         count=len(longest),
     )
     kind = "collapse" if _falls(curves) else "nothing-moves"
     return [curves.shape(kind, said, longest[0].line)]
+
+
+def _told(curves: Curves) -> dict[str, Sequence[Point]]:
+    """Give the points of all scores, those of their means so far where these are printed."""
+    names_of = curves.called(_SCORE, _NO_SCORE)
+    told = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
+    return {name: points for name, points in told.items() if points}
 
 
 def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Shape]:

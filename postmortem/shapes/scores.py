@@ -67,15 +67,14 @@ def lost(observed: Observed) -> Iterable[Shape]:
                 late=late,
             )
             return [curves.shape("collapse", said, points[index].line)]
-    return []
+    return _sunk(curves)
 
 
-def sunk(observed: Observed) -> Iterable[Shape]:
+def _sunk(curves: Curves) -> list[Shape]:
     """Find a reward that ends, sinking still, many times further down than it ever varied before.
 
     Few records show it: from +1 to -80 no exploration leads.
     """
-    curves = observed.curves
     for name in called_scores(curves):
         points = curves.finite(name)
         values = [point.value for point in points]

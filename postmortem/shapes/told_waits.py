@@ -13,7 +13,6 @@ import statistics
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem import names
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
@@ -48,8 +47,6 @@ class _Parts(NamedTuple):
 def parts(observed: Observed) -> Iterable[Shape]:
     """Find steps whose parts, as their lines tell them, are mostly the waiting for data."""
     curves = observed.curves
-    if names.STEP_TIME in curves.by_name and names.DATA_TIME in curves.by_name:
-        return []
     found = list(_told(observed))
     # The first step is none like the others.
     late = found[1:] if len(found) > _FEWEST else found

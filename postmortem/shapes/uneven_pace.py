@@ -54,40 +54,43 @@ _FAR: Final = 500
 """Step from which on two records show a fall to a fifth."""
 
 
-def stalling(observed: Observed) -> Iterable[Shape]:
+def uneven(observed: Observed) -> Iterable[Shape]:
+    """Find steps that stall again and again, or a speed that falls at the end."""
+    return _stalling(observed) or _fallen(observed)
+
+
+def _stalling(observed: Observed) -> list[Shape]:
     """Find steps of which some take many times as long as others, and most of the time."""
-    curves = observed.curves
-    times = _times(observed)
     # The first steps of a run take long by nature.
-    late = [time for time in times if not time.step < _NOT_FIRST]
-    if not _FEWEST <= len(late) <= _MOST:
+    late = [time for time in _times(observed) if not time.step < _NOT_FIRST]
+    stalls = _stalls(late) if _FEWEST <= len(late) <= _MOST else []
+    if not stalls:
         return []
     values = [time.value for time in late]
-    quick = min(values)
-    stalls = [time for time in late if time.value >= _STALL * quick]
-    spent = sum(time.value for time in stalls)
-    again = sum(
-        other >= _STALL * quick and other > one for one, other in itertools.pairwise(values)
-    )
-    if (
-        max(values) < 2 * _STALL * quick
-        or len(stalls) < max(2, len(late) / _OFTEN)
-        or spent < max(_WORTH, _SHARE * sum(values))
-        or not again
-    ):
-        return []
     said = say(
         "a step takes {quick:.4g} s to {most:.4g} s: {stalls} of {count} stall, and take"
         " {share:.0%} of the time",
         "每步耗时从 {quick:.4g} s 到 {most:.4g} s：{count} 步中有 {stalls} 步停顿，占总时间的"
         " {share:.0%}",
-        quick=quick,
+        quick=min(values),
         most=max(values),
         stalls=len(stalls),
         count=len(late),
-        share=spent / sum(values),
+        share=sum(time.value for time in stalls) / sum(values),
     )
-    return [curves.shape("uneven-pace", said, stalls[0].line)]
+    return [observed.curves.shape("uneven-pace", said, stalls[0].line)]
+
+
+def _stalls(times: Sequence[Point]) -> list[Point]:
+    """Give the steps that stall, where they do so again and again and take most of the time."""
+    values = [time.value for time in times]
+    limit = _STALL * min(values)
+    stalls = [time for time in times if time.value >= limit]
+    spent = sum(time.value for time in stalls)
+    again = any(other >= limit and other > one for one, other in itertools.pairwise(values))
+    is_long = max(values) >= 2 * limit and spent >= max(_WORTH, _SHARE * sum(values))
+    is_often = len(stalls) >= max(_TWO, len(times) / _OFTEN)
+    return stalls if again and is_long and is_often else []
 
 
 def _times(observed: Observed) -> Sequence[Point]:
@@ -99,7 +102,7 @@ def _times(observed: Observed) -> Sequence[Point]:
     return [point for point in durations(observed, records(curves)) if point.value > 0]
 
 
-def fallen(observed: Observed) -> Iterable[Shape]:
+def _fallen(observed: Observed) -> list[Shape]:
     """Find a steady speed that falls at the very end, or one of two records far into the run."""
     curves = observed.curves
     for unit, points in _paces(observed):
