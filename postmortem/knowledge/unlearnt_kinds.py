@@ -48,8 +48,8 @@ KINDS: Final[tuple[Kind, ...]] = (
         "no-progress",
         say(
             "a few late figures stand where those of a guess do: the accuracy of a coin, the loss"
-            " of one among thousands, one figure that nothing moves",
-            "训练已久，少数几条记录仍停在猜测的水平：抛硬币的准确率、数千类中猜一类的 loss，"
+            " of one class among many, one figure that nothing moves",
+            "训练已久，少数几条记录仍停在猜测的水平：抛硬币的准确率、在许多类中猜一类的 loss，"
             "或始终不变的指标",
         ),
         is_turn=True,

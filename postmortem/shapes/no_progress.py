@@ -10,6 +10,7 @@ one figure that no batch moves.
 """
 
 import itertools
+import math
 import re
 import statistics
 from collections.abc import Iterable, Sequence
@@ -36,6 +37,8 @@ _NEAR_COIN: Final = (0.36, 0.64)
 _OF_TWO: Final = (0.62, 0.8)
 """Cross entropies of a guess between two."""
 _LATEST: Final = 20
+_ROUND: Final = (2, 10, 100, 1000)
+_AT_GUESS: Final = 1e-3
 _RISEN: Final = 1.1
 _HIGHER: Final = 0.04
 _FALLEN: Final = 0.97
@@ -58,7 +61,7 @@ _NO_ANSWER: Final = lazy_compile(
 def standing_guess(observed: Observed) -> Iterable[Shape]:
     """Find figures that stand at those of a guess."""
     curves = observed.curves
-    for way in (_coin, _among_thousands, _one_part, _same_evaluation, _same_reward):
+    for way in (_coin, _among_thousands, _at_logarithm, _one_part, _same_evaluation, _same_reward):
         told = way(curves)
         if told is not None:
             return [curves.shape("no-progress", *told)]
@@ -131,6 +134,28 @@ def _among_thousands(curves: Curves) -> tuple[Said, int] | None:
                 name=name,
                 first=values[0],
                 last=values[-1],
+            )
+            return said, points[0].line
+    return None
+
+
+def _at_logarithm(curves: Curves) -> tuple[Said, int] | None:
+    """Find a loss that is, record after record, the logarithm of a round number of classes."""
+    if rises_by_design(curves) or not _is_far(curves, _SEVERAL):
+        return None
+    points = curves.finite(names.LOSS)
+    for classes in _ROUND:
+        guess = math.log(classes)
+        if len(points) >= _SEVERAL and all(
+            abs(point.value - guess) < _AT_GUESS * guess for point in points
+        ):
+            said = say(
+                "loss {first:.5g} to {last:.5g} in {count} records: ln({classes})",
+                "{count} 条记录的 loss 从 {first:.5g} 到 {last:.5g}：即 ln({classes})",
+                first=points[0].value,
+                last=points[-1].value,
+                count=len(points),
+                classes=classes,
             )
             return said, points[0].line
     return None

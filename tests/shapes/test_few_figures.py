@@ -112,6 +112,10 @@ UNLEARNT = [
         id="evaluations that are one and the same",
     ),
     pytest.param(
+        lines("step {0}: loss={1}", (4000, 2.3027), (4100, 2.3024), (4200, 2.3029), (4300, 2.3026)),
+        id="one of ten classes",
+    ),
+    pytest.param(
         lines("Total reward in episode {0} is 2.7", *[(n,) for n in range(40, 56)]),
         id="one and the same reward",
     ),
@@ -179,6 +183,10 @@ SOUND = [
             *((50 * n, 14.0 * 0.93**n, 5 * n) for n in range(1, 9)),
         ),
         id="a counter beside a perplexity that falls",
+    ),
+    pytest.param(
+        lines("step {0}: loss={1}", (4000, 2.3127), (4100, 2.2824), (4200, 2.3329), (4300, 2.2926)),
+        id="near the logarithm of ten",
     ),
     pytest.param(
         lines("Total reward in episode {0} is {1}", *[(n, 2.7 + n % 3) for n in range(40, 56)]),
