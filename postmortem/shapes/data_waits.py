@@ -1,7 +1,7 @@
 """Steps that consist mostly of waiting for data, each of them or in stalls.
 
 In: the curves of one process. Out: the shapes `input-bound`, `input-starved`. Not here: how fast
-the steps are (`shapes.speed`).
+the steps are (`shapes.speed`), parts of a step that no format reads (`shapes.told_waits`).
 
 Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps
 one waits for all of them. The median of such steps tells nothing, the sum does, if the records are
@@ -62,7 +62,7 @@ def waiting(observed: Observed) -> Iterator[Shape]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
     if names.STEP_TIME not in curves.by_name:
-        yield from parts(observed)
+        yield from parts(observed, curves)
         return
     unit = curves.by_name[names.STEP_TIME].unit
     told = _by_means(curves, unit) or _by_few(curves, unit)
@@ -105,20 +105,22 @@ def _by_means(curves: Curves, unit: str) -> tuple[Said, int] | None:
 
 def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
     """Find waiting that nobody takes for a start: seconds in each of two or more records."""
-    waits = curves.by_line(names.DATA_TIME)
-    steps = [
-        _Wait(point.value, waits[point.line], point.line, point.step)
-        for point in curves.finite(names.STEP_TIME)
-        if point.value > 0 and point.line in waits
-    ]
+    steps = _with_waits(curves)
     if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
     share = _ALL_BUT if len(steps) <= _FEWEST else _NEARLY_ALL
-    if not all(step.wait >= max(_SECOND, share * step.whole) for step in steps):
-        return None
-    if any(step.wait > _WHOLE * step.whole for step in steps):
+    waits = all(
+        max(_SECOND, share * step.whole) <= step.wait <= _WHOLE * step.whole for step in steps
+    )
+    if not waits or _is_one_an_epoch(curves, steps):
         return None
     return _of_all(steps[-1].wait, steps[-1].whole, unit), steps[0].line
+
+
+def _is_one_an_epoch(curves: Curves, steps: Sequence[_Wait]) -> bool:
+    """Say whether each record is of another epoch: it may be of the first step there."""
+    epochs = curves.by_line(names.EPOCH)
+    return bool(epochs) and len({epochs.get(step.line) for step in steps}) == len(steps)
 
 
 def _of_all(wait: float, whole: float, unit: str) -> Said:
@@ -213,10 +215,15 @@ def _steps_with_waits(curves: Curves) -> list[_Wait]:
 
     Nothing where fewer than three do.
     """
+    found = _with_waits(curves)
+    return found[1:] if len(found) >= 3 else []
+
+
+def _with_waits(curves: Curves) -> list[_Wait]:
+    """Give the steps that print both times."""
     waits = curves.by_line(names.DATA_TIME)
-    found = [
+    return [
         _Wait(point.value, waits[point.line], point.line, point.step)
         for point in curves.points(names.STEP_TIME)
         if point.value > 0 and point.line in waits
     ]
-    return found[1:] if len(found) >= 3 else []

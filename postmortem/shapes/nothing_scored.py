@@ -1,8 +1,9 @@
 """Scores all of which are next to nothing, well behind the beginning of a run.
 
 In: the curves of one process. Out: the shapes `nothing-moves`, or `collapse` where the loss falls
-all the same. Not here: one such score beside others that are sound (`shapes.degenerate`), a score
-that is low and level (`shapes.low_scores`), rewards (`shapes.policy`).
+all the same, `no-progress` where the beginning is near. Not here: one such score beside others that
+are sound (`shapes.degenerate`), a score that is low and level (`shapes.low_scores`), rewards
+(`shapes.policy`).
 
 A single score of 0 may be of a class that is not there. Where every score is, nothing is right.
 """

@@ -1,7 +1,8 @@
 """A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `at-chance`. Not here: the
-spread of rewards, the entropy of a policy (`shapes.policy`), losses (`shapes.course`).
+In: the curves of one process. Out: the shapes `collapse`, `at-chance`,
+`reward-sinks`. Not here: the spread of rewards, the entropy of a policy (`shapes.policy`), losses
+(`shapes.course`).
 """
 
 import itertools

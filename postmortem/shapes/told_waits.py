@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import say
+from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.speed import records
@@ -44,10 +45,14 @@ class _Parts(NamedTuple):
     whole: float
 
 
-def parts(observed: Observed) -> Iterable[Shape]:
-    """Find steps whose parts, as their lines tell them, are mostly the waiting for data."""
-    curves = observed.curves
-    found = list(_told(observed))
+def parts(observed: Observed, curves: Curves) -> Iterable[Shape]:
+    """Find steps whose parts, as their lines tell them, are mostly the waiting for data.
+
+    Args:
+        observed: holds the lines.
+        curves: of the process that is looked at, without times of a step.
+    """
+    found = list(_told(observed, curves))
     # The first step is none like the others.
     late = found[1:] if len(found) > _FEWEST else found
     if len(late) < _FEWEST or any(one.wait < _NEARLY_ALL * one.whole for one in late):
@@ -69,9 +74,8 @@ def parts(observed: Observed) -> Iterable[Shape]:
     return [curves.shape(name, said, late[0].line) for name in ("input-bound", "input-starved")]
 
 
-def _told(observed: Observed) -> Iterator[_Parts]:
+def _told(observed: Observed, curves: Curves) -> Iterator[_Parts]:
     """Yield the waiting and the whole of each record that tells both."""
-    curves = observed.curves
     lines = {point.line for point in records(curves)}
     for number, text in observed.kept_lines(curves.source) if lines else ():
         if number in lines and len(text) <= _LONGEST:

@@ -19,6 +19,7 @@ from postmortem.facts.number_texts import digits
 from postmortem.facts.series import Point
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.said import Said, say
+from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.speed import behind, records
@@ -30,6 +31,7 @@ _MOST: Final = 40
 """Records beyond which a pace is that of `shapes.speed`."""
 _STALL: Final = 5.0
 """Times the quickest step that a stall takes, at least; the longest takes twice that."""
+_HALF: Final = 0.5
 _SHARE: Final = 0.8
 """Of all the time, what stalls take."""
 _OFTEN: Final = 4
@@ -64,7 +66,7 @@ def _stalling(observed: Observed) -> list[Shape]:
     # The first steps of a run take long by nature.
     late = [time for time in _times(observed) if not time.step < _NOT_FIRST]
     stalls = _stalls(late) if _FEWEST <= len(late) <= _MOST else []
-    if not stalls:
+    if not stalls or _may_begin_epochs(observed.curves, late, stalls):
         return []
     values = [time.value for time in late]
     said = say(
@@ -79,6 +81,16 @@ def _stalling(observed: Observed) -> list[Shape]:
         share=sum(time.value for time in stalls) / sum(values),
     )
     return [observed.curves.shape("uneven-pace", said, stalls[0].line)]
+
+
+def _may_begin_epochs(curves: Curves, late: Sequence[Point], stalls: Sequence[Point]) -> bool:
+    """Say whether all stalls wait for data, and records of steps now and then hold them.
+
+    They may be the first steps of their epochs.
+    """
+    waits = curves.by_line(names.DATA_TIME)
+    waiting = all(waits.get(stall.line, 0.0) > _HALF * stall.value for stall in stalls)
+    return waiting and any(other.step - one.step > 1 for one, other in itertools.pairwise(late))
 
 
 def _stalls(times: Sequence[Point]) -> list[Point]:
