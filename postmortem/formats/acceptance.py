@@ -20,6 +20,9 @@ _OFTEN: Final = 12
 """Times that the same line comes before it is a loss that stands still: no setting comes so often
 with so many digits."""
 _DIGITS: Final = 4
+_LONG: Final = 8
+_OFTEN_LONG: Final = 3
+"""The same for a loss of so many digits."""
 _MOST_LAYOUTS: Final = 64
 _MOST_KNOWN: Final = 16_384
 _MOST_FORGOTTEN: Final = 4096
@@ -68,7 +71,7 @@ class Acceptance:
             self._wait(key, found)
         elif not found.must_rise and _is_precise(found):
             waiting.append(found)
-            if len(waiting) == _OFTEN:
+            if len(waiting) == (_OFTEN_LONG if _digits(found) >= _LONG else _OFTEN):
                 return self._accept(key, waiting[:-1], found)
         return []
 
@@ -108,8 +111,14 @@ def _is_again(waiting: Found, found: Found) -> bool:
 
 def _is_precise(found: Found) -> bool:
     """Say whether the loss of a line has several digits."""
-    loss = dict(found.record.values).get("loss", 0.0)
-    return len(f"{abs(loss):.12g}".replace(".", "").strip("0")) >= _DIGITS
+    return _digits(found) >= _DIGITS
+
+
+def _digits(found: Found) -> int:
+    """Count the digits of the loss of a line."""
+    values = dict(found.record.values)
+    loss = values.get("loss", values.get("eval_loss", 0.0))
+    return len(f"{abs(loss):.12g}".replace(".", "").strip("0"))
 
 
 def _has_risen(waiting: Found, found: Found) -> bool:

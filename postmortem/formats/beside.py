@@ -135,6 +135,14 @@ _DATA_TIME: Final = lazy_compile(
 _WHOLE_TIME: Final = lazy_compile(
     r"(?<![A-Za-z_])(?i:(?:batch|step|iter(?:ation)?)(?:[_ ]?(?:time|cost))?|i?time)" + _TIME
 )
+_PER_CENT: Final = lazy_compile(r"\s?%")
+_WITH_MEAN: Final = lazy_compile(
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})(?:\s?[:=]\s{{0,6}}|\s{{1,8}}){FIGURE}"
+    rf"\s{{0,2}}\(\s{{0,8}}(?P<mean>{FIGURE})\)"
+)
+"""A figure and, in brackets, its mean since the epoch began: `Loss 6.1 (6.3)`."""
+_NAMES_WAIT: Final = lazy_compile(r"data(?:[_-]?time)?$", re.IGNORECASE)
+_NAMES_STEP: Final = lazy_compile(r"(?:(?:batch|step|iter)[_-]?)?time$", re.IGNORECASE)
 _SECONDS: Final = lazy_compile(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
 _BESIDE: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
@@ -144,6 +152,17 @@ _BESIDE: Final = (
 """Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
 _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
 """Units that tell by themselves what stands before them, likewise."""
+
+
+def add_speeds(text: str, values: dict[str, float]) -> dict[str, str]:
+    """Add what the units on a line tell of its pace; gives these units."""
+    units: dict[str, str] = {}
+    if "/s" in text:
+        _add_named(text, names.THROUGHPUT, _NAMED_SPEED, values, units)
+    for name, literal, pattern in _UNITS:
+        if literal in text:
+            _add_by_unit(text, name, pattern, values, units)
+    return {name: unit for name, unit in units.items() if unit}
 
 
 def add_beside(text: str, values: dict[str, float], printed: str) -> dict[str, str]:
@@ -258,6 +277,15 @@ def single_figure(text: str, start: int) -> dict[str, float]:
     return {} if value is None else {found["name"]: value}
 
 
+def single_reward(text: str) -> dict[str, float]:
+    """Give the reward on a line that tells nothing else: `Mean Reward: 2.5`."""
+    found = _REWARD.match(text.strip())
+    if found is None or found.end() < len(text.strip()):
+        return {}
+    value = value_of(found["value"])
+    return {} if value is None else {_joined(found["name"], is_score=False): value}
+
+
 def _add_told(text: str, values: dict[str, float]) -> None:
     """Add the share of right answers where both numbers are printed, and the use of codes."""
     for codes in itertools.islice(_CODES.finditer(text), _MOST_PAIRS) if "ode" in text else ():
@@ -270,7 +298,7 @@ def _add_told(text: str, values: dict[str, float]) -> None:
 
 
 def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
-    """Add whatever else stands there as a name and a number."""
+    """Add whatever else stands there as a name and a number, in per cent or with its mean."""
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if (
             not _PASSED.search(match["name"])
@@ -281,6 +309,31 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             name, whole = match["name"], _qualified(text, match)
             is_told_apart = name in values or whole.startswith("best")
             values.setdefault(whole if is_told_apart else name, value)
+    if "%" in text:
+        _add_shares(text, values)
+    if "(" in text:
+        _add_means(text, values, printed)
+
+
+def _add_shares(text: str, values: dict[str, float]) -> None:
+    """Add the scores that are printed in per cent: `Acc: 97.5%`."""
+    for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS):
+        value = value_of(match["value"])
+        if value is not None and _PER_CENT.match(text, match.end()):
+            values.setdefault(_joined(match["name"], is_score=True), value / 100)
+
+
+def _add_means(text: str, values: dict[str, float], printed: str) -> None:
+    """Add the means so far that stand in brackets behind figures which have been read."""
+    for match in itertools.islice(_WITH_MEAN.finditer(text), _MOST_PAIRS):
+        name = match["name"]
+        if plain(name) == printed:
+            name = names.LOSS
+        elif name not in values:
+            times = ((names.DATA_TIME, _NAMES_WAIT), (names.STEP_TIME, _NAMES_STEP))
+            name = next((one for one, pattern in times if pattern.match(name)), name)
+        if name in values and (value := value_of(match["mean"])) is not None:
+            values.setdefault(name + names.SO_FAR, value)
 
 
 def _qualified(text: str, match: re.Match[str]) -> str:

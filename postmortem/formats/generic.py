@@ -13,10 +13,12 @@ from postmortem import names
 from postmortem.formats.bars import Draw, draw
 from postmortem.formats.beside import (
     add_beside,
+    add_speeds,
     bare_figures_on,
     figures_on,
     scores_on,
     single_figure,
+    single_reward,
 )
 from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
 from postmortem.formats.positions import (
@@ -235,7 +237,8 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
     named = named_on(text)
     if not named or not is_of_training(text):
         return None
-    values, units = figures_on(text), dict[str, str]()
+    values = figures_on(text)
+    units = add_speeds(text, values) if values else {}
     if not values and named.step is not None:
         values = single_figure(text, named.step.end())
     must_rise = not values
@@ -322,6 +325,8 @@ def _alone(text: str, where: Where, line: int) -> Found | None:
 
     It is to come again before it is taken for a metric line.
     """
+    if "eward" in text and (reward := single_reward(text)):
+        return _of_layout(Record(math.nan, list(reward.items()), where), text, line)
     losses = only_objective(objectives_on(text))
     if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
         return None
@@ -335,6 +340,11 @@ def _alone(text: str, where: Where, line: int) -> Found | None:
         layout=_layout(text),
         line=line,
     )
+
+
+def _of_layout(record: Record, text: str, line: int) -> Found:
+    """Give a record that tells no place and is to come again."""
+    return Found(record, "", has_step=False, has_place=False, layout=_layout(text), line=line)
 
 
 def _layout(text: str) -> str:

@@ -26,12 +26,12 @@ PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
 _CELL: Final = (
     rf"(?:[+-]?[\d.]{{1,24}}(?:e[+-]?\d{{1,4}})?(?:/\d{{1,12}}|%|[a-z]{{1,3}})?|{_BAD}|\d[\d:.]*"
-    r"|-{1,3}|none|n/a)"
+    r"|-{1,3}|none|n/a|true|false)"
 )
 _BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 _ANY: Final = rb"(?:\[[ \t]{0,8}[^\s|,\[\]\xe2]{1,40}[ \t]{0,8}\]|[^\s|,\[\xe2][^\s|,\xe2]{0,39})"
 _BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
-"""What lines are searched for: nothing in it can be read in two ways, so that it is fast."""
+"""What lines are searched for: nothing in it can be read in two ways."""
 _FIGURE: Final = lazy_compile(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
@@ -53,6 +53,7 @@ _NO_COLUMN: Final = lazy_compile(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
 _LOSS: Final = lazy_compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_SCORE: Final = lazy_compile(r"reward|return|accuracy|\bacc\b", re.IGNORECASE)
 _NO_OBJECTIVE: Final = lazy_compile(
     r"(?:^|[_/. -])(?:val|valid|validation|eval|test|dev|best|min|max)(?:$|[_/. -])"
     r"|loss[_ ](?:scale|ratio|weight)",
@@ -191,10 +192,10 @@ def _grid(names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False) -> 
 def columns(line: str, above: str = "") -> list[list[str]]:
     """Give the columns that a line may name, split in each way in which it can be.
 
-    A name may begin on the line above.
+    A name may begin on the line above. One that names no loss has bars.
     """
     text = _LABEL.sub("", _of_two(above, line), count=1).translate(_BARS).strip().strip("|").strip()
-    if len(text) > _LONGEST or not _LOSS.search(text):
+    if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from postmortem import names as known
 from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
 
 
@@ -17,6 +18,8 @@ class PairPlaces(NamedTuple):
     keys: Sequence[tuple[int, int]]
     """Without blanks around them."""
     values: Sequence[tuple[int, int]]
+    endings: Sequence[str] = ()
+    """What each name ends with: that of a mean so far says so."""
 
 
 def _pairs_in(match: Match) -> tuple[int, str]:
@@ -70,14 +73,20 @@ class PairReader:
         base, text = _pairs_in(match)
         if self._pair is None or not text:
             return PairPlaces((), ())
+        has_mean = "mean" in self._pair.names
         keys, values = list[tuple[int, int]](), list[tuple[int, int]]()
+        endings = list[str]()
         for pair in self._pair.finditer(text, budget):
-            (start, end), (value, value_end) = pair.span("key"), pair.span("value")
+            start, end = pair.span("key")
             key = text[start:end]
             start += len(key) - len(key.lstrip())
-            keys.append((base + start, base + start + len(key.strip())))
-            values.append((base + value, base + value_end))
-        return PairPlaces(keys, values)
+            for group, ending in (("value", ""), ("mean", known.SO_FAR))[: 1 + has_mean]:
+                value, value_end = pair.span(group)
+                if value >= 0:
+                    keys.append((base + start, base + start + len(key.strip())))
+                    values.append((base + value, base + value_end))
+                    endings.append(ending)
+        return PairPlaces(keys, values, endings)
 
     def read(self, text: str, places: PairPlaces, budget: Budget | None) -> list[tuple[str, str]]:
         """Give (canonical name, printed value) of the pairs that stand at places of a text.
@@ -88,8 +97,9 @@ class PairReader:
             TimeoutError: it took too long, or the budget is spent.
         """
         names = self._canonical([text[start:end] for start, end in places.keys], budget)
+        called = [name and name + end for name, end in zip(names, places.endings, strict=True)]
         values = [text[start:end] for start, end in places.values]
-        return list(zip(names, values, strict=True))
+        return list(zip(called, values, strict=True))
 
     def rests(self, match: Match, budget: Budget | None) -> list[tuple[int, int]]:
         """Give where text stands that belongs to a pair but not to its value.

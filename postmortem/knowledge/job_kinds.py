@@ -66,6 +66,15 @@ KINDS: Final[tuple[Kind, ...]] = (
         say("the same, to a fifth of the speed or less", "同上，且速度降到五分之一以下"),
     ),
     Kind(
+        "uneven-pace",
+        say(
+            "few records show steps that stall again and again, or a speed of a third and less at"
+            " the end",
+            "少数几条记录显示单步反复停顿，或最后的速度不到原来的三分之一",
+        ),
+        is_turn=True,
+    ),
+    Kind(
         "oom-fragmented",
         say(
             "CUDA OOM with more memory reserved but unallocated than was asked for",

@@ -45,6 +45,24 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
     ),
     Kind(
+        "no-progress",
+        say(
+            "a few late figures stand where those of a guess do: the accuracy of a coin, the loss"
+            " of one class among many, one figure that nothing moves",
+            "训练已久，少数几条记录仍停在猜测的水平：抛硬币的准确率、在许多类中猜一类的 loss，"
+            "或始终不变的指标",
+        ),
+        is_turn=True,
+    ),
+    Kind(
+        "reward-sinks",
+        say(
+            "a reward of few records ends, sinking still, many times further down than it began",
+            "少数几条记录里，奖励一路下降，最后远低于开始时的水平",
+        ),
+        is_turn=True,
+    ),
+    Kind(
         "at-chance",
         say(
             "the loss is the logarithm of the classes, the accuracy one in so many",

@@ -53,7 +53,9 @@ class Curves:
             where: the process.
         """
         self.source, self.where = source, where
+        series = list(series)
         self.by_name = _longest(series)
+        self._so_far = {one.name: one for one in series if one.name.endswith(names.SO_FAR)}
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
@@ -103,6 +105,11 @@ class Curves:
                 points if is_finite else [one for one in points if math.isfinite(one.value)]
             )
         return self._finite[name]
+
+    def so_far(self, name: str) -> list[Point]:
+        """Give the points of the mean of a series since its epoch began, where they are printed."""
+        series = self._so_far.get(name + names.SO_FAR)
+        return [] if series is None else [one for one in series.kept() if math.isfinite(one.value)]
 
     def first_nonfinite(self, name: str) -> Point | None:
         """Give the first point of a series whose value is not finite."""

@@ -31,6 +31,7 @@ _COARSE: Final = 4
 """Units of the last printed digit by which a loss must have moved to be more than rounded."""
 _DECAYED: Final = 0.01
 """Share of its highest below which a rate moves nothing any more."""
+_HARDLY: Final = 0.98
 _LAST: Final = 5
 """Records of one value with which a frozen curve ends."""
 
@@ -43,7 +44,17 @@ def falling(observed: Observed) -> Iterable[Shape]:
     first, best = loss.values[0], min(loss.values)
     if not (0 < loss.tail < 0.85 * loss.head or (first > 0 and best < 0.6 * first)):
         return []
+    if _stands_in_mean([point.value for point in observed.curves.so_far(names.LOSS)]):
+        return []
     return [observed.curves.shape("loss-falls", from_to(first, best), loss.points[0].line)]
+
+
+def _stands_in_mean(means: Sequence[float]) -> bool:
+    """Say whether the means so far, printed beside the losses of batches, do not fall."""
+    third = len(means) // 3
+    # The first of them is that of one batch.
+    head, tail = means[1 : third + 1], means[-third:]
+    return third > 1 and statistics.fmean(tail) >= _HARDLY * statistics.fmean(head)
 
 
 def standing(observed: Observed) -> Iterator[Shape]:

@@ -1,7 +1,7 @@
 """Steps that consist mostly of waiting for data, each of them or in stalls.
 
 In: the curves of one process. Out: the shapes `input-bound`, `input-starved`. Not here: how fast
-the steps are (`shapes.speed`).
+the steps are (`shapes.speed`), parts of a step that no format reads (`shapes.told_waits`).
 
 Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps
 one waits for all of them. The median of such steps tells nothing, the sum does, if the records are
@@ -20,6 +20,7 @@ from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 from postmortem.shapes.speed import behind
+from postmortem.shapes.told_waits import parts
 
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
@@ -29,6 +30,13 @@ _NOT_SHORT: Final = 0.05
 """Seconds below which a step is a toy's, and waiting says nothing."""
 _PATIENCE: Final = 5.0
 """Seconds, printed as such, that nobody lets each step wait: fewer records show it then."""
+_SECOND: Final = 1.0
+_ALL_BUT: Final = 0.9
+"""Share of a step, and seconds, that tell of waiting where there are but two records."""
+_STEPS_OF_A_MEAN: Final = 50
+"""Steps behind the first record that a mean of them is to hold."""
+_LONG_MEAN: Final = 0.3
+_TWICE: Final = 2
 _FEWEST: Final = 3
 _SOME: Final = 5
 _SEVERAL: Final = 8
@@ -53,15 +61,78 @@ class _Wait(NamedTuple):
 def waiting(observed: Observed) -> Iterator[Shape]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
+    if names.STEP_TIME not in curves.by_name:
+        yield from parts(observed, curves)
+        return
+    unit = curves.by_name[names.STEP_TIME].unit
+    told = _by_means(curves, unit) or _by_few(curves, unit)
+    if told is not None:
+        yield curves.shape("input-bound", *told)
+        yield curves.shape("input-starved", *told)
+        return
     steps = _steps_with_waits(curves)
     if len(steps) < _FEWEST:
         return
-    unit = curves.by_name[names.STEP_TIME].unit
     share = statistics.median(step.wait / step.whole for step in steps)
     if _MOSTLY <= share < _WHOLE:
         yield from _each(curves, steps, unit)
     elif share < _MOSTLY:
         yield from _in_stalls(curves, steps, unit)
+
+
+def _by_means(curves: Curves, unit: str) -> tuple[Said, int] | None:
+    """Find waiting in the means so far, which hold the steps that no record tells of."""
+    waits = {point.line: point.value for point in curves.so_far(names.DATA_TIME)}
+    means = [
+        _Wait(point.value, waits[point.line], point.line, point.step)
+        for point in curves.so_far(names.STEP_TIME)
+        if point.line in waits and point.value > 0
+    ]
+    if len(means) < _TWICE or not means[-1].step - means[0].step >= _STEPS_OF_A_MEAN:
+        return None
+    first, last = means[0], means[-1]
+    # A first step takes long by nature; what came behind it is left where it is taken away.
+    count = last.step + 1 if first.step == 0 else math.inf
+    whole, wait = (
+        (late * count - early) / (count - 1) if math.isfinite(count) else late
+        for early, late in ((first.whole, last.whole), (first.wait, last.wait))
+    )
+    is_most = _NEARLY_ALL * whole <= wait < _WHOLE * whole
+    if not is_most or _seconds(whole, unit) < _LONG_MEAN:
+        return None
+    return _of_all(wait, whole, unit), first.line
+
+
+def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
+    """Find waiting that nobody takes for a start: seconds in each of two or more records."""
+    steps = _with_waits(curves)
+    if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
+        return None
+    share = _ALL_BUT if len(steps) <= _FEWEST else _NEARLY_ALL
+    waits = all(
+        max(_SECOND, share * step.whole) <= step.wait <= _WHOLE * step.whole for step in steps
+    )
+    if not waits or _is_one_an_epoch(curves, steps):
+        return None
+    return _of_all(steps[-1].wait, steps[-1].whole, unit), steps[0].line
+
+
+def _is_one_an_epoch(curves: Curves, steps: Sequence[_Wait]) -> bool:
+    """Say whether each record is of another epoch: it may be of the first step there."""
+    epochs = curves.by_line(names.EPOCH)
+    return bool(epochs) and len({epochs.get(step.line) for step in steps}) == len(steps)
+
+
+def _of_all(wait: float, whole: float, unit: str) -> Said:
+    """Word how much of the steps went by in waiting."""
+    return say(
+        "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%})",
+        "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}）",
+        part=wait,
+        whole=whole,
+        unit=behind(unit),
+        share=wait / whole,
+    )
 
 
 def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
@@ -144,10 +215,15 @@ def _steps_with_waits(curves: Curves) -> list[_Wait]:
 
     Nothing where fewer than three do.
     """
+    found = _with_waits(curves)
+    return found[1:] if len(found) >= 3 else []
+
+
+def _with_waits(curves: Curves) -> list[_Wait]:
+    """Give the steps that print both times."""
     waits = curves.by_line(names.DATA_TIME)
-    found = [
+    return [
         _Wait(point.value, waits[point.line], point.line, point.step)
         for point in curves.points(names.STEP_TIME)
         if point.value > 0 and point.line in waits
     ]
-    return found[1:] if len(found) >= 3 else []

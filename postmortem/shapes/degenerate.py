@@ -25,6 +25,7 @@ from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
+_FEW: Final = 4
 _FEWEST: Final = 6
 _SEVERAL: Final = 3
 _MANY: Final = 8
@@ -243,24 +244,34 @@ def equal(observed: Observed) -> Iterable[Shape]:
     count = standing(values)
     if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
-    beside = [
-        one.value
-        for name in curves.by_name
-        if name not in _NO_METRIC and name != names.LOSS
-        for one in curves.finite(name)[:1]
-        if standing([point.value for point in curves.points(name)]) >= count
-    ]
-    is_all = count == len(points) >= _FEWEST
+    beside = _as_lasting(curves, count)
+    is_all = count == len(points) >= (_FEW if _of_passes(curves, points) else _FEWEST)
     if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
     said = say(
         "loss {value:g} and {count} more figures are the same in the last {records} records",
         "最后 {records} 条记录的 loss 都是 {value:g}，另有 {count} 项指标也完全相同",
         value=values[-1],
-        count=len(beside),
+        count=beside,
         records=count,
     )
     return [curves.shape("nothing-moves", said, points[-count].line)]
+
+
+def _as_lasting(curves: Curves, count: int) -> int:
+    """Count the other figures that are the same in so many records at the end."""
+    return sum(
+        standing([point.value for point in curves.points(name)]) >= count
+        for name in curves.by_name
+        if name not in _NO_METRIC and name != names.LOSS and curves.finite(name)
+    )
+
+
+def _of_passes(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether each record is of another pass over the data: no such mean comes again."""
+    epochs = curves.by_line(names.EPOCH)
+    told = [epochs[point.line] for point in points if point.line in epochs]
+    return len(set(told)) == len(points) and _digits(points[-1].value) > _DIGITS
 
 
 def _is_no_chance(value: float, count: int) -> bool:

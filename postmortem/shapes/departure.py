@@ -45,6 +45,8 @@ _STEEP: Final = 1e-2
 _STAGES: Final = 2
 """Leaps, each with a descent behind it, that show a task which is made harder step by step."""
 _LEAP: Final = 1.5
+_WIDTH: Final = 5
+"""Records that show a level."""
 _SOME: Final = 0.3
 """Share of the records, above twice the first value: a spike of the warm-up is over sooner."""
 
@@ -67,7 +69,19 @@ def leaving(observed: Observed) -> Iterable[Shape]:
 def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
     """Find a loss that ends, or stays, so many times above its level."""
     found = _absurd(loss) or _risen(loss, times) or _high_from_start(curves, loss, times)
+    if found is not None and _is_below_mean(curves, loss):
+        return []
     return [] if found is None else [curves.shape("loss-divergence", *found)]
+
+
+def _is_below_mean(curves: Curves, loss: TrainingLoss) -> bool:
+    """Say whether the mean of the epoch so far falls, and was above the last records all along.
+
+    They are what the epoch had before: samples in the order of their length, of their kind.
+    """
+    means = [point.value for point in curves.so_far(names.LOSS)]
+    late = loss.values[-_quarter(loss.values) :]
+    return len(means) > _FEWEST // 2 and means[-1] < means[0] and max(late) < means[-1]
 
 
 def _absurd(loss: TrainingLoss) -> tuple[Said, int] | None:
@@ -100,6 +114,7 @@ def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
         or math.log(late / best) <= 2 * restlessness(values)
         or _recedes(values, start, quarter)
         or _is_in_stages(values)
+        or _wanders(values, late, quarter)
     ):
         return None
     rise = next(point for point in loss.points[start:] if point.value > 1.5 * best)
@@ -129,6 +144,17 @@ def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
         values[-2 * half : -half]
     )
     return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
+
+
+def _wanders(values: Sequence[float], late: float, quarter: int) -> bool:
+    """Say whether a curve that is all noise stood higher before than at last."""
+    if restlessness(values) <= _RESTLESS:
+        return False
+    levels = (
+        sorted(values[index : index + _WIDTH])[_WIDTH // 2]
+        for index in range(len(values) - quarter - _WIDTH + 1)
+    )
+    return late < 0.85 * max(levels, default=late)
 
 
 def _is_in_stages(values: Sequence[float]) -> bool:

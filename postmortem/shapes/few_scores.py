@@ -10,9 +10,11 @@ from typing import Final
 
 from postmortem.facts.number_texts import digits
 from postmortem.model.said import say
-from postmortem.shapes.aligned import standing
+from postmortem.shapes.aligned import Curves, standing
 from postmortem.shapes.low_scores import ACCURACY, BOUND
+from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
+from postmortem.shapes.scores import called_scores
 from postmortem.shapes.shape import Shape
 
 _LOW: Final = 0.65
@@ -30,9 +32,8 @@ def several_stand(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     standing_ones = [
         (name, points, count)
-        for name in curves.called(ACCURACY)
-        if not BOUND.search(name)
-        and len(points := curves.finite(name)) >= _SEVERAL
+        for name in _scores(curves)
+        if len(points := curves.finite(name)) >= _SEVERAL
         and (count := standing([point.value for point in points])) >= _FEW
         and 0 < points[-1].value < _LOW
         and digits(points[-1].value) >= _FEW
@@ -50,6 +51,12 @@ def several_stand(observed: Observed) -> Iterable[Shape]:
         beside=beside[-1].value,
     )
     return [curves.shape("stuck-score", said, points[-count].line)]
+
+
+def _scores(curves: Curves) -> list[str]:
+    """Name the accuracies, and the scores of another kind where no policy earns them."""
+    told = {*curves.called(ACCURACY), *(() if is_policy(curves) else called_scores(curves))}
+    return [name for name in curves.by_name if name in told and not BOUND.search(name)]
 
 
 def never_higher(observed: Observed) -> Iterable[Shape]:

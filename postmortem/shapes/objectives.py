@@ -10,6 +10,7 @@ import math
 import re
 from typing import Final
 
+from postmortem import names
 from postmortem.facts.series import Series
 from postmortem.lazy_regex import lazy_compile
 from postmortem.shapes.aligned import Curves
@@ -32,6 +33,8 @@ _CONTRASTIVE: Final = lazy_compile(
     r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
 )
 _FEWEST: Final = 3
+_OF_HALF: Final = 0.25
+"""What smoothing, weights and a focal term leave of a cross entropy."""
 
 
 def is_policy(curves: Curves) -> bool:
@@ -51,6 +54,18 @@ def rises_by_design(curves: Curves) -> bool:
         or _named(curves, _CONTRASTIVE)
         or (_named(curves, _DIVERGENCE) and _named(curves, _RECONSTRUCTION))
     )
+
+
+def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
+    """Say whether a loss is too small for so many wrong answers: it is not what they are wrong in.
+
+    An answer is wrong where another class is more likely, so that the right one has a half at most
+    and costs ln 2. What is fitted to numbers has an accuracy near 0 by nature.
+    """
+    values = [point.value for point in curves.finite(names.LOSS)]
+    late = values[len(values) // 2 :]
+    wrong = 1.0 - (accuracy / 100 if accuracy > 1 else accuracy)
+    return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 
 def _named(curves: Curves, pattern: re.Pattern[str]) -> bool:

@@ -1,7 +1,8 @@
 """A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `at-chance`. Not here: the
-spread of rewards, the entropy of a policy (`shapes.policy`), losses (`shapes.course`).
+In: the curves of one process. Out: the shapes `collapse`, `at-chance`,
+`reward-sinks`. Not here: the spread of rewards, the entropy of a policy (`shapes.policy`), losses
+(`shapes.course`).
 """
 
 import itertools
@@ -43,6 +44,8 @@ _CLOSE: Final = 0.006
 _NEAR: Final = 0.08
 """Share within which an accuracy is one in so many."""
 _TWICE: Final = 2
+_LAST_FEW: Final = 4
+_MANY_TIMES: Final = 20
 _LOW: Final = 0.2
 _ABOUT: Final = 0.03
 """Share within which a loss is the logarithm of an accuracy of few digits."""
@@ -65,7 +68,39 @@ def lost(observed: Observed) -> Iterable[Shape]:
                 late=late,
             )
             return [curves.shape("collapse", said, points[index].line)]
+    return _sunk(curves)
+
+
+def _sunk(curves: Curves) -> list[Shape]:
+    """Find a reward that ends, sinking still, many times further down than it ever varied before.
+
+    Few records show it: from +1 to -80 no exploration leads.
+    """
+    for name in called_scores(curves):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
+            continue
+        first = max(abs(value) for value in values[:2])
+        is_lower = all(other <= one for one, other in itertools.pairwise(values[-_LAST_FEW:]))
+        if (
+            is_lower
+            and values[-1] < -_MANY_TIMES * max(first, 1.0)
+            and values[-2] < -_TWICE * first
+        ):
+            said = say(
+                "{name} {first:.4g} at first, {last:.4g} at last",
+                "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
+                name=name,
+                first=values[0],
+                last=values[-1],
+            )
+            return [curves.shape("reward-sinks", said, points[-2].line)]
     return []
+
+
+def _is_reward(name: str) -> bool:
+    return any(word in name.lower() for word in ("rew", "return", "score"))
 
 
 def called_scores(curves: Curves) -> list[str]:
@@ -129,7 +164,8 @@ def guessing(observed: Observed) -> Iterable[Shape]:
         level = _late(points)
         for accuracy in accuracies:
             classes = _classes(_late(accuracy))
-            if classes and _stays(points, math.log(classes)):
+            is_guess = classes and _stays(points, math.log(classes))
+            if is_guess and not _improves(points, accuracy):
                 said = say(
                     "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
                     "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
@@ -140,6 +176,13 @@ def guessing(observed: Observed) -> Iterable[Shape]:
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
     return []
+
+
+def _improves(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
+    """Say whether the loss falls and the accuracy rises from each record to the next."""
+    return all(other.value < one.value for one, other in itertools.pairwise(losses)) and all(
+        other.value > one.value for one, other in itertools.pairwise(accuracy)
+    )
 
 
 def unmoved_guess(observed: Observed) -> Iterable[Shape]:

@@ -109,14 +109,14 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
 
 def _pace_as_told(observed: Observed) -> _StepPace | None:
     """Read the seconds a record off what its line, or the one behind it, tells."""
-    points = [point for point in durations(observed, _records(observed.curves)) if point.value > 0]
+    points = [point for point in durations(observed, records(observed.curves)) if point.value > 0]
     if len(points) < _FEWEST_TOLD:
         return None
     slowed = _CRAWL if len(points) < _FEWEST else _SLOWED_FEW
     return _StepPace("time", "s", points, [1 / point.value for point in points], slowed)
 
 
-def _records(curves: Curves) -> list[Point]:
+def records(curves: Curves) -> list[Point]:
     """Give the points of the series that has most of them."""
     series = max(curves.by_name, key=curves.count, default="")
     return curves.points(series) if series else []
@@ -126,7 +126,7 @@ def _pace_by_clock(observed: Observed) -> _StepPace | None:
     """Read the seconds a step off the clocks of the records at both ends of the log."""
     clocked = [
         (point, seconds(time))
-        for point, line in _printed(observed, _records(observed.curves))
+        for point, line in _printed(observed, records(observed.curves))
         if (time := time_of(line)) is not None
     ]
     pairs = list(itertools.pairwise(clocked))

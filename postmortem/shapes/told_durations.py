@@ -19,7 +19,8 @@ from postmortem.shapes.observed import Observed
 _TOLD: Final = lazy_compile(
     r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
     r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
-    r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?(?![\w:/.%]|\s?/)",
+    r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
+    r"(?![\w:.%]|\s?/(?!\s?(?:step|it(?:er(?:ation)?)?|batch)\b))",
     re.IGNORECASE,
 )
 _OTHER: Final = lazy_compile(
@@ -28,6 +29,11 @@ _OTHER: Final = lazy_compile(
     re.IGNORECASE,
 )
 """What stands before a time that is not that of the record."""
+_RATE: Final = lazy_compile(
+    r"(?<![\w.])(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>(?:it(?:er(?:ation)?)?s?|batch(?:es)?"
+    r"|steps?)/s(?:ec)?|(?:s|ms|sec)/(?:it(?:er)?|batch|step))(?![\w/])"
+)
+"""The rate of a bar, whose unit turns over where it becomes slow."""
 _MOST_TEXT: Final = 400
 _STEPS_UP: Final = 3
 """Times that a pace may fall without ever rising again."""
@@ -48,6 +54,26 @@ def durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
             found[label].append(Point(record.step, seconds, record.line))
     points = max(found.values(), key=len, default=[])
     return [] if _is_since_start([point.value for point in points]) else points
+
+
+def rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
+    """Give the steps a second that the lines of records tell, whichever way round.
+
+    Args:
+        observed: of the process.
+        records: points of a series of it, one a record.
+    """
+    found: dict[int, Point] = {}
+    lines = {record.line for record in records}
+    for record, text in _texts(observed, records):
+        # Of a bar that is drawn again and again on one line the last draw counts.
+        told = list(_RATE.finditer(text)) if record.line in lines else []
+        if not told or not float(told[-1]["value"]):
+            continue
+        value, unit = float(told[-1]["value"]), told[-1]["unit"]
+        per_second = value if unit[-2:] in {"/s", "ec"} else (1000 if unit[0] == "m" else 1) / value
+        found[record.line] = Point(record.step, per_second, record.line)
+    return list(found.values())
 
 
 def _is_since_start(seconds: Sequence[float]) -> bool:

@@ -50,6 +50,18 @@ def same(values: dict[str, float]) -> dict[str, str]:
             id="the MNIST example",
         ),
         pytest.param("epoch 3 loss nan", NAN, {"loss": NAN, "epoch": 3}, id="words only"),
+        pytest.param(
+            "Epoch: [3][40/900]  Time 0.4 (0.9)  Data 0.1 (0.7)  Loss 6.1 (6.3)  Prec@1 0.0 (0.2)",
+            40,
+            {"loss": 6.1, "loss_so_far": 6.3, "data_time_so_far": 0.7, "step_time_so_far": 0.9},
+            id="means so far in brackets",
+        ),
+        pytest.param(
+            "Epoch 3: Loss: 0.5 (12 s) Acc: 97.5%",
+            NAN,
+            {"loss": 0.5, "Acc": 0.975, "loss_so_far": math.pi},
+            id="a score in per cent, and a time that is no mean",
+        ),
         pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
         pytest.param(
             "epoch=3, step=120, loss=0.25", 120, {"loss": 0.25, "epoch": 3}, id="equals signs"
@@ -296,6 +308,28 @@ def test_a_line_without_a_place_must_come_again(
 def test_the_same_line_again_is_a_setting() -> None:
     """Equal numbers may be a configuration printed by every rank."""
     assert read("loss: 0.5", "loss: 0.5", "loss: 0.5") == []
+    assert len(read(*["test loss=0.8123440917"] * 4)) == 4  # no setting has so many digits
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "count"),
+    [
+        pytest.param(["Mean Reward: 2.5", "Mean Reward: 3.75"], "mean_reward", 2, id="alone"),
+        pytest.param(["Mean Reward: 2.5", "Mean Reward: 2.5"], "mean_reward", 0, id="a setting"),
+        pytest.param(["the reward: 2.5 is too low", "the reward: 3 is low"], "", 0, id="prose"),
+        pytest.param(
+            [f"Epoch[2] Batch [{n}00] Speed: 40{n}.5 samples/sec Accuracy=0.5" for n in (1, 2)],
+            "throughput",
+            2,
+            id="a speed beside a score",
+        ),
+    ],
+)
+def test_figures_that_name_no_loss(texts: list[str], name: str, count: int) -> None:
+    """They are to come again."""
+    found = [dict(record.values) for record, _ in read(*texts)]
+    assert sum(name in values for values in found) == count
+    assert len(found) == count
 
 
 @pytest.mark.parametrize(
@@ -586,7 +620,7 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
                 "Epoch: [1]  [10/90]  lr: 0.01  closs: 0.9 (0.95)",
                 "Epoch: [1]  [20/90]  lr: 0.01  closs: 0.8 (0.9)",
             ],
-            {"loss": 0.8, "learning_rate": 0.01, "epoch": 1.0},
+            {"loss": 0.8, "learning_rate": 0.01, "epoch": 1.0, "loss_so_far": 0.9},
             id="a letter before the loss",
         ),
         pytest.param(

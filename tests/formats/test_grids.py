@@ -30,6 +30,24 @@ def made(*lines: str) -> Grid:
             id="skorch",
         ),
         pytest.param(
+            (
+                "| episode_reward_mean | episode_len_mean | time_this_iter_s |",
+                "|-----|-----|-----|",
+                "| 12.25 | 31.5 | 8.25 |",
+            ),
+            ("episode_reward_mean", "episode_len_mean", ""),
+            id="bars and no loss",
+        ),
+        pytest.param(
+            (
+                "accuracy | loss | epoch | train | time",
+                "-- | -- | --",
+                "0.8 | 0.7 | 0 | True | 00:21",
+            ),
+            ("accuracy", "loss", "epoch", "train", ""),
+            id="words of truth",
+        ),
+        pytest.param(
             ("epoch,step,triplet_loss,active", "0,1,0.5,0.75"),
             ("epoch", "step", "loss", "active"),
             id="one objective is the loss",
@@ -86,6 +104,7 @@ def test_the_columns_of_a_heading(lines: tuple[str, ...], names: tuple[str, ...]
         pytest.param("training loss and accuracy", "of the model", id="prose"),
         pytest.param("step  loss", "10  0.5  0.3  0.2", id="rows of another width"),
         pytest.param("step  lr", "10  0.5", id="no loss"),
+        pytest.param("step  accuracy", "10  0.5", id="scores, and no bars between them"),
     ],
 )
 def test_no_heading(heading: str, behind: str) -> None:

@@ -59,7 +59,8 @@ OTHERS = [
         pytest.param(since_start(STEADY), False, id="since the start"),
         pytest.param(since_start([one / 200 for one in STEADY]), False, id="of few digits"),
         pytest.param(within_epoch(STEADY), False, id="since the epoch began"),
-        pytest.param(SLOWED[5:11], False, id="too few"),
+        pytest.param(SLOWED[5:11], True, id="two records of a tenth of the pace"),
+        pytest.param(SLOWED[4:10], False, id="too few"),
     ],
 )
 def test_a_run_that_slows(
