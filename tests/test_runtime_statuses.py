@@ -6,9 +6,9 @@ accelerators. Out: the cause that stands first. Not here: the rules (`patterns/s
 """
 
 import pytest
-import runtime_statuses as table
 
 import postmortem
+from tests import runtime_statuses as table
 
 
 def first(text: str) -> str:
@@ -38,6 +38,7 @@ def test_a_line_of_a_runtime_names_its_cause(text: str, cause: str) -> None:
 
 @pytest.mark.parametrize("text", table.SILENT)
 def test_what_only_looks_like_a_status_is_none(text: str) -> None:
-    """Figures, settings and prose beside the name of a runtime are no failure."""
+    """Figures, settings and prose beside the name of a runtime fire no rule of statuses."""
     found = postmortem.analyze([f"{text}\n".encode()]).to_dict()["signatures"]
-    assert [one["id"] for one in found if one["role"] == "cause"] == []
+    causes = [one["id"] for one in found if one["role"] == "cause"]
+    assert [cause for cause in causes if not cause.endswith(".words")] == []
