@@ -153,7 +153,7 @@ def _may_be_from_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
 
 
 def is_young(curves: Curves, points: Sequence[Point]) -> bool:
-    """Say whether all records, one a step, are from the first steps of the first pass over data.
+    """Say whether all records, about one a step, are from the first steps of the first pass.
 
     That is too early to expect anything.
     """
@@ -161,7 +161,9 @@ def is_young(curves: Curves, points: Sequence[Point]) -> bool:
     # `Epoch: [0][12/60]` is counted; a Trainer's 0.12 stands for many steps.
     is_counted = bool(epochs) and all(epoch.is_integer() for epoch in epochs)
     is_each_step = (
-        is_counted if math.isnan(points[0].step) else points[-1].step - points[0].step < len(points)
+        is_counted
+        if math.isnan(points[0].step)
+        else points[-1].step - points[0].step < 2 * len(points)
     )
     is_first = math.isnan(points[0].step) or points[0].step < _YOUNG
     return (
