@@ -18,6 +18,8 @@ from postmortem.errors import PatternError
 
 _MOST_BYTES: Final = 4 << 20
 _DEEPEST: Final = 100
+_TOO_DEEP: Final = f"nested more than {_DEEPEST} deep"
+_TOO_DEEP_MEND: Final = "no rule needs that: see patterns/README.md"
 _Loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -55,8 +57,11 @@ def read_yaml(path: Path) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)
+        problem = str(getattr(error, "problem", error))
+        if "nesting depth" in problem:  # PyYAML >= 6.0.4 has a limit of its own, and meets it first
+            raise PatternError(_TOO_DEEP, where, _TOO_DEEP_MEND) from error
         raise PatternError(
-            f"not valid YAML: {getattr(error, 'problem', error)}",
+            f"not valid YAML: {problem}",
             where,
             "quote regexes with single quotes",
         ) from error
@@ -97,13 +102,11 @@ def _require_bounded(path: Path) -> None:
         anchor = getattr(event, "anchor", None)
         if depth > _DEEPEST or anchor:
             raise PatternError(
-                f"YAML anchors are not used ({anchor})"
-                if anchor
-                else f"nested more than {_DEEPEST} deep",
+                f"YAML anchors are not used ({anchor})" if anchor else _TOO_DEEP,
                 f"{path}:{event.start_mark.line + 1 if event.start_mark else 1}",
                 "write the value again, or name it as a condition: see patterns/README.md"
                 if anchor
-                else "no rule needs that: see patterns/README.md",
+                else _TOO_DEEP_MEND,
             )
 
 
