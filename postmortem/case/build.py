@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from postmortem.case import attempts, failures, in_words, order, outcomes, standing
-from postmortem.case.last_words import LastWords, final_error
+from postmortem.case.last_words import LastWords, of_logs
 from postmortem.case.narrower import narrowest
 from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.passed_over import ended_nothing
@@ -21,7 +21,6 @@ from postmortem.facts import fact_store as env
 from postmortem.gathering.gathered import Gathered, Seen, of_kind, records_behind
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
-from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.shapes import registry
 from postmortem.shapes.observed import observe
 
@@ -183,17 +182,9 @@ def _last_words(attempt: _LastAttempt) -> LastWords | None:
     gathered = attempt.gathered
     is_training = any(gathered.records.values())
     known = _explained(attempt)
-    for source, tail in gathered.tails.items():
-        if source >= len(gathered.sources) or not attempt.holds(source):
-            continue
-        file = gathered.sources[source]
-        if file.kind not in {"log", "notebook"}:
-            continue
-        last_record = gathered.last_record.get(source, (0, 0))[0]
-        srun = carries_srun_labels(gathered.heads.get(source, ""))
-        found = final_error(tail, source, last_record, known.get(source, ()), srun=srun)
-        if found is not None and (is_training or found.is_end):
-            where = found.said.where.filled(file.where)
+    for source, found in of_logs(gathered, known):
+        if attempt.holds(source) and (is_training or found.is_end):
+            where = found.said.where.filled(gathered.sources[source].where)
             return found._replace(said=dataclasses.replace(found.said, where=where))
     return None
 

@@ -10,12 +10,11 @@ may be anything and are many. What a program said when it ended is one line, and
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from postmortem.case.last_words import final_error
+from postmortem.case.last_words import of_logs
 from postmortem.case.narrower import is_any_exception
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.model.findings import Finding, Traceback
-from postmortem.reading.prefixes import carries_srun_labels
 
 _MOST: Final = 8
 """Exceptions that are asked, the last ones."""
@@ -50,15 +49,11 @@ def _raised(
 ) -> Iterator[tuple[Traceback, int]]:
     """Give exceptions with their tracebacks, the last one first, then what logs end with."""
     yield from reversed(gathered.tracebacks)
-    for source, tail in gathered.tails.items():
-        if gathered.sources[source].kind not in {"log", "notebook"}:
-            continue
-        record = gathered.last_record.get(source, (0, 0))[0]
-        lines = {line for other, line in known if other == source}
-        srun = carries_srun_labels(gathered.heads.get(source, ""))
-        words = final_error(tail, source, record, lines, srun=srun)
-        if words is not None:
-            yield words.said, sum(gathered.records.values())
+    lines: dict[int, set[int]] = {}
+    for source, line in known:
+        lines.setdefault(source, set()).add(line)
+    for _, words in of_logs(gathered, lines):
+        yield words.said, sum(gathered.records.values())
 
 
 def _holding(text: str, rules: Collection[Signature]) -> Iterator[Signature]:

@@ -10,18 +10,19 @@ metric, if it says that the run goes on, or if it does.
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import Final, NamedTuple
 
+from postmortem.gathering.gathered import Gathered
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Traceback
 from postmortem.model.visible import last_draw
-from postmortem.reading.prefixes import Cleaned, clean
+from postmortem.reading.prefixes import LOUD, Cleaned, carries_srun_labels, clean
 
+_LOGS: Final = frozenset({"log", "notebook"})
 _MOST_LINES: Final = 5
 _MOST_TEXT: Final = 2000
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
-_LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 _EXCEPTION: Final = lazy_compile(
     r"(?:uncaught (?:exception:? )?)?"
     r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
@@ -57,6 +58,24 @@ class LastWords(NamedTuple):
     is_end: bool
     """True if whoever prints such a line last has ended; a line that a logger calls an error may
     have been survived."""
+
+
+def of_logs(
+    gathered: Gathered, known: Mapping[int, Container[int]]
+) -> Iterator[tuple[int, LastWords]]:
+    """Yield the logs that end with an error which nothing explains, with what they say.
+
+    Args:
+        gathered: holds the ends.
+        known: lines that a rule explains, by source.
+    """
+    for source, tail in gathered.tails.items():
+        if source < len(gathered.sources) and gathered.sources[source].kind in _LOGS:
+            last_record = gathered.last_record.get(source, (0, 0))[0]
+            srun = carries_srun_labels(gathered.heads.get(source, ""))
+            words = final_error(tail, source, last_record, known.get(source, ()), srun=srun)
+            if words is not None:
+                yield source, words
 
 
 def final_error(
@@ -104,7 +123,7 @@ def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
         yield LastWords(named, is_end=True)
     elif said is not None and not _is_figure(said["message"]):
         yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
-    elif peeled.level in _LOUD and not _is_figure(text):
+    elif peeled.level in LOUD and not _is_figure(text):
         unnamed = _as_exception(peeled, source, line, "", text)
         yield LastWords(unnamed, is_end=peeled.level != "ERROR")
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_line
 from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import Cleaned
+from postmortem.reading.prefixes import LOUD, Cleaned
 from postmortem.reading.windows import View, same_process
 
 EXIT: Final = "exit"
@@ -31,7 +31,6 @@ _LINES_BEFORE: Final = 3
 _BYTES_BEFORE: Final = 600
 _MOST_BEHIND: Final = 16
 """Lines behind a traceback that are looked at."""
-_LOUD: Final = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _HEAD: Final = lazy_compile(r"Traceback \(most recent|The above exception|During handling of")
 _NOT_ORDINARY: Final = lazy_compile(
     r"error|exception|fail|abort|exit|terminat|kill|shut|clos|clean|interrupt|signal|crash|dump"
@@ -115,7 +114,7 @@ def _is_ordinary(text: str, level: str) -> bool:
     program, and no person who tells of it.
     """
     return (
-        level not in _LOUD
+        level not in LOUD
         and text[:1] not in " \t"
         and _BAR.search(text) is None
         and not is_script(text)

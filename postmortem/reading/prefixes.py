@@ -11,6 +11,7 @@ around an `srun -l` label around a `[rank3]:` label around a logger prefix is co
 """
 
 import datetime as dt
+import functools
 import math
 import re
 from typing import Final, NamedTuple
@@ -24,6 +25,8 @@ _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"
 _STAMP = rf"{_DATE}[T _]{_CLOCK}"
 _LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 
+LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
+"""Levels of what a logger calls an error."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 # Each form: first characters that can start it, and its pattern. Order matters: narrow before
@@ -367,6 +370,7 @@ def _for_any_python(text: str) -> str:
     return f"{text[: found.start()]}{fraction}{zone}"
 
 
+@functools.lru_cache(maxsize=16)
 def carries_srun_labels(sample: str) -> bool:
     """Say whether most lines of the sample begin with `srun --label`'s task number.
 

@@ -13,7 +13,7 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import LOUD, clean
 from postmortem.shapes.ending import PART, SUCCESS
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -22,7 +22,6 @@ _MOST_TEXT: Final = 200
 _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
-_LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 _OF_NOTHING: Final = lazy_compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
 """A mean over nothing is no number, and says so."""
 _HEADER: Final = lazy_compile(r"Traceback \(most recent call last\):\s*$")
@@ -197,7 +196,7 @@ def _bad(lines: list[_Line]) -> Iterator[Shape]:
     for line in lines:
         if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
             yield _shape("nan-in-closing", line)
-    if lines and (lines[-1].level in _LOUD or lines[-1].is_marked):
+    if lines and (lines[-1].level in LOUD or lines[-1].is_marked):
         yield _shape("trouble-at-end", lines[-1])
 
 
@@ -221,7 +220,7 @@ def _end(lines: list[_Line]) -> Iterator[Shape]:
     """Tell of the words with which a program says that it is through."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
-        if line.level in _LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
+        if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
         if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):
             yield _shape("closing-words", line)

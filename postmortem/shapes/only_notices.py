@@ -12,14 +12,15 @@ from typing import Final
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, say
-from postmortem.reading.prefixes import Cleaned, clean
+from postmortem.reading.prefixes import LOUD, Cleaned, clean
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
 _MOST_LINES: Final = 30
 _MOST_TEXT: Final = 160
+_TELLING: Final = frozenset({"cause", "consequence", "warning"})
+"""Roles of what a rule says of a failure."""
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO"})
-_LOUD: Final = frozenset({"ERROR", "CRITICAL", "FATAL"})
 _WARNED: Final = lazy_compile(
     r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|警告|注意",
     re.IGNORECASE,
@@ -39,7 +40,10 @@ _ALARMING: Final = lazy_compile(
 
 def only(observed: Observed) -> Iterable[Shape]:
     """Find a text of warnings alone, none of which is a failure by its words."""
-    is_more = any(observed.records.values()) or observed.tracebacks or len(observed.tails) != 1
+    is_told = any(finding.role in _TELLING for finding, _ in observed.findings)
+    is_more = (
+        is_told or any(observed.records.values()) or observed.tracebacks or len(observed.tails) != 1
+    )
     if is_more or observed.outcome not in {"incomplete", "unknown", "not-a-training-log"}:
         return
     source, (first, text) = next(iter(observed.tails.items()))
@@ -65,7 +69,7 @@ def _warned(rows: Sequence[Cleaned]) -> int | None:
     is_calm = all(
         number in warned
         or row.level in _QUIET
-        or (row.level not in _LOUD and _REST.match(row.text) is not None)
+        or (row.level not in LOUD and _REST.match(row.text) is not None)
         for number, row in enumerate(rows)
     )
     return warned[0] if warned and is_calm else None

@@ -2,6 +2,8 @@
 
 import pytest
 
+from postmortem.model.findings import Finding
+from postmortem.model.lines import NOWHERE
 from postmortem.shapes import only_notices
 from postmortem.shapes.observed import Observed
 
@@ -39,6 +41,14 @@ def test_only_notices(text: str, line: int | None) -> None:
     [
         pytest.param(
             Observed(tails={0: (1, PYTHON)}, records={0: 3}, outcome="incomplete"), id="records"
+        ),
+        pytest.param(
+            Observed(
+                tails={0: (1, PYTHON)},
+                findings=[(Finding("cuda.x", "warning", 0, NOWHERE, 1, 1, 0, "told"), 0)],
+                outcome="incomplete",
+            ),
+            id="a warning that a rule takes for a fault",
         ),
         pytest.param(Observed(tails={0: (900, PYTHON)}, outcome="incomplete"), id="a long log"),
         pytest.param(Observed(tails={0: (1, PYTHON)}, outcome="failed"), id="a failure"),

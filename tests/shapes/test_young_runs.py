@@ -1,6 +1,7 @@
 """The first steps of a run are too early to expect anything; the same level later is a plateau."""
 
 import pytest
+
 from tests.shapes.made_curves import found
 
 LEVEL = [6.907, 6.908, 6.909, 6.908, 6.907, 6.909, 6.908, 6.908]
