@@ -1,14 +1,12 @@
-"""One name for one thing: no two modules, classes or rooms bear the same."""
+"""Where names and languages may stand in the package."""
 
 import ast
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if not path.stem.startswith("__")]
-ROOMS = {path.parent.name for path in PACKAGE.rglob("__init__.py")}
 AT_THE_ROOT = {
     "__init__",
     "__main__",
@@ -26,28 +24,6 @@ SPEAKING = ("report/", "cli/", "model/said.py")
 def tree(module: Path) -> ast.Module:
     """A module, parsed."""
     return ast.parse(module.read_text(encoding="utf-8"))
-
-
-def twice(found: list[str]) -> list[str]:
-    """What comes more than once."""
-    return sorted(name for name, count in Counter(found).items() if count > 1)
-
-
-def test_no_two_modules_bear_one_name() -> None:
-    """Nor does a module bear that of a room."""
-    stems = [path.stem for path in MODULES]
-    assert (twice(stems), sorted(ROOMS & {*stems})) == ([], [])
-
-
-def test_no_two_classes_bear_one_name() -> None:
-    """Whether they are private to a module or not."""
-    found = [
-        node.name.lstrip("_")
-        for module in MODULES
-        for node in ast.walk(tree(module))
-        if isinstance(node, ast.ClassDef)
-    ]
-    assert twice(found) == []
 
 
 def test_no_module_bears_the_name_of_its_function() -> None:

@@ -1,4 +1,4 @@
-"""The bar for sizes, held after formatting: no function, class or file is longer or knottier."""
+"""The bar for sizes, held after formatting: no function, class or file is longer or has more branches."""
 
 import ast
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FUNCTION_LINES, FUNCTION_LINES_MOSTLY = 40, 25
-CLASS_LINES = 150
-FILE_LINES, FILE_LINES_MOSTLY = 400, 250
+FUNCTION_LINES, FUNCTION_LINES_MOSTLY = 60, 35
+CLASS_LINES = 200
+FILE_LINES, FILE_LINES_MOSTLY = 600, 400
 BRANCHES = 12
 MOSTLY = 0.95
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
