@@ -191,6 +191,8 @@ def _pattern(key: str, value: Any, model: Any) -> Any:
     if not isinstance(value, str) or value == "all-linear":
         return _names(key, value, model)
     found = _matching(key, [name for name, _ in model.named_modules() if name], value)
+    if not found and key == "target_modules":
+        raise _refusal(key, f"matches no module of the model: {value[:60]!r}")
     return "|".join(map(re.escape, found)) or "(?!)"
 
 
@@ -206,8 +208,14 @@ def _by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
             given[pattern] = checked
         else:
             found = _matching(key, names, rf"(?:.*\.)?(?:{pattern})$")
-            given |= {f"(?<![^.]){re.escape(name)}": checked for name in found if name not in given}
+            given |= {exact: checked for exact in map(_exact, found) if exact not in given}
     return given
+
+
+def _exact(name: str) -> str:
+    """Give an expression that is this name alone, whether peft puts `(.*\\.)?` or `.*\\.` before."""
+    first, dot, rest = name.partition(".")
+    return f"(?<=^{re.escape(first + dot)}){re.escape(rest)}" if dot else f"^{re.escape(name)}"
 
 
 def _matching(key: str, names: Iterable[str], pattern: str) -> list[str]:

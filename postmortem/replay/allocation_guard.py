@@ -85,9 +85,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 
     def _check_time(self) -> None:
         if time.monotonic() > self._limits.ends:
-            raise InputError(
-                f"{self._what} takes longer than there is time", "", "allow more with --seconds"
-            )
+            raise TimeoutError(f"{self._what} takes longer than there is time")
 
     def _count_module(self) -> None:
         self._check_time()

@@ -5,7 +5,6 @@ a checkpoint on the way. Not here: passes (`replay.passes`), the window (`replay
 """
 
 import copy
-import math
 import os
 import time
 from collections.abc import Iterator
@@ -50,7 +49,7 @@ class Bench:
         self.ends, self.seconds = time.monotonic() + seconds, seconds
         self.base_bytes = base_bytes(frozen_files(capsule))
         self.loss = loss_function(self.manifest.loss)
-        self.model = build_model(capsule, self.ends).to(self.device)
+        self.model = build_model(capsule).to(self.device)
         self._attention: str | None = None
         self._batches = capsule.tensors(BATCHES_FILE)
         self.random = capsule.tensors(RNG_FILE)
@@ -106,7 +105,7 @@ class Bench:
         Without updates the weights of the start are those of any step.
         """
         if regime.attention != self._attention:
-            model = build_model(self.capsule, math.inf, regime.attention)
+            model = build_model(self.capsule, regime.attention)
             self.model, self._attention = model.to(self.device), regime.attention
         self._fill(regime, self.start if since is None or not regime.rate else since.weights)
         self.model.train(self.manifest.train_mode)

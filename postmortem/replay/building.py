@@ -36,8 +36,8 @@ _VERSIONS: Final = "install the versions that the capsule names"
 Loss = Callable[[Any, Any], Any]
 
 
-def build_model(capsule: Capsule, ends: float, attention: str | None = None) -> Any:
-    """Build the model with weights of its own, until a time of `time.monotonic`.
+def build_model(capsule: Capsule, attention: str | None = None) -> Any:
+    """Build the model with weights of its own.
 
     Raises:
         InputError: it cannot be built, or takes more than the capsule accounts for.
@@ -47,7 +47,7 @@ def build_model(capsule: Capsule, ends: float, attention: str | None = None) -> 
     recipe = manifest.model
     files = frozen_files(capsule)
     is_trusted = recipe.kind == "user"
-    limits = building_limits(capsule, base_bytes(files), ends)
+    limits = building_limits(capsule, base_bytes(files))
     guard = AllocationGuard(limits, "the model of the capsule")
     try:
         with contextlib.nullcontext() if is_trusted else guard:

@@ -80,12 +80,12 @@ def _width(weight: _Weight, regime: Regime) -> int:
     return next((size for bits, size in _BYTES.items() if weight.dtype.endswith(bits)), 1)
 
 
-def building_limits(capsule: Capsule, base_bytes: int, ends: float) -> Limits:
+def building_limits(capsule: Capsule, base_bytes: int) -> Limits:
     """Say what building a model may use: about what the files of the capsule account for."""
     kept = capsule.manifest.weights
     count = len(capsule.headers.get(kept.file, {})) + len(kept.frozen)
     size = _bytes(capsule) + base_bytes
-    return Limits(_upto(_BUILDING, size), _upto(_TENSORS, count), _upto(_WORK, size), ends)
+    return Limits(_upto(_BUILDING, size), _upto(_TENSORS, count), _upto(_WORK, size), math.inf)
 
 
 def running_limits(capsule: Capsule, base_bytes: int, memory: float, ends: float) -> Limits:

@@ -41,7 +41,7 @@ def rehearse(bench: Bench, regime: Regime) -> None:
                 passed(bench, place, regime, is_forward=True)
         except PostmortemError:
             raise
-        except Exception:  # noqa: BLE001 -- the run meets it again, and tells of it
+        except Exception:  # noqa: BLE001 -- also for want of time: the run meets it again
             return
 
 
