@@ -22,6 +22,8 @@ from postmortem.errors import InputError
 MIB: Final = 1 << 20
 _MOST_HELD: Final = 100_000
 """Tensors that are kept count of before those that are gone are dropped."""
+_POOLING: Final = 20
+"""How many multiplications of a matrix take as long as pooling one number."""
 _NARROWEST: Final = 16
 """Attention over vectors of fewer numbers is no faster."""
 _MEND: Final = (
@@ -75,7 +77,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         self._check_time()
         if _makes_nothing(func):
             return func(*args, **given)
-        likely = _likely(func, args, given)
+        likely = _likely(func, args, given) + _expanded([args, given])
         self._refuse_slow(func, args, given, likely)
         self._refuse_large(likely)
         out = func(*args, **given)
@@ -136,7 +138,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 def _work(func: Any, args: Any, kwargs: dict[str, Any], numbers: int) -> int:
     """Count multiplications of what looks at much of its input for each number that it makes."""
     if window := _argument(func, args, kwargs, "kernel_size"):
-        return int(numbers * math.prod(window))
+        return int(numbers * math.prod(window) * _POOLING)
     if "convolution" in func.__name__:
         weight = args[1]
         return int(numbers * weight.numel() // max(1, weight.shape[0]))
@@ -171,6 +173,17 @@ def _likely(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
         return list(_tensors(func(*given, **named)))
     except (RuntimeError, NotImplementedError, TypeError):
         return []
+
+
+def _expanded(given: Any) -> list[Any]:
+    """Give what is larger than its storage: operations make it whole for themselves."""
+    return [
+        one
+        for one in _tensors(given)
+        if one.layout is torch.strided
+        and one.device.type != "meta"
+        and _size(one) > max(one.untyped_storage().nbytes(), MIB)
+    ]
 
 
 def _weightless(tensor: Any) -> Any:
