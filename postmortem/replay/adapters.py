@@ -213,7 +213,7 @@ def _by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
 
 
 def _exact(name: str) -> str:
-    """Give an expression that is this name alone, whether peft puts `(.*\\.)?` or `.*\\.` before."""
+    """Give an expression that is this name alone, in front of which peft puts one of a prefix."""
     first, dot, rest = name.partition(".")
     return f"(?<=^{re.escape(first + dot)}){re.escape(rest)}" if dot else f"^{re.escape(name)}"
 

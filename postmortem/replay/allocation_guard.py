@@ -55,7 +55,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         self._sum, self._made, self._modules = 0, 0, 0
         self._hooks: list[Any] = []
 
-    def __enter__(self) -> "AllocationGuard":
+    def __enter__(self) -> "AllocationGuard":  # noqa: PYI034 -- Self is not in Python 3.10
         """Count modules too: those without weights run no operation."""
         hook = torch.nn.modules.module.register_module_module_registration_hook
         self._hooks.append(hook(lambda *_: self._count_module()))
@@ -109,8 +109,8 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
             return
         shape = list(max(likely, key=_size).shape)
         raise InputError(
-            f"{self._what} needs {(self._sum + size) / MIB:,.0f} MiB (a tensor of shape {shape} comes"
-            f" next), {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
+            f"{self._what} needs {(self._sum + size) / MIB:,.0f} MiB"
+            f" (a tensor of shape {shape} comes next), {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
             "",
             _MEND,
         )
@@ -119,8 +119,8 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         work = _work(func, args, kwargs, max((one.numel() for one in likely), default=0))
         if work > self._limits.work:
             raise InputError(
-                f"{self._what} takes {work:,} multiplications in {func.__name__}, {self._limits.work:,.0f}"
-                " are allowed for a capsule of this size",
+                f"{self._what} takes {work:,} multiplications in {func.__name__},"
+                f" {self._limits.work:,.0f} are allowed for a capsule of this size",
                 "",
                 _MEND,
             )
@@ -144,9 +144,9 @@ def _work(func: Any, args: Any, kwargs: dict[str, Any], numbers: int) -> int:
         return int(numbers * weight.numel() // max(1, weight.shape[0]))
     if "scaled_dot_product" in func.__name__:
         query, key = args[:2]
-        return int(query.numel() // max(1, query.shape[-1]) * key.shape[-2]) * max(
-            _NARROWEST, query.shape[-1]
-        )
+        width = int(query.shape[-1])
+        pairs = int(query.numel()) // max(1, width) * int(key.shape[-2])
+        return pairs * max(_NARROWEST, width)
     return 0
 
 
@@ -165,9 +165,7 @@ def _likely(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
         return []
     if any(one.name == "device" for one in func._schema.arguments):  # noqa: SLF001
         kwargs = kwargs | {"device": torch.device("meta")}
-    kwargs = {
-        key: one for key, one in kwargs.items() if key not in {"generator", "pin_memory"}
-    }
+    kwargs = {key: one for key, one in kwargs.items() if key not in {"generator", "pin_memory"}}
     given, named = tree_map_only(torch.Tensor, _weightless, (args, kwargs))
     try:
         return list(_tensors(func(*given, **named)))
@@ -211,5 +209,3 @@ def _argument(func: Any, args: Any, kwargs: dict[str, Any], name: str) -> Any:
         return None
     place = names.index(name)
     return args[place] if place < len(args) else kwargs.get(name)
-
-

@@ -28,7 +28,9 @@ from postmortem.replay.trusted_code import load_named
 
 _CONTAINERS: Final = ("Sequential", "ModuleList", "ModuleDict")
 _DEEPEST: Final = 64
-_ARGUMENT: Final = re.compile(r"(?!device$|dtype$|process_group$|module$|custom_|args$|kwargs$)[a-z]\w*")
+_ARGUMENT: Final = re.compile(
+    r"(?!device$|dtype$|process_group$|module$|custom_|args$|kwargs$)[a-z]\w*"
+)
 """Arguments that the recorder writes: numbers and choices, no place, type or code."""
 _LOSS: Final = re.compile(r"[a-z]\w*_loss|(binary_)?cross_entropy(_with_logits)?|kl_div")
 _WHERE: Final = "the model of the capsule"

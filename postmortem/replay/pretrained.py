@@ -43,7 +43,9 @@ _LONG: Final = re.compile(
     r"|period|rate|scale|freq|samples|pixels|param|max_|min_|total"
 )
 """Fields that measure something, whose numbers may be greater."""
-_COUNT: Final = re.compile(r"^(num|n)_(?!pos|ctx|tok|emb|bucket|vocab)|layers|labels|heads|depth|experts|blocks|stages")
+_COUNT: Final = re.compile(
+    r"^(num|n)_(?!pos|ctx|tok|emb|bucket|vocab)|layers|labels|heads|depth|experts|blocks|stages"
+)
 _PLACE: Final = re.compile(r"[/\\:]|^\.|^timm")
 _QUANTIZED: Final = ("bitsandbytes", "bitsandbytes_4bit", "bitsandbytes_8bit")
 _WORD: Final = re.compile(r"[A-Za-z0-9_.]{1,100}")
@@ -167,7 +169,9 @@ def _quantization(value: Any) -> Any:
         return None
     if not isinstance(value, Mapping) or value.get("quant_method") not in _QUANTIZED:
         raise _refusal("quantization_config", "is of another package than bitsandbytes")
-    given = {key: one for key, one in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)}
+    given = {
+        key: one for key, one in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
+    }
     for key, one in given.items():
         for part in one if isinstance(one, list) else [one]:
             if not isinstance(part, bool | int | float | None) and not _WORD.fullmatch(str(part)):
@@ -184,7 +188,11 @@ def _checked(key: str, value: Any) -> Any:
         return [_checked(key, one) for one in value]
     if isinstance(value, str) and _PLACE.search(value):
         raise _refusal(key, f"names a place to load from: {value[:60]!r}")
-    if isinstance(value, int) and abs(value) > _MOST and (_COUNT.search(key) or not _LONG.search(key)):
+    if (
+        isinstance(value, int)
+        and abs(value) > _MOST
+        and (_COUNT.search(key) or not _LONG.search(key))
+    ):
         raise _refusal(key, f"is {str(value)[:20]}, more than {_MOST:,}")
     return value
 

@@ -114,7 +114,12 @@ def _told(scene: Scene) -> Replayed[Said]:
 def _wide_peaks(scene: Scene) -> Peaks | None:
     """See how large the numbers are where they have room, in the state in which it fails."""
     bench, place = scene.bench, scene.place
-    if place is None or bench.computes_in == "float32" or bench.left < 0 or _lacking(bench.capsule, _WIDE, bench.memory):
+    if (
+        place is None
+        or bench.computes_in == "float32"
+        or bench.left < 0
+        or _lacking(bench.capsule, _WIDE, bench.memory)
+    ):
         return None
     ran = run(bench, _WIDE, until=place)
     peaks = peaks_of(bench, place, _WIDE) if not ran.error else None

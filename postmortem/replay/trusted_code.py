@@ -104,9 +104,7 @@ def _read(file: str, sha256: str) -> bytes:
 def _kept(body: list[ast.stmt], left_out: dict[str, str]) -> Iterator[ast.stmt]:
     """Go through the statements that define something; note the names that others would set."""
     for one in body:
-        if isinstance(one, _DEFINITIONS):
-            yield one
-        elif isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign) and _is_constant(one):
+        if isinstance(one, _DEFINITIONS) or _is_constant(one):
             yield one
         elif isinstance(one, ast.If) and _is_value(one.test):
             one.body = list(_kept(one.body, left_out)) or [ast.Pass()]
@@ -128,7 +126,9 @@ def _kept_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
     return ast.fix_missing_locations(one)
 
 
-def _is_constant(one: ast.Assign | ast.AnnAssign | ast.AugAssign) -> bool:
+def _is_constant(one: ast.stmt) -> bool:
+    if not isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        return False
     targets = one.targets if isinstance(one, ast.Assign) else [one.target]
     are_names = all(
         isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred | ast.expr_context)

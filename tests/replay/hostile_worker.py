@@ -35,7 +35,7 @@ def measured(path: str) -> dict[str, Any]:
         outcome, message = "ran", str(found.summary)
     except PostmortemError as error:
         outcome, message = "refused", str(error)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 -- whatever it is, the test tells of it
         outcome, message = "internal error", f"{type(error).__name__}: {error}"
     return {
         "outcome": outcome,
@@ -50,7 +50,9 @@ def serve() -> None:
     """Answer until there is no more to read."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    limit = int(memory("VmSize") * MIB) + 6144 * MIB  # a net: a failed row must not take the machine
+    limit = (
+        int(memory("VmSize") * MIB) + 6144 * MIB
+    )  # a net: a failed row must not take the machine
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     for line in sys.stdin:
         answers.write(json.dumps(measured(json.loads(line))) + "\n")

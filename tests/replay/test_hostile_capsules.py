@@ -230,12 +230,16 @@ ROWS: dict[str, Row] = {
     "a checkpoint of torch": Row(file(WEIGHTS, b"PK\x03\x04" + bytes(100)), "a zip archive"),
     "another module as the loss": Row(told("loss.function", "importlib"), "no loss"),
     "a function that makes functions": Row(told("loss.function", "boolean_dispatch"), "no loss"),
-    "a module's device": Row(tree("Linear", in_features=1, out_features=1, device="cuda"), "device"),
+    "a module's device": Row(
+        tree("Linear", in_features=1, out_features=1, device="cuda"), "device"
+    ),
     "a module's type": Row(tree("Linear", in_features=1, out_features=1, dtype="load"), "dtype"),
     "a private argument": Row(
         tree("Embedding", num_embeddings=1, embedding_dim=1, _weight=[1]), "_weight"
     ),
-    "an encoder of the user": Row(tree("Transformer", custom_encoder="evil.Evil"), "custom_encoder"),
+    "an encoder of the user": Row(
+        tree("Transformer", custom_encoder="evil.Evil"), "custom_encoder"
+    ),
     "an activation by name": Row(
         tree("TransformerEncoderLayer", d_model=8, nhead=1, activation="evil.Evil"), "activation"
     ),
@@ -250,13 +254,16 @@ ROWS: dict[str, Row] = {
         transformers(auto_map={"AutoModel": "evil.Evil"}, trust_remote_code=True), "weight"
     ),
     "attention from a hub": Row(
-        transformers(_attn_implementation="evil/kernel", attn_implementation="evil/kernel"), "weight"
+        transformers(_attn_implementation="evil/kernel", attn_implementation="evil/kernel"),
+        "weight",
     ),
     "an activation from a hub": Row(transformers(hidden_act="evil/kernel"), "a place to load"),
     "a folder in a nested configuration": Row(
         transformers(text_config={"encoder": {"name": "./evil"}}), "a place to load"
     ),
-    "a backbone to load": Row(transformers(backbone="evil", use_timm_backbone=True), "another model"),
+    "a backbone to load": Row(
+        transformers(backbone="evil", use_timm_backbone=True), "another model"
+    ),
     "a quantiser of another package": Row(
         transformers(quantization_config={"quant_method": "evil"}), "another package"
     ),
@@ -285,7 +292,9 @@ ROWS: dict[str, Row] = {
     "a pattern with a lookahead that never ends": Row(
         adapter(target_modules="(?=.)((a+)+)+$"), "for ever"
     ),
-    "a pattern of a billion letters": Row(adapter(target_modules="a{1000000000}"), "target_modules"),
+    "a pattern of a billion letters": Row(
+        adapter(target_modules="a{1000000000}"), "target_modules"
+    ),
     "a pattern nested in itself": Row(adapter(target_modules="(?R)*a"), "target_modules"),
     "ranks by a pattern that never ends": Row(adapter(rank_pattern={"(a+)+$": 2}), "weight"),
     "saved modules by a pattern": Row(adapter(modules_to_save=["([a-z]+)+!"]), "modules_to_save"),
@@ -314,7 +323,9 @@ ROWS: dict[str, Row] = {
         alone("AvgPool1d", (1, 1, 200_000), kernel_size=100_000, stride=1), "multiplications"
     ),
     "a billion threads": Row(told("device", {"type": "cpu", "threads": 10**9}), "threads"),
-    "a pipe for a file": Row(lambda capsule: capsule.files.update({BATCHES: b"pipe"}), "regular file"),
+    "a pipe for a file": Row(
+        lambda capsule: capsule.files.update({BATCHES: b"pipe"}), "regular file"
+    ),
     "holes for weights": Row(lambda capsule: capsule.files.update({BATCHES: b"holes"}), "holes"),
     # memory
     "a loss of everything with everything": Row(
@@ -327,7 +338,9 @@ ROWS: dict[str, Row] = {
     ),
     "a transposed convolution with a long stride": Row(
         lambda capsule: (
-            tree("ConvTranspose1d", in_channels=1, out_channels=1, kernel_size=1, stride=10**7)(capsule),
+            tree("ConvTranspose1d", in_channels=1, out_channels=1, kernel_size=1, stride=10**7)(
+                capsule
+            ),
             weights_of(capsule, {"weight": ("F32", (1, 1, 1)), "bias": ("F32", (1,))}),
             batches_of(capsule, {"input": ("F32", (1, 1, 1_000))}),
         ),
@@ -335,7 +348,9 @@ ROWS: dict[str, Row] = {
     ),
     "a convolution as long as its input": Row(
         lambda capsule: (
-            tree("Conv1d", in_channels=1, out_channels=1, kernel_size=50_000, padding=10**6)(capsule),
+            tree("Conv1d", in_channels=1, out_channels=1, kernel_size=50_000, padding=10**6)(
+                capsule
+            ),
             weights_of(capsule, {"weight": ("F32", (1, 1, 50_000)), "bias": ("F32", (1,))}),
             batches_of(capsule, {"input": ("F32", (1, 1, 50_000))}),
         ),
@@ -355,7 +370,9 @@ ROWS: dict[str, Row] = {
         tree("Bilinear", in1_features=1_000, in2_features=1_000, out_features=1_000), "MiB"
     ),
     "a model that is lazy": Row(layered("LazyLinear", out_features=10**9), "MiB|weight"),
-    "a number beyond all": Row(tree("Linear", in_features=10**30, out_features=1), "cannot be built"),
+    "a number beyond all": Row(
+        tree("Linear", in_features=10**30, out_features=1), "cannot be built"
+    ),
     "a vocabulary of a billion": Row(transformers(vocab_size=10**9), "MiB"),
     "a million labels": Row(
         transformers(id2label={str(number): "x" for number in range(120_000)}), "id2label"
@@ -393,7 +410,9 @@ ROWS: dict[str, Row] = {
     "offsets beyond the end": Row(
         file(
             WEIGHTS,
-            with_header(b'{"a":{"dtype":"U8","shape":[1000000000000],"data_offsets":[0,1000000000000]}}'),
+            with_header(
+                b'{"a":{"dtype":"U8","shape":[1000000000000],"data_offsets":[0,1000000000000]}}'
+            ),
         ),
         "cut short",
     ),
@@ -409,7 +428,7 @@ ROWS: dict[str, Row] = {
     "a number of a thousand digits": Row(told("clipping", {"max_norm": 10**400}), "range"),
     "containers in containers": Row(told(TREE, deep(90)), "no module"),
     "a configuration that nests": Row(
-        lambda capsule: transformers(a=json.loads('{"a":' * 300 + "1" + "}" * 300))(capsule),
+        transformers(a=json.loads('{"a":' * 300 + "1" + "}" * 300)),
         "weight",
     ),
     "a window of no step": Row(told("window.steps", []), "0 steps"),
@@ -513,7 +532,9 @@ def write(folder: Path, honest: Path, change: Attack) -> Path:
             os.mkfifo(folder / name)
         elif data == b"holes":
             size = 8 << 30
-            text = f'{{"a":{{"dtype":"U8","shape":[{size - 100}],"data_offsets":[0,{size - 100}]}}}}'
+            text = (
+                f'{{"a":{{"dtype":"U8","shape":[{size - 100}],"data_offsets":[0,{size - 100}]}}}}'
+            )
             (folder / name).write_bytes(with_header(text.ljust(92).encode()))
             os.truncate(folder / name, size)
         capsule.told["files"][name] = {"bytes": size, "sha256": sha256}

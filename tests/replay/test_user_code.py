@@ -116,9 +116,7 @@ def test_a_script_without_a_main_guard_does_not_train_again(tmp_path: Path) -> N
         pytest.param("width = [one for one in (8,)][0]", "line 4: width =", id="a comprehension"),
     ],
 )
-def test_what_is_left_out_and_needed_is_named(
-    statement: str, message: str, tmp_path: Path
-) -> None:
+def test_what_is_left_out_and_needed_is_named(statement: str, message: str, tmp_path: Path) -> None:
     """With its line, and how to mend it."""
     code = f"""
 import torch

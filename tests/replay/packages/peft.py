@@ -29,6 +29,11 @@ class LoraConfig:
     eva_config: Any = None
     loftq_config: Any = dataclasses.field(default_factory=dict)
 
+    @classmethod
+    def from_peft_type(cls, **given: Any) -> "LoraConfig":
+        """As peft has it."""
+        return cls(**given)
+
 
 def get_peft_model(model: Any, config: LoraConfig) -> Any:
     """Import what is named, match what is given, put small layers in."""
