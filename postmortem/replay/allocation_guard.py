@@ -107,10 +107,11 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
             self._sum = sum(bytes_ for _, bytes_ in self._held)
         if self._sum + size <= most:
             return
+        asked = f"{(self._sum + size) / MIB:,.0f} MiB"
         shape = list(max(likely, key=_size).shape)
         raise InputError(
-            f"{self._what} needs {(self._sum + size) / MIB:,.0f} MiB"
-            f" (a tensor of shape {shape} comes next), {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
+            f"{self._what} needs {asked} (a tensor of shape {shape} comes next),"
+            f" {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
             "",
             _MEND,
         )
