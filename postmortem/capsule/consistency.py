@@ -13,6 +13,10 @@ from postmortem.capsule.tensor_headers import TensorHeader
 
 _MOST_STEPS: Final = 100_000
 _MODELS: Final = ("transformers", "torch", "user")
+_AUTOCAST: Final = ("", "float16", "bfloat16", "float32")
+_MOST_THREADS: Final = 4096
+_MOST_SIDES: Final = 16
+_MOST_SIDE: Final = 1 << 40
 _LOSSES: Final = ("output", "torch", "user")
 Headers = Mapping[str, Mapping[str, TensorHeader]]
 
@@ -23,10 +27,24 @@ def faults(manifest: Manifest, found: Headers) -> Iterator[str]:
         yield f"no way to build a model of the kind {manifest.model.kind[:60]!r}"
     if manifest.loss.kind not in _LOSSES:
         yield f"no way to compute a loss of the kind {manifest.loss.kind[:60]!r}"
+    yield from _figures(manifest)
     yield from _steps(manifest)
     for file, named, what in _named(manifest):
         yield from _differing(file, named, found.get(file, {}), what)
     yield from _states(manifest, found)
+
+
+def _figures(manifest: Manifest) -> Iterator[str]:
+    """Look at what is used as a name of torch, or as a number of something to make."""
+    autocast, threads = manifest.precision.autocast, manifest.device.threads
+    if autocast is not None and autocast.dtype not in _AUTOCAST:
+        yield f"no type that autocast computes in: {autocast.dtype[:60]!r}"
+    if threads is not None and not 0 <= threads <= _MOST_THREADS:
+        yield f"steps that {threads} threads computed"
+    for one in manifest.weights.frozen:
+        if len(one.shape) > _MOST_SIDES or not all(0 <= side <= _MOST_SIDE for side in one.shape):
+            yield f"a frozen weight of no possible shape: {one.name[:60]!r}"
+            return
 
 
 def _steps(manifest: Manifest) -> Iterator[str]:

@@ -9,7 +9,6 @@ that cannot be, tensors that the manifest does not name or the other way round.
 
 import hashlib
 import importlib
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -20,13 +19,14 @@ from typing import Any, BinaryIO, Final
 
 from postmortem.capsule import trees
 from postmortem.capsule.consistency import faults
+from postmortem.capsule.json_limits import MOST_BYTES, parse_json
 from postmortem.capsule.manifest import FILES, SCHEMA, Manifest
 from postmortem.capsule.structured import WrongForm, read_as
 from postmortem.capsule.tensor_headers import NoTensorFile, TensorHeader, headers
 from postmortem.errors import InputError, MissingExtra
 
 MANIFEST: Final = "manifest.json"
-_MOST_MANIFEST: Final = 64 * 1024 * 1024
+_LARGE: Final = 64 * 1024 * 1024
 _AT_ONCE: Final = 1 << 20
 _AGAIN: Final = "record it anew, or copy it again from where it was written"
 
@@ -56,7 +56,14 @@ class Capsule:
                 "",
                 "pip install 'train-postmortem[replay]'",
             ) from error
-        loaded: dict[str, Any] = load(self.folder / file)
+        try:
+            loaded: dict[str, Any] = load(self.folder / file)
+        except Exception as error:
+            raise InputError(
+                f"its tensors cannot be loaded: {type(error).__name__}: {str(error)[:200]}",
+                self.folder / file,
+                "install the versions that the capsule names",
+            ) from error
         return loaded
 
 
@@ -81,12 +88,12 @@ def open_capsule(path: Path | str) -> Capsule:
 def _manifest(folder: Path) -> Manifest:
     place = folder / MANIFEST
     with _opened(place) as (file, size):
-        if size > _MOST_MANIFEST:
+        if size > MOST_BYTES:
             raise InputError(f"its manifest has {size:,} bytes", place, _AGAIN)
-        data = file.read(_MOST_MANIFEST)
+        data = file.read(MOST_BYTES)
     try:
-        told = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        told = parse_json(data)
+    except ValueError as error:
         raise InputError(
             f"the manifest is no JSON, or not all of it: {error}", place, _AGAIN
         ) from (error)
@@ -124,6 +131,10 @@ def _checked(folder: Path, name: str, manifest: Manifest) -> dict[str, TensorHea
             found = headers(file, size)
         except NoTensorFile as error:
             raise InputError(str(error), place, _AGAIN) from error
+        if _is_hollow(file):
+            raise InputError(
+                f"a file of {size:,} bytes is hardly anything but holes", place, _AGAIN
+            )
         file.seek(0)
         if _sha256(file) != told.sha256:
             raise InputError("a file was changed: its checksum is another", place, _AGAIN)
@@ -147,6 +158,13 @@ def _opened(place: Path) -> Iterator[tuple[BinaryIO, int]]:
         if not stat.S_ISREG(about.st_mode):
             raise InputError("a file of the capsule is no regular file", place, _AGAIN)
         yield file, about.st_size
+
+
+def _is_hollow(file: BinaryIO) -> bool:
+    """Say whether a large file takes next to no room on the disk: its size is a mere claim."""
+    about = os.fstat(file.fileno())
+    blocks = getattr(about, "st_blocks", None)
+    return about.st_size > _LARGE and blocks is not None and blocks * 512 * 16 < about.st_size
 
 
 def _sha256(file: BinaryIO) -> str:

@@ -16,7 +16,12 @@ import typing
 from typing import Any, Final, TypeVar
 
 _Value = TypeVar("_Value")
+_Place = tuple[Any, ...]
+"""Where a value stands: the place around it, and its name there. Joined only for an error: a long
+name above many values would be copied for each of them."""
 
+_LONGEST: Final = 120
+"""Characters of a name that an error repeats."""
 NOT_FINITE: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -46,10 +51,10 @@ def read_as(kind: type[_Value], value: Any, where: str = "manifest") -> _Value:
     Raises:
         WrongForm: something is missing, too much or of another type.
     """
-    return typing.cast("_Value", _read(kind, value, where))
+    return typing.cast("_Value", _read(kind, value, ((), where)))
 
 
-def _read(kind: Any, value: Any, where: str) -> Any:
+def _read(kind: Any, value: Any, where: _Place) -> Any:
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in {types.UnionType, typing.Union}:
         if value is None and type(None) in inner:
@@ -62,11 +67,11 @@ def _read(kind: Any, value: Any, where: str) -> Any:
         return _sequence(inner, value, where)
     if origin is dict:
         _require(isinstance(value, dict), value, "an object", where)
-        return {key: _read(inner[1], one, f"{where}.{key}") for key, one in value.items()}
+        return {key: _read(inner[1], one, (where, f".{key}")) for key, one in value.items()}
     return (_fields if dataclasses.is_dataclass(kind) else _scalar)(kind, value, where)
 
 
-def _sequence(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
+def _sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[Any, ...]:
     _require(isinstance(value, list), value, "a list", where)
     if inner[-1] is not Ellipsis:
         _require(len(value) == len(inner), value, f"a list of {len(inner)}", where)
@@ -74,36 +79,39 @@ def _sequence(inner: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]
     else:
         kinds = (inner[0] for _ in value)
     return tuple(
-        _read(kind, one, f"{where}[{number}]")
+        _read(kind, one, (where, f"[{number}]"))
         for number, (kind, one) in enumerate(zip(kinds, value, strict=False))
     )
 
 
-def _scalar(kind: Any, value: Any, where: str) -> Any:
+def _scalar(kind: Any, value: Any, where: _Place) -> Any:
     if kind is float:
         if isinstance(value, str) and value in NOT_FINITE:
             return NOT_FINITE[value]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         _require(is_number, value, "a number", where)
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise WrongForm(f"{_joined(where)} is beyond the range of numbers") from None
     is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     _require(is_right, value, f"of type {kind.__name__}", where)
     return value
 
 
-def _fields(kind: type, value: Any, where: str) -> Any:
+def _fields(kind: type, value: Any, where: _Place) -> Any:
     _require(isinstance(value, dict), value, "an object", where)
     fields = {one.name.rstrip("_"): one for one in dataclasses.fields(kind)}
     unknown = sorted(set(value) - set(fields))
     if unknown:
-        raise WrongForm(f"{where}.{unknown[0]} is no field of this schema")
+        raise WrongForm(f"{_joined(where)}.{unknown[0][:_LONGEST]} is no field of this schema")
     hints = _hints(kind)
     given: dict[str, Any] = {}
     for name, one in fields.items():
         if name in value:
-            given[one.name] = _read(hints[one.name], value[name], f"{where}.{name}")
+            given[one.name] = _read(hints[one.name], value[name], (where, f".{name}"))
         elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
-            raise WrongForm(f"{where}.{name} is missing")
+            raise WrongForm(f"{_joined(where)}.{name} is missing")
     return kind(**given)
 
 
@@ -112,6 +120,16 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def _require(holds: object, value: Any, wanted: str, where: str) -> None:
+def _require(holds: object, value: Any, wanted: str, where: _Place) -> None:
     if not holds:
-        raise WrongForm(f"{where} is not {wanted}, but {str(value)[:60]!r}")
+        shown = "a list" if isinstance(value, list) else "an object"
+        shown = shown if isinstance(value, list | dict) else repr(str(value)[:60])
+        raise WrongForm(f"{_joined(where)} is not {wanted}, but {shown}")
+
+
+def _joined(where: _Place) -> str:
+    names: list[str] = []
+    while where:
+        where, name = where
+        names.append(name[:_LONGEST])
+    return "".join(reversed(names))

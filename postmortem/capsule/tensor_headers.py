@@ -7,12 +7,13 @@ without a gap. Each of these is checked before anything else reads the file: the
 the file's own claims.
 """
 
-import json
+import math
 from typing import Any, BinaryIO, Final, NamedTuple
 
-_MOST_HEADER: Final = 100_000_000
-"""Bytes; the format's own limit."""
+from postmortem.capsule.json_limits import MOST_BYTES, parse_json
+
 _MOST_DIMENSIONS: Final = 16
+_MOST_NUMBERS: Final = 1 << 48
 _BITS: Final = {
     "BOOL": 8,
     "U8": 8,
@@ -56,12 +57,12 @@ def headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
         if start.startswith(magic) and not _is_length(start, size):
             raise NoTensorFile(f"no safetensors file, but {name}")
     if not _is_length(start, size):
-        raise NoTensorFile("no safetensors file: its header is longer than it")
+        raise NoTensorFile("no safetensors file: its header is longer than it, or than 16 MiB")
     length = int.from_bytes(start, "little")
     try:
-        told = json.loads(file.read(length))
-    except (ValueError, RecursionError) as error:
-        raise NoTensorFile("no safetensors file: its header is no JSON") from error
+        told = parse_json(file.read(length))
+    except ValueError as error:
+        raise NoTensorFile(f"no safetensors file: its header is no JSON: {error}") from error
     if not isinstance(told, dict):
         raise NoTensorFile("no safetensors file: its header is no object")
     told.pop("__metadata__", None)
@@ -72,7 +73,7 @@ def headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
 
 def _is_length(start: bytes, size: int) -> bool:
     length = int.from_bytes(start, "little")
-    return len(start) == 8 and length <= min(_MOST_HEADER, size - 8)
+    return len(start) == 8 and length <= min(MOST_BYTES, size - 8)
 
 
 def _entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
@@ -85,9 +86,9 @@ def _entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
         raise wrong
     if len(shape) > _MOST_DIMENSIONS or len(offsets) != 2:
         raise wrong
-    numbers = 1
-    for side in shape:
-        numbers *= side
+    if math.prod(max(side, 1) for side in shape) > _MOST_NUMBERS:
+        raise wrong  # also where one side is 0: torch computes strides of the others
+    numbers = math.prod(shape)
     begin, end = offsets
     if numbers * _BITS[entry["dtype"]] != (end - begin) * 8:
         raise NoTensorFile(f"the tensor {name[:80]!r} has another size than its shape says")

@@ -16,6 +16,8 @@ from postmortem.capsule.structured import NOT_FINITE, WrongForm, plain
 _KINDS: Final = ("tensor", "list", "tuple", "dict", "value", "unrecorded")
 _SCALARS: Final = (bool, int, float, str)
 _DEEPEST: Final = 32
+_LONGEST_KEY: Final = 500
+"""Characters of a name in a batch: paths are made of them, for each value below."""
 _LONGEST_TEXT: Final = 100_000
 """Characters of a text in a batch that are kept."""
 
@@ -64,28 +66,36 @@ def unpacked(tree: Mapping[str, Any], take: Callable[[str], Any]) -> Any:
     return NOT_FINITE.get(value, value) if tree.get("class") == "float" else value
 
 
-def leaves(tree: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+def leaves(
+    tree: Mapping[str, Any], path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
     """Go through all that holds nothing further, each with its path in the batch.
 
     Raises:
         WrongForm: this is no such tree.
     """
     kind = tree.get("kind") if isinstance(tree, Mapping) else None
-    if kind not in _KINDS or path.count(".") > _DEEPEST:
-        raise WrongForm(f"no tree of a batch at {path or 'its root'}")
+    if kind not in _KINDS or len(path) > _DEEPEST:
+        raise WrongForm(f"no tree of a batch at {_named(path)}")
     if kind in {"list", "tuple", "dict"}:
         for key, one in _parts(tree, path):
-            yield from leaves(one, f"{path}.{key}" if path else str(key))
+            yield from leaves(one, (*path, str(key)))
         return
     if kind == "tensor" and not isinstance(tree.get("key"), str):
-        raise WrongForm(f"a tensor without a key at {path or 'its root'}")
+        raise WrongForm(f"a tensor without a key at {_named(path)}")
     yield path, tree
 
 
-def _parts(tree: Mapping[str, Any], path: str) -> Iterator[tuple[object, Any]]:
+def _named(path: tuple[str, ...]) -> str:
+    return ".".join(path)[:_LONGEST_KEY] or "its root"
+
+
+def _parts(tree: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[object, Any]]:
     items = tree.get("items")
     if not isinstance(items, dict if tree["kind"] == "dict" else list):
-        raise WrongForm(f"a {tree['kind']} without its parts at {path or 'its root'}")
+        raise WrongForm(f"a {tree['kind']} without its parts at {_named(path)}")
+    if isinstance(items, dict) and any(len(key) > _LONGEST_KEY for key in items):
+        raise WrongForm(f"a name of more than {_LONGEST_KEY} characters at {_named(path)}")
     yield from items.items() if isinstance(items, dict) else enumerate(items or [])
 
 
@@ -96,4 +106,4 @@ def keys(tree: Mapping[str, Any]) -> list[str]:
 
 def unrecorded(tree: Mapping[str, Any]) -> list[str]:
     """List what of a batch was not recorded, as `path: type`."""
-    return [f"{path}: {leaf['type']}" for path, leaf in leaves(tree) if "type" in leaf]
+    return [f"{'.'.join(path)}: {leaf['type']}" for path, leaf in leaves(tree) if "type" in leaf]

@@ -5,6 +5,7 @@ a checkpoint on the way. Not here: passes (`replay.passes`), the window (`replay
 """
 
 import copy
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ import torch
 from postmortem.capsule import trees
 from postmortem.capsule.manifest import BATCHES_FILE, RNG_FILE, WindowStep
 from postmortem.capsule.opening import Capsule
-from postmortem.replay.building import build_model, loss_function
+from postmortem.replay.building import base_bytes, build_model, frozen_files, loss_function
 from postmortem.replay.optimizing import MovingScale, build_optimizer, optimizer_class
 from postmortem.replay.regime import MicroPlace, Regime, StepRun
 from postmortem.replay.starting import starting_weights
 
+_MOST_THREADS: Final = max(64, os.cpu_count() or 1)
+"""Sums differ with the number of threads; more than processors are slow, and each takes memory."""
 HALVES: Final = (torch.float16, torch.bfloat16)
 AS_RECORDED: Final = Regime()
 
@@ -42,10 +45,11 @@ class Bench:
         self.capsule, self.manifest = capsule, capsule.manifest
         self.device = torch.device(device)
         if capsule.manifest.device.threads:
-            torch.set_num_threads(capsule.manifest.device.threads)
+            torch.set_num_threads(min(capsule.manifest.device.threads, _MOST_THREADS))
         self.ends, self.seconds = time.monotonic() + seconds, seconds
+        self.base_bytes = base_bytes(frozen_files(capsule))
         self.loss = loss_function(self.manifest.loss)
-        self.model = build_model(self.manifest).to(self.device)
+        self.model = build_model(capsule).to(self.device)
         self._attention: str | None = None
         self._batches = capsule.tensors(BATCHES_FILE)
         self.random = capsule.tensors(RNG_FILE)
@@ -101,8 +105,8 @@ class Bench:
         Without updates the weights of the start are those of any step.
         """
         if regime.attention != self._attention:
-            self.model = build_model(self.manifest, regime.attention).to(self.device)
-            self._attention = regime.attention
+            model = build_model(self.capsule, regime.attention)
+            self.model, self._attention = model.to(self.device), regime.attention
         self._fill(regime, self.start if since is None or not regime.rate else since.weights)
         self.model.train(self.manifest.train_mode)
         if regime.change_weights is not None:

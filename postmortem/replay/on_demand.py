@@ -14,6 +14,7 @@ from postmortem.capsule.opening import open_capsule, sha256_of
 from postmortem.errors import InputError, MissingExtra, UsageError
 from postmortem.model.replayed import Replayed
 from postmortem.model.said import Said
+from postmortem.replay.printing import print_to_stderr
 
 SECONDS: Final = 120.0
 
@@ -46,8 +47,11 @@ def replayed(
         raise MissingExtra(
             "replay needs torch and safetensors", "", "pip install 'train-postmortem[replay]'"
         )
-    replaying = importlib.import_module("postmortem.replay.replaying")
-    found: Replayed[Said] = replaying.replay(capsule, device=device, seconds=seconds, memory=memory)
+    with print_to_stderr(until_exit=trust):
+        replaying = importlib.import_module("postmortem.replay.replaying")
+        found: Replayed[Said] = replaying.replay(
+            capsule, device=device, seconds=seconds, memory=memory
+        )
     return found
 
 

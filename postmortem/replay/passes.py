@@ -17,9 +17,18 @@ from postmortem.replay.regime import MicroPlace, Regime, StepRun
 
 
 def passed(
-    bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None, scale: float = 1.0
+    bench: Bench,
+    place: MicroPlace,
+    regime: Regime,
+    batch: Any = None,
+    scale: float = 1.0,
+    *,
+    is_forward: bool = False,
 ) -> float | None:
-    """Run one micro-batch forward and backward; gives its loss, None if it is left out."""
+    """Run one micro-batch forward and backward; gives its loss, None if it is left out.
+
+    With `is_forward` the backward pass is left out.
+    """
     batch = bench.batch(place) if batch is None else batch
     if regime.change_batch is not None:
         batch = regime.change_batch(place, batch)
@@ -29,7 +38,7 @@ def passed(
     with _context(bench, regime):
         loss = bench.loss(bench.model, _cast(batch, regime))
         value = float(loss.detach())
-        if loss.requires_grad:
+        if loss.requires_grad and not is_forward:
             (loss * (scale * _share(bench, place, batch))).backward()
     return value
 

@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import torch
 
 from postmortem.capsule.opening import Capsule
-from postmortem.errors import UsageError
+from postmortem.errors import InputError, UsageError
 from postmortem.model.replayed import Culprit, Replayed, ReplayTrial
-from postmortem.model.said import Said, say
+from postmortem.model.said import Said, quote, say
 from postmortem.replay import telling_replay as words
 from postmortem.replay.batches import preview
 from postmortem.replay.bench import Bench
@@ -23,6 +23,7 @@ from postmortem.replay.memory_budget import GIB, free_memory, needed
 from postmortem.replay.observing import grows, observed
 from postmortem.replay.peaks import Peaks, peaks_of
 from postmortem.replay.regime import Regime, WindowRun
+from postmortem.replay.rehearsal import rehearse
 from postmortem.replay.running import AS_RECORDED, run
 from postmortem.replay.scene import Scene, seen
 
@@ -50,14 +51,17 @@ def replay(
         UsageError: there is no such device, or too little memory even for the steps as recorded.
         MissingExtra: a package is not installed.
     """
-    bench = Bench(capsule, _device(device), seconds)
-    bench.memory = free_memory(bench.device) if memory is None else memory * GIB
-    if lacking := _lacking(bench, AS_RECORDED):
+    name = _device(device)
+    allowed = free_memory(torch.device(name)) if memory is None else memory * GIB
+    if lacking := _lacking(capsule, AS_RECORDED, allowed):
         raise UsageError(
             lacking, capsule.folder, "run it on a larger machine, or allow more with --memory"
         )
+    bench = Bench(capsule, name, seconds)
+    bench.memory = allowed
     kept = torch.get_rng_state()
     try:
+        rehearse(bench, AS_RECORDED)
         return _told(seen(bench))
     finally:
         torch.set_rng_state(kept)
@@ -110,7 +114,12 @@ def _told(scene: Scene) -> Replayed[Said]:
 def _wide_peaks(scene: Scene) -> Peaks | None:
     """See how large the numbers are where they have room, in the state in which it fails."""
     bench, place = scene.bench, scene.place
-    if place is None or bench.computes_in == "float32" or bench.left < 0 or _lacking(bench, _WIDE):
+    if (
+        place is None
+        or bench.computes_in == "float32"
+        or bench.left < 0
+        or _lacking(bench.capsule, _WIDE, bench.memory)
+    ):
         return None
     ran = run(bench, _WIDE, until=place)
     peaks = peaks_of(bench, place, _WIDE) if not ran.error else None
@@ -144,7 +153,7 @@ def _try(scene: Scene, one: Counterfactual) -> tuple[ReplayTrial[Said], WindowRu
     if isinstance(regime, Said):
         return ReplayTrial(one.id, one.title, "skipped", regime), None
     bench = scene.bench
-    if lacking := _lacking(bench, regime):
+    if lacking := _lacking(bench.capsule, regime, bench.memory):
         return ReplayTrial(one.id, one.title, "skipped", lacking), None
     steps = 1 if regime.is_short else len(scene.recorded.steps)
     whole = min(scene.recorded.seconds, scene.again.seconds if scene.again else math.inf)
@@ -157,20 +166,25 @@ def _try(scene: Scene, one: Counterfactual) -> tuple[ReplayTrial[Said], WindowRu
             left=max(0.0, bench.left),
         )
         return ReplayTrial(one.id, one.title, "skipped", told, (), likely), None
+    if regime.attention is not None:
+        try:
+            rehearse(bench, regime)
+        except InputError as error:
+            return ReplayTrial(one.id, one.title, "skipped", quote(str(error.what))), None
     ran = run(bench, regime)
     return _trial(one.id, one.title, ran), ran
 
 
-def _lacking(bench: Bench, regime: Regime) -> Said | None:
+def _lacking(capsule: Capsule, regime: Regime, allowed: float) -> Said | None:
     """Say how much memory a run lacks; None if it fits."""
-    bytes_ = needed(bench, regime)
-    if bytes_ <= bench.memory:
+    bytes_ = needed(capsule, regime)
+    if bytes_ <= allowed:
         return None
     return say(
         "it takes about {needed:.2g} GiB of memory, {free:.2g} GiB may be used",
         "约需 {needed:.2g} GiB 内存，可用 {free:.2g} GiB",
         needed=bytes_ / GIB,
-        free=bench.memory / GIB,
+        free=allowed / GIB,
     )
 
 

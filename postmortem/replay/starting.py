@@ -1,7 +1,7 @@
 """The weights at the start of a window: the capsule's, and the model's own where it holds none.
 
 In: a capsule, the model that was built. Out: tensors on the CPU by name. Not here: putting them
-into the model (`replay.bench`).
+into the model (`replay.bench`), weights of a base model (`replay.pretrained`).
 """
 
 from typing import Any
@@ -14,10 +14,10 @@ def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
     """Give all weights and buffers.
 
     Raises:
-        InputError: the capsule's do not fit the model, or frozen ones lie nowhere.
+        InputError: the capsule's do not fit the model, or it has others.
     """
-    manifest = capsule.manifest
-    kept = capsule.tensors(manifest.weights.file)
+    weights = capsule.manifest.weights
+    kept = capsule.tensors(weights.file)
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     wrong = sorted(name for name, one in kept.items() if _shape(own.get(name)) != _shape(one))
     if wrong:
@@ -26,11 +26,14 @@ def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
             capsule.folder,
             "install the versions that the capsule names",
         )
-    if manifest.weights.frozen and (manifest.model.base is None or not manifest.model.base.path):
+    known = {*kept, *(one.name for one in weights.frozen), *(alias for _, alias in weights.tied)}
+    new = sorted(name for name, _ in model.named_parameters() if name not in known)
+    if new:
         raise InputError(
-            f"{len(manifest.weights.frozen)} frozen weights are not in the capsule and not at hand",
-            manifest.weights.frozen_from or "nowhere named",
-            "put the base model's folder where it was",
+            f"the model that was built has the weight {new[0][:120]!r}, of which the capsule knows"
+            " nothing",
+            capsule.folder,
+            "install the versions that the capsule names",
         )
     return {name: kept.get(name, one.detach().cpu()).clone() for name, one in own.items()}
 

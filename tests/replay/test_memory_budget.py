@@ -9,7 +9,6 @@ pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 from postmortem.capsule.opening import open_capsule  # noqa: E402
 from postmortem.errors import UsageError  # noqa: E402
-from postmortem.replay.bench import Bench  # noqa: E402
 from postmortem.replay.memory_budget import GIB, needed  # noqa: E402
 from postmortem.replay.on_demand import replayed  # noqa: E402
 from postmortem.replay.regime import Regime  # noqa: E402
@@ -32,8 +31,8 @@ def test_a_trial_that_does_not_fit_is_skipped(tmp_path: Path) -> None:
     for batch in training.batches:
         batch.update({name: one.half() for name, one in batch.items()})
     capsule = record(tmp_path / "step3.capsule", training)
-    bench = Bench(open_capsule(capsule), "cpu", 60.0)
-    narrow, wide = needed(bench, Regime()), needed(bench, Regime(compute="float32"))
+    opened = open_capsule(capsule)
+    narrow, wide = needed(opened, Regime()), needed(opened, Regime(compute="float32"))
     assert narrow < wide
     found = replayed(capsule, device="cpu", memory=(narrow + wide) / 2 / GIB)
     outcomes = {one.id: one for one in found.trials}
