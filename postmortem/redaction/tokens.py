@@ -12,8 +12,8 @@ import base64
 import binascii
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, HidingRule, always, linear, one_of, rule
-from postmortem.redaction.secret_names import is_placeholder, is_random
+from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, always, linear, one_of, rule
+from postmortem.redaction.secret_names import is_placeholder, is_random, is_worded
 
 _AUTHRESS: Final = (
     r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
@@ -31,7 +31,7 @@ _TOKENS: Final = "|".join(
     bedrock-api-key-[A-Za-z0-9+/=]{20,} LTAI[A-Za-z0-9]{12,} AKID[A-Za-z0-9]{16,}
     wandb_v1_[\w-]{20,} r8_[A-Za-z0-9]{32,} npm_[A-Za-z0-9]{30,} gsk_[A-Za-z0-9]{32,}
     nvapi-[\w-]{32,} pypi-AgE[\w-]{32,} dckr_(?:pat|oat)_[\w-]{20,} SG\.[\w-]{16,}\.[\w-]{16,}
-    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}\.[A-Za-z0-9_/-]{8,}=* eyJrIjoi[A-Za-z0-9+/=]{40,}
+    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\.[A-Za-z0-9_/-]{0,}=*)? eyJrIjoi[A-Za-z0-9+/=]{40,}
     ZXlK[A-Za-z0-9+/]{40,}=* dapi[0-9a-f]{32}(?:-\d)? do[opr]_v1_[0-9a-f]{32,}
     dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,} duffel_(?:test|live)_[\w=-]{30,}
     dt0c01\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{40,} EZ[AT]K[A-Za-z0-9]{50,} EAA[A-Za-z0-9]{30,}
@@ -61,6 +61,9 @@ _TOKENS: Final = "|".join(
     ms-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} fw_[A-Za-z0-9]{22,}
     (?:live|test)_(?:pub_)?[0-9a-f]{31,35} [A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk
     access-(?:sandbox|development|production)-[0-9a-f-]{36}
+    AKLT[A-Za-z0-9+/_-]{16,}=* ALTAK[A-Za-z0-9]{12,} IKID[A-Za-z0-9]{16,} STS\.[A-Za-z0-9]{16,}
+    pcsk_[\w-]{30,} (?:vcp|rnd|fal|e2b|csk|lf|fc|hlx|aig)[_-][A-Za-z0-9]{28,} sess-[A-Za-z0-9]{30,}
+    v[1-4]\.(?:local|public)\.[\w-]{40,} cal_live_[0-9a-f]{32} ltr?[vs]_[A-Za-z0-9]{30,}
 """),
         _AUTHRESS,
         one_of(r"""
@@ -83,7 +86,23 @@ _PARAMETER: Final = one_of("""
     x-cos-security-token token access_token key api_?key sign sv
 """)
 _LOGIN: Final = "wandb|api.?key|login|netrc"
+_BEFORE_REVISION: Final = HidingPattern(
+    r"(?i)(?:commit|sha1?|rev|revision|hash|head|tree|checksum|digest|branch|blobs?|snapshots?|git)"
+    r"(?:[ _-]?(?:id|sha1?|hash))?['\"]?[ \t]{0,3}(?:is|at|now at|[:=@/])?[ \t'\"]{0,3}$"
+)
 _AUTHORIZATION: Final = r"\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?"
+_SESSION: Final = (
+    r"(?i:j_?sessionid|phpsessid|asp\.net_sessionid|connect\.sid|_gitlab_session|laravel_session"
+    r"|[cx]srf-?token|[a-z]{0,20}session_?cookie|sessdata|bduss|remember_token)"
+)
+_PGPASS: Final = (
+    r"(?:543\d|6432|6543|3306|1521|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.@-]{0,62}|\*):"
+)
+_HASHED: Final = (
+    r"\$(?:1|2[abxy]?|5|6|7|y|gy|md5|sha1|apr1|P|H|scrypt|argon2[id]{0,2}|pbkdf2[\w-]{0,20})"
+    r"\$[./A-Za-z0-9$=,+]{16,}"
+)
+"""A password as `/etc/shadow` and its like keep it."""
 _BEGINNING: Final = one_of(r"""
     hf_ gh[oprsu]_ github_pat_ gl(?:pat|rt|ptt|dt)- sk-(?:proj|ant|or|svcacct|lf)- xox[abprs]- xapp-
     AKIA ASIA LTAI AKID AIza eyJ SG\. npm_ pypi-AgE dckr_pat_ nvapi- wandb_v1_ r8_ gsk_ ya29\.
@@ -106,7 +125,7 @@ def _stands_alone(match: Any) -> bool:
     text, value, end = match.string, match["v"], match.end(1)
     if end < len(text) and text[end].isalnum():
         return False
-    return not value.startswith("sk-") or any(char.isdigit() for char in value)
+    return not value.startswith("sk-") or not is_worded(value)
 
 
 def _holds_password(match: Any) -> bool:
@@ -126,6 +145,11 @@ def _is_bearer(match: Any) -> bool:
     return not is_placeholder(match["v"]) and (
         len(match["v"]) >= 24 or any(char.isdigit() for char in match["v"][:64])
     )
+
+
+def _is_no_revision(match: Any) -> bool:
+    """Say whether 40 hexadecimal digits are a key: those of git stand behind other words."""
+    return not _BEFORE_REVISION.search(match.string[max(0, match.start(1) - 40) : match.start(1)])
 
 
 def _is_login(match: Any) -> bool:
@@ -152,6 +176,10 @@ def _secret(hint: str, pattern: str, holds: Check = always) -> HidingRule:
 
 
 TOKENS: Final = (
+    _secret(
+        "jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"
+    ),
+    _secret(_PGPASS, rf"(?:^|[\s'\"])[\w.*-]{{1,128}}:{_PGPASS}(?P<v>[^\s:'\"]{{3,128}})(?:[\s'\"]|$)"),
     _secret(
         "://",
         r"[A-Za-z][A-Za-z0-9+.-]*://"
@@ -184,8 +212,14 @@ TOKENS: Final = (
     _secret(
         f"(?i:{_LOGIN})",
         rf"(?i:{_LOGIN})[^\n]{{0,80}}?[^A-Za-z0-9](?P<v>[0-9a-f]{{40}})(?:[^A-Za-z0-9]|$)",
+        _is_no_revision,
     ),
-    _secret("_gitlab_session=", r"_gitlab_session=(?P<v>[0-9a-z]{32})"),
+    _secret(
+        _SESSION,
+        rf"{_SESSION}\\{{0,3}}['\"]? {{0,3}}[=:] {{0,3}}\\{{0,3}}['\"]?(?P<v>[\w.%+/=:~-]{{12,}})",
+        _is_value,
+    ),
+    _secret(_HASHED, rf"(?:^|[^\w$])(?P<v>{_HASHED})"),
     _secret(
         "['\"]key",
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
