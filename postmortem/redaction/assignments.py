@@ -42,7 +42,7 @@ _TOLD: Final = linear(
     rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
 )
 _CHINESE_SAID: Final = linear(
-    rf"(?:{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
+    rf"(?P<n>{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
@@ -160,6 +160,18 @@ def _secret_behind(text: str, begin: int, behind: int, after: int) -> Span | Non
     return start, _REST[group].match(text, end).end() if len(shown) >= _LOOKED_AT - 1 else end
 
 
+def secret_at(text: str, name: Span, start: int) -> Span | None:
+    """Find the secret at a place that a name elsewhere promises."""
+    strength, value = named(text[slice(*name)]), _VALUE.match(text, start)
+    if value is None:
+        return None
+    group = value.lastgroup or _BARE_GROUP
+    shown = _shown(value, group, "=")
+    if not is_secret(strength, shown, is_quoted=group != _BARE_GROUP, is_prose=False):
+        return None
+    return value.start(group), value.start(group) + len(shown)
+
+
 def _value(text: str, start: int) -> Any:
     """Match the value that stands at a place or behind what opens it."""
     opened = _OPENING.match(text, start)
@@ -265,7 +277,12 @@ def _said_in_chinese(text: str) -> Iterator[Span]:
         group = "v" if match["v"] else "w"
         shown = match[group] if group == "v" else bare(match[group])
         has_letters, has_digits = any(map(str.isalpha, shown)), any(map(str.isdigit, shown))
-        is_code = has_digits and (has_letters or shown.isdigit()) and len(shown) >= _SHORTEST_CODE
+        may_be_number = named(match["n"]) is Named.PASSWORD
+        is_code = (
+            has_digits
+            and (has_letters or (may_be_number and shown.isdigit()))
+            and len(shown) >= _SHORTEST_CODE
+        )
         if is_code if group == "w" else not is_placeholder(shown):
             start = match.start(_CHINESE_SAID.compiled.groupindex[group])
             yield start, start + len(shown)

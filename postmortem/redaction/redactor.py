@@ -24,8 +24,10 @@ from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
 from postmortem.redaction import private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
+from postmortem.redaction.calls import CALLS
 from postmortem.redaction.commands import COMMANDS
 from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
+from postmortem.redaction.line_above import LINES_ABOVE
 from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
 from postmortem.redaction.pseudonyms import Pseudonyms, file_suffix
@@ -34,7 +36,7 @@ from postmortem.redaction.tokens import TOKENS
 
 __all__ = ["KINDS", "Redactor"]
 
-_RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
+_RULES: Final = (*TOKENS, *ASSIGNMENTS, *LINES_ABOVE, *COMMANDS, *CALLS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
 _AT_ONCE: Final = 64

@@ -79,7 +79,7 @@ _LOOSE: Final = words("""
     pass pw pwd credential credentials cred creds auth authorization cookie cookies sas sig
     signature ak sk otp
 """)
-_OPENERS: Final = _KEYS | {"pass", "pw"}
+_OPENERS: Final = _KEYS | {"pass", "pw", "ak", "sk", "credential", "credentials"}
 _KEYS_WITH_IDS: Final = words("access secret api private")
 _ACCOUNTS: Final = frozenset({("client", "id"), ("access", "id")})
 _PASSES: Final = words("forward backward first second flash n num")
@@ -267,7 +267,8 @@ def is_random(value: str) -> bool:
         return False
     if not is_worded(value):
         return True
-    return len(value) >= 24 and value.isalnum() and switches(value) >= len(value) // 3
+    least = len(value) // (3 if len(value) >= 24 else 2)
+    return len(value) >= 16 and value.isalnum() and switches(value) >= least
 
 
 def is_worded(value: str) -> bool:
