@@ -25,6 +25,8 @@ _VALUE_BELOW: Final = HidingPattern(
 _ARROW: Final = HidingPattern(r"(?P<s>└ ?[─>]{0,3} ?)(?P<v>[^\n]{1,512})")
 _QUOTED: Final = HidingPattern(r"b?(?:'([^'\n]{1,500})'|\"([^\"\n]{1,500})\")")
 _ATTRIBUTE: Final = HidingPattern(r"\w{1,80}")
+_WIDEST: Final = 2000
+"""Characters of a line of code."""
 _MOST_ARROWS: Final = 24
 """Lines of values under a line of code."""
 
@@ -42,7 +44,7 @@ def _below_names(text: str) -> Iterator[Span]:
 def _under_code(text: str) -> Iterator[Span]:
     """Give the values that are drawn under the names of a line of code."""
     for arrow in _ARROW.finditer(text):
-        begin = text.rfind("\n", 0, arrow.start()) + 1
+        begin = text.rfind("\n", max(0, arrow.start() - _WIDEST), arrow.start()) + 1
         code = _code_above(text, begin)
         quoted = _QUOTED.match(arrow["v"])
         if code is None or quoted is None:
@@ -58,7 +60,7 @@ def _code_above(text: str, begin: int) -> str | None:
     for _ in range(_MOST_ARROWS):
         if begin == 0:
             return None
-        before = text.rfind("\n", 0, begin - 1) + 1
+        before = text.rfind("\n", max(0, begin - _WIDEST), begin - 1) + 1
         line = text[before : begin - 1]
         if "└" not in line and line.strip(" │|"):
             return line

@@ -13,7 +13,8 @@ import re2
 from postmortem.lazy_regex import lazy_compile
 from postmortem.redaction.hiding import PSEUDONYM, ROOM
 from postmortem.redaction.machines import COMMON_HOSTS
-from postmortem.redaction.secret_names import is_random
+from postmortem.redaction.people import ORDINARY_WORDS
+from postmortem.redaction.secret_names import is_harmless, is_random
 
 _FILE_SUFFIX: Final = lazy_compile(
     r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
@@ -27,7 +28,7 @@ _EVERYWHERE: Final = (
         "(?:^|[^A-Za-z0-9])",
         r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*)(?:[^A-Za-z0-9]|$)",
     ),
-    ("user", 4, r"[/\\]", r")(?:[^\w.-]|$)"),
+    ("user", 4, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
     ("secret", 8, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
 )
 
@@ -62,6 +63,10 @@ class Pseudonyms:
         if pseudonym != name:
             self._hidden.add((kind, pseudonym))
         return pseudonym
+
+    def also(self, kind: str, name: str, pseudonym: str) -> None:
+        """Let a pseudonym stand for another name too: a piece of one that runs over lines."""
+        self._names.setdefault((kind, name), pseudonym)
 
     def learnt(self, kind: str, found: str) -> str:
         """Give the pseudonym of a name that is known.
@@ -99,11 +104,21 @@ class Pseudonyms:
         found = {}
         for kind, fewest, before, behind in _EVERYWHERE:
             names = [name for its, name in named if its == kind and len(name) >= fewest]
-            names = [name for name in names if is_random(name)] if kind == "secret" else names
+            if kind in _STANDS_ALONE:
+                names = [name for name in names if _STANDS_ALONE[kind](name)]
             if names:
                 any_of = "|".join(map(re2.escape, names))
                 found[kind] = re2.compile(f"{before}(?P<v>(?:{any_of}){behind}", ROOM)
         return found
+
+
+def _is_no_word(user: str) -> bool:
+    """Say whether the name of a user is no word that a log may use for something else."""
+    return user.lower() not in ORDINARY_WORDS and not is_harmless(user.lower())
+
+
+_STANDS_ALONE: Final = {"secret": is_random, "user": _is_no_word}
+"""Of each kind the names that are hidden wherever they stand."""
 
 
 def _host_key(name: str) -> str:

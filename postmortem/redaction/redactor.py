@@ -22,7 +22,7 @@ import re2
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
-from postmortem.redaction import private_keys
+from postmortem.redaction import continued, private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
 from postmortem.redaction.calls import CALLS
 from postmortem.redaction.commands import COMMANDS
@@ -180,6 +180,8 @@ class Redactor:
         due = self._due.get(text)
         if due is None:
             due = self._due[text] = _hints().due(text)
+        if "\n" in text:
+            text = self._without_continued(text)
         for number in due:
             if number == 0:
                 text = self._without_keys(text)
@@ -228,6 +230,29 @@ class Redactor:
                 first = self._pseudonyms.of("secret", body)
                 pieces += zip(key, [first] + [""] * (len(key) - 1), strict=True)
         return _put(text, sorted(pieces))
+
+    def _without_continued(self, text: str) -> str:
+        """Hide values that go on in the next line: the first piece is the pseudonym of all."""
+        pieces: list[tuple[Span, str]] = []
+        for joined in continued.joined_lines(text):
+            for places in self._continued(joined):
+                whole = "".join(text[start:end] for start, end in places)
+                pseudonym = self._pseudonyms.of("secret", whole)
+                for start, end in places:
+                    self._pseudonyms.also("secret", text[start:end], pseudonym)
+                new = [pseudonym] + [""] * (len(places) - 1)
+                pieces += zip(places, new, strict=True)
+        return _put(text, sorted(pieces)) if pieces else text
+
+    def _continued(self, joined: continued.Joined) -> Iterator[list[Span]]:
+        """Yield the places of each secret that begins in one line and ends in another."""
+        for number in _hints().due(joined.text):
+            if number and (rule := _RULES[number - 1]).kind == "secret":
+                for start, end in rule.spans(joined.text):
+                    places = joined.places(start, end)
+                    if len(places) > 1 and not PSEUDONYM.match(joined.text[start:end]):
+                        yield places
+                        return
 
     def _without(self, rule: HidingRule, text: str) -> str:
         """Hide what one rule finds."""

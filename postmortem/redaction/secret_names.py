@@ -128,6 +128,11 @@ _NEVER: Final = words("""
 """Of the harmless words those that leave no doubt; `SPEECH_KEY` and `DATASET_TOKEN` may open."""
 
 
+def is_harmless(word: str) -> bool:
+    """Say whether a word is one of the trade: of tokenizers, tables, keys."""
+    return word in _HARMLESS or word in _KEYS or word in _CALLED
+
+
 class Named(IntEnum):
     """What a name says about its value."""
 
