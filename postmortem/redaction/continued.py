@@ -12,18 +12,24 @@ before both lines is no part of it.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.redaction.hiding import HidingPattern, Span
-from postmortem.redaction.secret_names import is_worded, switches
+from postmortem.redaction.hiding import HidingPattern, Span, linear
+from postmortem.redaction.secret_names import NAME_HINT, is_worded, switches
+from postmortem.redaction.tokens import BEGINNING
 
 _BOX: Final = "│┃|"
 _FRAME: Final = f" \t\r{_BOX}"
-_ENDS_IN_VALUE: Final = HidingPattern(rf"[\w+/=.~%:-]{{2}}(?P<slash>\\?)[{_FRAME}]*$|\\[ \t]*$")
+_BEGINS: Final = linear(
+    rf"{NAME_HINT}|{BEGINNING}|ey[A-Za-z0-9_-]{{6}}|://|(?i:authorization|pass|login|curl|sk-)"
+)
+"""Without one of these in a line nothing goes on from it that a rule would know."""
+_ENDS_IN_VALUE: Final = HidingPattern(r"[\w+/=.~%:-]{2}$")
 _DIGITS: Final = HidingPattern(r"\d")
 _PIECE: Final = HidingPattern(r"[^\s'\"`<>\\│┃|,;(){}\[\]]{1,512}")
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
 _SHORTEST_MIXED: Final = 8
 _FULL: Final = 60
 """Characters of a line that may have been wrapped at the width of a terminal."""
+_LONGEST_PREFIX: Final = 160
 _MOST_LINES: Final = 40
 _LONGEST_LINE: Final = 4096
 _QUOTES: Final = "'\""
@@ -48,39 +54,42 @@ class Joined(NamedTuple):
 
 def joined_lines(text: str) -> Iterator[Joined]:
     """Yield every run of lines in which a value may go on."""
-    start, lines = 0, []
-    for line in text.split("\n"):
-        lines.append((start, line))
-        start += len(line) + 1
-    number = 0
-    while number < len(lines) - 1:
-        pieces = _run(lines, number)
+    done = 0
+    for match in _BEGINS.finditer(text):
+        if match.start() < done:
+            continue
+        begin = text.rfind("\n", done, match.start()) + 1 or done
+        done = text.find("\n", match.end()) + 1
+        if not done:
+            return
+        pieces = _run(text, begin, done)
         if len(pieces) > 1:
+            done = pieces[-1][0]
             yield _join(text, pieces)
-        number += max(len(pieces) - 1, 1)
 
 
-def _run(lines: list[tuple[int, str]], number: int) -> list[Span]:
-    """Give the pieces of a line and of those that go on with it."""
-    start, line = lines[number]
+def _run(text: str, begin: int, behind: int) -> list[Span]:
+    """Give the pieces of a line and of those that go on with it.
+
+    Args:
+        text: where they stand.
+        begin: where the line begins.
+        behind: where the next one begins.
+    """
     pieces: list[Span] = []
-    is_open = ""
-    for index in range(number + 1, min(len(lines), number + _MOST_LINES)):
-        end = _ENDS_IN_VALUE.search(line[-_FULL:]) if len(line) <= _LONGEST_LINE else None
-        if end is None and not is_open:
-            is_open = _open_quote(line)
-        if end is None and not is_open:
-            break
-        begin, following = lines[index]
-        piece = _continuation(line, following, is_slashed=line.rstrip(_FRAME).endswith("\\"))
+    while behind and len(pieces) < _MOST_LINES and behind - begin <= _LONGEST_LINE:
+        line = text[begin : behind - 1]
+        end = text.find("\n", behind)
+        following = text[behind : end if end >= 0 else len(text)]
+        piece = _continuation(line, following)
         if piece is None:
             break
         if not pieces:
-            pieces.append((start, start + len(line.rstrip(_FRAME).rstrip("\\"))))
-        pieces.append((begin + piece[0], begin + piece[1]))
+            pieces.append((begin, begin + len(line.rstrip(_FRAME).rstrip("\\"))))
+        pieces.append((behind + piece[0], behind + piece[1]))
         if following[piece[1] :].strip(_FRAME):
             break
-        line = following
+        begin, behind = behind, end + 1
     return pieces
 
 
@@ -93,21 +102,35 @@ def _join(text: str, pieces: list[Span]) -> Joined:
     return Joined("".join(parts), tuple(places))
 
 
-def _continuation(line: str, following: str, *, is_slashed: bool) -> Span | None:
+def _continuation(line: str, following: str) -> Span | None:
     """Give the place of what goes on with a line in the one that follows it."""
-    if not following or len(following) > _LONGEST_LINE:
+    head = line.rstrip(_FRAME)
+    if not head or not following or len(following) > _LONGEST_LINE:
         return None
-    start = _after_prefix(line, following)
-    quote = _open_quote(line)
-    if quote and quote in following[start:]:
-        return start, following.index(quote, start) + 1
-    piece = _PIECE.match(following, start)
+    quote, is_slashed = _open_quote(line), head[-1] == "\\"
+    if not (quote or is_slashed or _ENDS_IN_VALUE.match(head[-2:])):
+        return None
+    if quote and quote in following:
+        start = _after_prefix(line, following)
+        end = following.find(quote, start)
+        return (start, end + 1) if end >= 0 else None
+    if not is_slashed and len(line) < _FULL and not _may_be_alone(following):
+        return None
+    piece = _PIECE.match(following, _after_prefix(line, following))
     if piece is None:
         return None
     if is_slashed:
         return piece.span()
     rest = following[piece.end() :].strip(_CLOSERS)
-    return piece.span() if _is_drawn(piece[0]) and (not rest or len(line) >= _FULL) else None
+    return piece.span() if (not rest or len(line) >= _FULL) and _is_drawn(piece[0]) else None
+
+
+def _may_be_alone(following: str) -> bool:
+    """Say whether the last word of a line may be a piece of a value, and all that it holds."""
+    words = following.rstrip(_CLOSERS).rsplit(None, 1)
+    return bool(words) and (len(words) == 1 or len(words[0]) <= _LONGEST_PREFIX) and (
+        _is_drawn(words[-1])
+    )
 
 
 def _is_drawn(piece: str) -> bool:
@@ -118,7 +141,7 @@ def _is_drawn(piece: str) -> bool:
 
 def _after_prefix(line: str, following: str) -> int:
     """Say where a line begins behind what stands before the one above too, whatever its digits."""
-    most = min(len(line), len(following), 160)
+    most = min(len(line), len(following), _LONGEST_PREFIX)
     one, two = (_DIGITS.compiled.sub("0", text[:most]) for text in (line, following))
     same = next((index for index in range(most) if one[index] != two[index]), most)
     while same and following[same - 1] not in f" \t{_BOX}":

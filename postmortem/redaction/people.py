@@ -22,7 +22,7 @@ _NO_FOLDER_OF_SOMEBODY: Final = words("""
     tools nvme ssd torch training venv wandb weights profile settings id count batch global gpfs
     lustre nfs raid hub tensorboard corpus tokenizer tokenizers tokenized processed preprocessed
     raw c4 pile train dev team teams lab labs repo repos git docker images apps app bin sbin etc opt
-    usr var core assets archive archives backup backups release releases data1 data2 dataset1 misc
+    usr var core assets warehouse hive archive archives backup backups release releases data1 data2 dataset1 misc
     jfs llama llama2 llama3 qwen bert gpt2 mixtral deepspeed megatron coco imagenet1k laion hdd disk
     storage pretrain finetune sft eval evals benchmark benchmarks research users-home eng infra ws
     vol volume volumes mnt media srv apptainer singularity spack modules easybuild env python
@@ -212,11 +212,7 @@ PEOPLE: Final = (
         rf"/(?P<v>[a-z][a-z]{{1,20}}(?:\.[a-z]{{2,20}})?\d{{0,4}}){_END}",
         _is_folder,
     ),
-    _user(
-        "/user/",
-        rf"(?<![\w./-])(?:/[\w.-]{{1,60}}){{1,8}}/user/(?P<v>[a-z][a-z.]{{2,20}}\d{{0,4}}){_END}",
-        _is_folder,
-    ),
+    _user("/user/", rf"(?<!home)/user/(?P<v>[a-z][a-z.]{{2,20}}\d{{0,4}}){_END}", _is_folder),
     _user(
         r"(?i:[a-z]:[\\/]+users)",
         r"(?i:[a-z]:[\\/]{1,4}users[\\/]{1,4})"
