@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.redaction.hiding import HidingPattern, Span, linear
-from postmortem.redaction.secret_names import NAME_HINT, is_worded, switches
+from postmortem.redaction.secret_names import NAME_HINT, is_path, is_worded, switches
 from postmortem.redaction.tokens import BEGINNING
 
 _BOX: Final = "│┃|"
@@ -22,9 +22,12 @@ _BEGINS: Final = linear(
     rf"{NAME_HINT}|{BEGINNING}|ey[A-Za-z0-9_-]{{6}}|://|(?i:authorization|pass|login|curl|sk-)"
 )
 """Without one of these in a line nothing goes on from it that a rule would know."""
+_BEGINS_ANOTHER: Final = linear(BEGINNING)
 _ENDS_IN_VALUE: Final = HidingPattern(r"[\w+/=.~%:-]{2}$")
 _DIGITS: Final = HidingPattern(r"\d")
 _PIECE: Final = HidingPattern(r"[^\s'\"`<>\\│┃|,;(){}\[\]]{1,512}")
+_OF_VALUE: Final = HidingPattern(r"[A-Za-z0-9_+/.~%-]{2,512}={0,2}")
+"""A piece of a value, but no other name with its value, no address, no word of a sentence."""
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
 _SHORTEST_MIXED: Final = 8
 _FULL: Final = 60
@@ -35,6 +38,10 @@ _LONGEST_LINE: Final = 4096
 _QUOTES: Final = "'\""
 
 
+_LEFT_OVER: Final = 2
+"""Characters of a piece that may stand behind a value: a quote, a full stop."""
+
+
 class Joined(NamedTuple):
     """Lines joined to one, and where its pieces stand in the text."""
 
@@ -43,13 +50,18 @@ class Joined(NamedTuple):
     """Of each piece: where it begins in the joined text, and its place in the whole text."""
 
     def places(self, start: int, end: int) -> list[Span]:
-        """Give the places in the whole text of a part of the joined one."""
-        found = []
+        """Give the places in the whole text of a part of the joined one.
+
+        None of a part that lies in one piece, or that leaves much of its last one.
+        """
+        found: list[Span] = []
+        left_over = 0
         for begin, (first, last) in self.pieces:
             left, right = max(start, begin), min(end, begin + last - first)
             if left < right:
                 found.append((first + left - begin, first + right - begin))
-        return found
+                left_over = begin + last - first - right
+        return found if len(found) > 1 and left_over <= _LEFT_OVER else []
 
 
 def joined_lines(text: str) -> Iterator[Joined]:
@@ -136,7 +148,8 @@ def _may_be_alone(following: str) -> bool:
 def _is_drawn(piece: str) -> bool:
     """Say whether a piece may be one of what was drawn by lot, and is no word or name."""
     is_mixed = len(piece) >= _SHORTEST_MIXED and switches(piece) * 3 >= len(piece)
-    return len(piece) > 1 and (is_mixed or not is_worded(piece.strip(".-_=%")))
+    is_drawn = is_mixed or not is_worded(piece.strip(".-_=%"))
+    return is_drawn and not _BEGINS_ANOTHER.match(piece) and bool(_OF_VALUE.fullmatch(piece)) and not is_path(piece)
 
 
 def _after_prefix(line: str, following: str) -> int:

@@ -250,7 +250,7 @@ class Redactor:
             if number and (rule := _RULES[number - 1]).kind == "secret":
                 for start, end in rule.spans(joined.text):
                     places = joined.places(start, end)
-                    if len(places) > 1 and not PSEUDONYM.match(joined.text[start:end]):
+                    if places and not PSEUDONYM.match(joined.text[start:end]):
                         yield places
                         return
 
