@@ -150,7 +150,10 @@ def _is_address_six(match: Any) -> bool:
 
 
 def _is_host(match: Any) -> bool:
-    return match["v"].lower() not in COMMON_HOSTS and not _NUMBERS.fullmatch(match["v"])
+    value = match["v"]
+    return not (
+        value.lower() in COMMON_HOSTS or _NUMBERS.fullmatch(value) or BY_NUMBER.fullmatch(value)
+    )
 
 
 def _is_named_host(match: Any) -> bool:

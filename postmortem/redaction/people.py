@@ -13,7 +13,7 @@ from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, one_of
 COMMON_USERS: Final = words("""
     root git user users ubuntu runner jovyan ec2-user vscode shared public default admin
     administrator work data share home model models project projects workspace scratch code
-    common train test username name me
+    common train test username name me pdsh mpirun mpiexec srun prun orted slurmd slurmstepd
 """)
 _NO_FOLDER_OF_SOMEBODY: Final = words("""
     all cache checkpoint checkpoints ckpt ckpts conda containers datasets dataset db envs exp

@@ -16,6 +16,9 @@ from postmortem.redaction.machines import COMMON_HOSTS
 from postmortem.redaction.people import ORDINARY_WORDS
 from postmortem.redaction.secret_names import is_harmless, is_random
 
+QUOTED: Final = "secret in quotes"
+"""Secrets that may be words, such as `sesame`: elsewhere they are hidden only if quoted whole."""
+_SHORTEST_QUOTED: Final = 5
 _FILE_SUFFIX: Final = lazy_compile(
     r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
 )
@@ -104,12 +107,21 @@ class Pseudonyms:
         found = {}
         for kind, fewest, before, behind in _EVERYWHERE:
             names = [name for its, name in named if its == kind and len(name) >= fewest]
-            if kind in _STANDS_ALONE:
-                names = [name for name in names if _STANDS_ALONE[kind](name)]
-            if names:
-                any_of = "|".join(map(re2.escape, names))
-                found[kind] = re2.compile(f"{before}(?P<v>(?:{any_of}){behind}", ROOM)
+            alone = [name for name in names if kind == "host" or _STANDS_ALONE[kind](name)]
+            if alone:
+                found[kind] = _any_of(alone, before, behind)
+        quoted = [
+            name for kind, name in named if kind == "secret" and len(name) >= _SHORTEST_QUOTED
+        ]
+        quoted = [name for name in quoted if _is_no_word(name)]
+        if quoted:
+            found[QUOTED] = _any_of(quoted, "['\"]", r")\\{0,3}['\"]")
         return found
+
+
+def _any_of(names: list[str], before: str, behind: str) -> Any:
+    """Compile a pattern of names in their surroundings: group `v` is the name."""
+    return re2.compile(f"{before}(?P<v>(?:{'|'.join(map(re2.escape, names))}){behind}", ROOM)
 
 
 def _is_no_word(user: str) -> bool:

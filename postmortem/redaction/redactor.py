@@ -30,7 +30,7 @@ from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
 from postmortem.redaction.line_above import LINES_ABOVE
 from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
-from postmortem.redaction.pseudonyms import Pseudonyms, file_suffix
+from postmortem.redaction.pseudonyms import QUOTED, Pseudonyms, file_suffix
 from postmortem.redaction.secret_names import is_secret_setting
 from postmortem.redaction.tokens import TOKENS
 
@@ -187,7 +187,8 @@ class Redactor:
                 text = self._without_keys(text)
             elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:
                 text = self._without(_RULES[number - 1], text)
-        return self._replaced("secret", self._replaced("user", text))
+        text = self._replaced("secret", self._replaced("user", text))
+        return self._replaced("secret", text, QUOTED)
 
     def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
         """Hide in consecutive lines, a private key that runs over several included.
@@ -266,12 +267,12 @@ class Redactor:
             pieces.append(((start, start + len(hidden)), _breaks_kept(hidden, pseudonym)))
         return _put(text, pieces) if pieces else text
 
-    def _replaced(self, kind: str, text: str) -> str:
+    def _replaced(self, kind: str, text: str, where: str = "") -> str:
         """Hide the names of a kind that were learnt before.
 
         Where one character parts two of them, the second is found the second time.
         """
-        pattern = self._learnt.get(kind)
+        pattern = self._learnt.get(where or kind)
         if pattern is None or pattern.search(text) is None:
             return text
         for _ in range(2):

@@ -14,7 +14,13 @@ import re
 from typing import Any, Final
 
 from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, always, linear, one_of, rule
-from postmortem.redaction.secret_names import is_placeholder, is_random, is_worded
+from postmortem.redaction.secret_names import (
+    is_path,
+    is_placeholder,
+    is_random,
+    is_worded,
+    switches,
+)
 
 _AUTHRESS: Final = (
     r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
@@ -32,7 +38,7 @@ _TOKENS: Final = "|".join(
     bedrock-api-key-[A-Za-z0-9+/=]{20,} LTAI[A-Za-z0-9]{12,} AKID[A-Za-z0-9]{16,}
     wandb_v1_[\w-]{20,} r8_[A-Za-z0-9]{32,} npm_[A-Za-z0-9]{30,} gsk_[A-Za-z0-9]{32,}
     nvapi-[\w-]{32,} pypi-AgE[\w-]{32,} dckr_(?:pat|oat)_[\w-]{20,} SG\.[\w-]{16,}\.[\w-]{16,}
-    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\.[A-Za-z0-9_/-]*=*)? eyJrIjoi[A-Za-z0-9+/=]{40,}
+    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\x20?\.\x20?[A-Za-z0-9_/-]{20,}=*|\.[A-Za-z0-9_/-]*=*)? eyJrIjoi[A-Za-z0-9+/=]{40,}
     ZXlK[A-Za-z0-9+/]{40,}=* dapi[0-9a-f]{32}(?:-\d)? do[opr]_v1_[0-9a-f]{32,}
     dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,} duffel_(?:test|live)_[\w=-]{30,}
     dt0c01\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{40,} EZ[AT]K[A-Za-z0-9]{50,} EAA[A-Za-z0-9]{30,}
@@ -116,6 +122,13 @@ _CUT: Final = (
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+"
     rf"|(?i:{_LOGIN})[^\n]{{0,80}}[ :='\"][0-9a-f]{{9,39}})(?:\.\.\.|…)?$)"
 )
+_ALONE: Final = r"(?m:(?:^|[ \t])(?P<v>[A-Za-z0-9+/_-]{18,}={0,2})['\"]?[ \t│┃|,)\]}]*$)"
+"""The last word of a line; if it is the only one, it may be the rest of a value cut off before."""
+_BEFORE_REST: Final = HidingPattern(
+    r"(?:(?:\[[^\]\n]{1,40}\]|\([^)\n]{1,40}\)|[\d:.,TZ-]{1,32}|[A-Z]{4,8}|[│┃|-])[:>]?[ \t]{1,40}){0,6}[ \t]*"
+)
+_LONGEST_BEFORE_REST: Final = 160
+_SHORTEST_REST: Final = 16
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
 
@@ -168,6 +181,24 @@ def is_basic(value: str) -> bool:
     return ":" in plain and plain.isprintable() and len(plain) >= 5
 
 
+def _is_rest(match: Any) -> bool:
+    """Say whether a word that stands alone on its line was drawn from letters and digits."""
+    value = match["v"].rstrip("=")
+    run = max(value.replace("_", "-").split("-"), key=len)
+    begin = match.string.rfind("\n", 0, match.start(1)) + 1
+    return (
+        len(run) >= _SHORTEST_REST
+        and any(map(str.isdigit, run))
+        and any(map(str.isupper, run))
+        and any(map(str.islower, run))
+        and switches(value) * 3 >= len(value)
+        and not value.startswith("_Z")
+        and match.start(1) - begin <= _LONGEST_BEFORE_REST
+        and bool(_BEFORE_REST.fullmatch(match.string[begin : match.start(1)]))
+        and not is_path(value)
+    )
+
+
 def _is_cut(match: Any) -> bool:
     """Say whether a text was cut within a token or a password."""
     begin = match.string.rfind("\n", 0, match.start(1)) + 1
@@ -205,6 +236,12 @@ TOKENS: Final = (
         _is_value,
     ),
     _secret("(?i:authorization)", rf"(?i:{_AUTHORIZATION})(?P<v>[A-Za-z0-9._~+/=-]{{16,}})"),
+    _secret(
+        "(?i:value)",
+        r"(?im:^[^\n]{0,60}?(?:^|[\s'\"])value\\{0,3}['\"]?: {0,3}\\{0,3}['\"]?)"
+        r"(?P<v>[A-Za-z0-9+/_=-]{20,512})(?:[\s'\"\\,]|$)",
+        _is_drawn,
+    ),
     _secret("(?i:bearer)", r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})", _is_bearer),
     _secret("(?i:basic )", r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})", _is_login),
     _secret(
@@ -228,4 +265,5 @@ TOKENS: Final = (
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
     ),
     _secret(_CUT, _CUT, _is_cut),
+    _secret(_ALONE, _ALONE, _is_rest),
 )
