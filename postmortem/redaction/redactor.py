@@ -32,7 +32,7 @@ from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
 from postmortem.redaction.pseudonyms import QUOTED, Pseudonyms, file_suffix
 from postmortem.redaction.secret_names import is_secret_setting
-from postmortem.redaction.tokens import TOKENS
+from postmortem.redaction.tokens import TOKENS, rest_of_value
 
 __all__ = ["KINDS", "Redactor"]
 
@@ -85,7 +85,7 @@ def _without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
         together = "\n".join(some)
-        if not _hints().due(together):
+        if not _hints().due(together) and not any(map(rest_of_value, some)):
             yield some, together.isascii() and "\x1b" not in together
 
 
@@ -180,6 +180,8 @@ class Redactor:
         due = self._due.get(text)
         if due is None:
             due = self._due[text] = _hints().due(text)
+        if (rest := rest_of_value(text)) is not None:
+            text = _put(text, [(rest, self._pseudonyms.of("secret", text[slice(*rest)]))])
         if "\n" in text:
             text = self._without_continued(text)
         for number in due:

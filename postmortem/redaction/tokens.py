@@ -13,7 +13,7 @@ import binascii
 import re
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, always, linear, one_of, rule
+from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, Span, always, linear, one_of, rule
 from postmortem.redaction.secret_names import (
     is_path,
     is_placeholder,
@@ -102,7 +102,7 @@ _BEFORE_REVISION: Final = HidingPattern(
 _AUTHORIZATION: Final = r"\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?"
 _SESSION: Final = (
     r"(?i:j_?sessionid|phpsessid|asp\.net_sessionid|connect\.sid|_gitlab_session|laravel_session"
-    r"|[cx]srf-?token|[a-z]{0,20}session_?cookie|sessdata|bduss|remember_token)"
+    r"|[cx]srf-?token|session_?cookie|sessdata|bduss|remember_token)"
 )
 _PGPASS: Final = (
     r"(?:543\d|6432|6543|3306|1521|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.@-]{0,62}|\*):"
@@ -122,12 +122,11 @@ _CUT: Final = (
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+"
     rf"|(?i:{_LOGIN})[^\n]{{0,80}}[ :='\"][0-9a-f]{{9,39}})(?:\.\.\.|…)?$)"
 )
-_ALONE: Final = r"(?m:(?:^|[ \t])(?P<v>[A-Za-z0-9+/_-]{18,}={0,2})['\"]?[ \t│┃|,)\]}]*$)"
-"""The last word of a line; if it is the only one, it may be the rest of a value cut off before."""
-_BEFORE_REST: Final = HidingPattern(
+_REST: Final = HidingPattern(
     r"(?:(?:\[[^\]\n]{1,40}\]|\([^)\n]{1,40}\)|[\d:.,TZ-]{1,32}|[A-Z]{4,8}|[│┃|-])[:>]?[ \t]{1,40}){0,6}[ \t]*"
+    r"(?P<v>[A-Za-z0-9+/_-]{18,512}={0,2})['\"]?[ \t│┃|,)\]}]*(?:\n|$)"
 )
-_LONGEST_BEFORE_REST: Final = 160
+"""A first line that holds one word: the rest of a value whose beginning is not shown."""
 _SHORTEST_REST: Final = 16
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
@@ -181,22 +180,22 @@ def is_basic(value: str) -> bool:
     return ":" in plain and plain.isprintable() and len(plain) >= 5
 
 
-def _is_rest(match: Any) -> bool:
-    """Say whether a word that stands alone on its line was drawn from letters and digits."""
+def rest_of_value(text: str) -> Span | None:
+    """Find what a text begins with if it is the rest of a value: one word drawn by lot."""
+    match = _REST.match(text)
+    if match is None:
+        return None
     value = match["v"].rstrip("=")
     run = max(value.replace("_", "-").split("-"), key=len)
-    begin = match.string.rfind("\n", 0, match.start(1)) + 1
-    return (
+    is_drawn = (
         len(run) >= _SHORTEST_REST
         and any(map(str.isdigit, run))
         and any(map(str.isupper, run))
         and any(map(str.islower, run))
         and switches(value) * 3 >= len(value)
-        and not value.startswith("_Z")
-        and match.start(1) - begin <= _LONGEST_BEFORE_REST
-        and bool(_BEFORE_REST.fullmatch(match.string[begin : match.start(1)]))
-        and not is_path(value)
     )
+    found: Span = match.span("v")
+    return found if is_drawn and not value.startswith("_Z") and not is_path(value) else None
 
 
 def _is_cut(match: Any) -> bool:
@@ -238,7 +237,7 @@ TOKENS: Final = (
     _secret("(?i:authorization)", rf"(?i:{_AUTHORIZATION})(?P<v>[A-Za-z0-9._~+/=-]{{16,}})"),
     _secret(
         "(?i:value)",
-        r"(?im:^[^\n]{0,60}?(?:^|[\s'\"])value\\{0,3}['\"]?: {0,3}\\{0,3}['\"]?)"
+        r"(?i:(?:(?:^|[\s'\"])value\\{0,3}['\"]?: {0,3}|input_value=)\\{0,3}['\"]?)"
         r"(?P<v>[A-Za-z0-9+/_=-]{20,512})(?:[\s'\"\\,]|$)",
         _is_drawn,
     ),
@@ -265,5 +264,4 @@ TOKENS: Final = (
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
     ),
     _secret(_CUT, _CUT, _is_cut),
-    _secret(_ALONE, _ALONE, _is_rest),
 )
