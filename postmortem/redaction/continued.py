@@ -140,8 +140,10 @@ def _continuation(line: str, following: str) -> Span | None:
 def _may_be_alone(following: str) -> bool:
     """Say whether the last word of a line may be a piece of a value, and all that it holds."""
     words = following.rstrip(_CLOSERS).rsplit(None, 1)
-    return bool(words) and (len(words) == 1 or len(words[0]) <= _LONGEST_PREFIX) and (
-        _is_drawn(words[-1])
+    return (
+        bool(words)
+        and (len(words) == 1 or len(words[0]) <= _LONGEST_PREFIX)
+        and (_is_drawn(words[-1]))
     )
 
 
@@ -149,7 +151,12 @@ def _is_drawn(piece: str) -> bool:
     """Say whether a piece may be one of what was drawn by lot, and is no word or name."""
     is_mixed = len(piece) >= _SHORTEST_MIXED and switches(piece) * 3 >= len(piece)
     is_drawn = is_mixed or not is_worded(piece.strip(".-_=%"))
-    return is_drawn and not _BEGINS_ANOTHER.match(piece) and bool(_OF_VALUE.fullmatch(piece)) and not is_path(piece)
+    return (
+        is_drawn
+        and not _BEGINS_ANOTHER.match(piece)
+        and bool(_OF_VALUE.fullmatch(piece))
+        and not is_path(piece)
+    )
 
 
 def _after_prefix(line: str, following: str) -> int:

@@ -15,7 +15,14 @@ from postmortem.redaction.assignments import secret_at
 from postmortem.redaction.calls import Takes, call_before
 from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear
 from postmortem.redaction.people import COMMON_USERS
-from postmortem.redaction.secret_names import NAME, NAME_HINT, Named, is_placeholder, is_secret, named
+from postmortem.redaction.secret_names import (
+    NAME,
+    NAME_HINT,
+    Named,
+    is_placeholder,
+    is_secret,
+    named,
+)
 
 _NAME_AT_END: Final = linear(rf"(?im)(?P<n>{NAME})\\{{0,3}}['\"]?[ \t]*[,:]?[ \t]*$")
 _VALUE_BELOW: Final = HidingPattern(

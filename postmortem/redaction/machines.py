@@ -124,7 +124,11 @@ def _is_address(match: Any) -> bool:
     if value.startswith("192.168.") or _AFTER_ADDRESS.match(match.string, match.end()):
         return True
     before = match.string[max(0, match.start() - 160) : match.start()]
-    if int(parts[0]) < _LEAST_OF_ADDRESS and parts[0] != "10" and not _BEFORE_ADDRESS.search(before):
+    if (
+        int(parts[0]) < _LEAST_OF_ADDRESS
+        and parts[0] != "10"
+        and not _BEFORE_ADDRESS.search(before)
+    ):
         return False
     return not _BEFORE_VERSION.search(before)
 

@@ -289,5 +289,7 @@ PEOPLE: Final = (
         _is_number,
     ),
     _phone(_MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_./%-])", _is_mobile),
-    _phone("[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity),
+    _phone(
+        "[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity
+    ),
 )

@@ -13,7 +13,16 @@ import binascii
 import re
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, Span, always, linear, one_of, rule
+from postmortem.redaction.hiding import (
+    Check,
+    HidingPattern,
+    HidingRule,
+    Span,
+    always,
+    linear,
+    one_of,
+    rule,
+)
 from postmortem.redaction.secret_names import (
     is_path,
     is_placeholder,
@@ -209,10 +218,11 @@ def _secret(hint: str, pattern: str, holds: Check = always) -> HidingRule:
 
 
 TOKENS: Final = (
+    _secret("jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"),
     _secret(
-        "jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"
+        _PGPASS,
+        rf"(?:^|[\s'\"])[a-z0-9*][\w.*-]{{0,128}}:{_PGPASS}(?P<v>[^\s:'\"]{{3,128}})(?:[\s'\"]|$)",
     ),
-    _secret(_PGPASS, rf"(?:^|[\s'\"])[a-z0-9*][\w.*-]{{0,128}}:{_PGPASS}(?P<v>[^\s:'\"]{{3,128}})(?:[\s'\"]|$)"),
     _secret(
         "://",
         r"[A-Za-z][A-Za-z0-9+.-]*://"
