@@ -152,10 +152,8 @@ def _secrets_in_calls(text: str) -> Iterator[Span]:
 
 def call_before(text: str) -> Takes | None:
     """Say what the last function takes that is called in a piece of code."""
-    found = None
-    for found in _CALL.finditer(text):
-        pass
-    return takes_of(found) if found else None
+    calls = list(_CALL.finditer(text))
+    return takes_of(calls[-1]) if calls else None
 
 
 CALLS: Final = (HidingRule("secret", CALL_HINT, _secrets_in_calls),)

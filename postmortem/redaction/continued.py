@@ -120,21 +120,19 @@ def _continuation(line: str, following: str) -> Span | None:
     if not head or not following or len(following) > _LONGEST_LINE:
         return None
     quote, is_slashed = _open_quote(line), head[-1] == "\\"
-    if not (quote or is_slashed or _ENDS_IN_VALUE.match(head[-2:])):
-        return None
     if quote and quote in following:
         start = _after_prefix(line, following)
         end = following.find(quote, start)
         return (start, end + 1) if end >= 0 else None
-    if not is_slashed and len(line) < _FULL and not _may_be_alone(following):
+    is_full = len(line) >= _FULL
+    ends_in_value = bool(quote or _ENDS_IN_VALUE.match(head[-2:]))
+    if not (is_slashed or (ends_in_value and (is_full or _may_be_alone(following)))):
         return None
     piece = _PIECE.match(following, _after_prefix(line, following))
     if piece is None:
         return None
-    if is_slashed:
-        return piece.span()
-    rest = following[piece.end() :].strip(_CLOSERS)
-    return piece.span() if (not rest or len(line) >= _FULL) and _is_drawn(piece[0]) else None
+    is_rest = (is_full or not following[piece.end() :].strip(_CLOSERS)) and _is_drawn(piece[0])
+    return (piece.start(), piece.end()) if is_slashed or is_rest else None
 
 
 def _may_be_alone(following: str) -> bool:

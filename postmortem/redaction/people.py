@@ -21,42 +21,45 @@ _NO_FOLDER_OF_SOMEBODY: Final = words("""
     login logs new node opt out output outputs pip results run runs slurm software src temp tmp
     tools nvme ssd torch training venv wandb weights profile settings id count batch global gpfs
     lustre nfs raid hub tensorboard corpus tokenizer tokenizers tokenized processed preprocessed
-    raw c4 pile train dev team teams lab labs repo repos git docker images apps app bin sbin etc opt
-    usr var core assets warehouse hive archive archives backup backups release releases data1 data2 dataset1 misc
-    jfs llama llama2 llama3 qwen bert gpt2 mixtral deepspeed megatron coco imagenet1k laion hdd disk
-    storage pretrain finetune sft eval evals benchmark benchmarks research users-home eng infra ws
-    vol volume volumes mnt media srv apptainer singularity spack modules easybuild env python
+    raw c4 pile train dev team teams lab labs repo repos git docker images apps app bin sbin etc
+    opt usr var core assets warehouse hive archive archives backup backups release releases
+    data1 data2 dataset1 misc jfs llama llama2 llama3 qwen bert gpt2 mixtral deepspeed megatron
+    coco imagenet1k laion hdd disk storage pretrain finetune sft eval evals benchmark benchmarks
+    research users-home eng infra ws vol volume volumes mnt media srv apptainer singularity
+    spack modules easybuild env python
 """)
 """Folders that lie beside those of users."""
 _WORDS: Final = words("""
-    able adam agent alpha amber anchor apex april arch area asia atlas auto away back base basic bear
-    best beta bill blue bold book boot boss brain bright bring brown build burn call card care case
-    chat check chen chip city clean clear client close cloud club coach code cold compute cook cool
-    copy crash create cross dark dash date dawn deep demo deny desk diff dist done down draw drop
-    east easy echo edge elastic engine error even ever exit fact fail fair fast feed field fill find
-    fine fire fish flash flow food force form free from full fuse game gate gold good grace grad gray
-    great green grid grow guest hand hard have heat help here hero high hill hold hope hunt idle info
-    iris iron item jack jade jump june just keep kill kind king know lake land last late lead leaf left
-    less lets level life lift light like limit line link live load lock long look lord loss love lower
-    luck lynx main make many mark mars mask math matrix mean memory mercury merge meta mind mini mint
-    mode month moon more most move much name near need nest next nice night north nova null ocean only
-    open orbit order over pack page pair park part pass past path peak pick pine pipe plan play plot
-    plus point pool port post power pray press pretty prime print pulse pure push queue quick race rain
-    range rare rate read ready real reason red rest rich ride ring rise river robot rock rose rule sage
-    safe said same sand save scale search seed seek self send serve service shift ship short show side
-    sign silver site size skip slow small smart snow soft solar some soon sort south spark speed spin
-    spot stage star start state stay step stone stop storm strong style such summer super sure sync
-    table take talk tango task tech tell term than that them then they thin this time tiny told tool
-    torch total tour town tree trial true turn type unit upper used user vast vega version very view
-    vision void wait walk wall want warm warning wave well west when wide wild will wind wine wing wire
-    wise with wolf wood word world write year zero zone
-    accelerate adam adamw apex bloom chatglm clip cuda deepspeed diffusers falcon fairseq flash gemma
-    horovod keras lightning llava megatron mistral nccl numpy openai opencv pandas pytest python pytorch
-    pytorch-lightning sglang slurm t5 tensor tensorflow timm tokenizer torchrun transformers triton vit
-    vllm wandb whisper xformers yolo baichuan internlm deepseek linux nvidia intel google microsoft
-    amazon huggingface anaconda miniconda admin worker master slave system daemon nobody student teacher
-    trainer runner builder ubuntu debian centos oracle spark hadoop hive kafka redis postgres mysql
-    airflow jenkins gitlab github docker kube ray dask mpi hpc cluster compute login batch
+    able adam agent alpha amber anchor apex april arch area asia atlas auto away back base basic
+    bear best beta bill blue bold book boot boss brain bright bring brown build burn call card
+    care case chat check chen chip city clean clear client close cloud club coach code cold
+    compute cook cool copy crash create cross dark dash date dawn deep demo deny desk diff dist
+    done down draw drop east easy echo edge elastic engine error even ever exit fact fail fair
+    fast feed field fill find fine fire fish flash flow food force form free from full fuse game
+    gate gold good grace grad gray great green grid grow guest hand hard have heat help here
+    hero high hill hold hope hunt idle info iris iron item jack jade jump june just keep kill
+    kind king know lake land last late lead leaf left less lets level life lift light like limit
+    line link live load lock long look lord loss love lower luck lynx main make many mark mars
+    mask math matrix mean memory mercury merge meta mind mini mint mode month moon more most
+    move much name near need nest next nice night north nova null ocean only open orbit order
+    over pack page pair park part pass past path peak pick pine pipe plan play plot plus point
+    pool port post power pray press pretty prime print pulse pure push queue quick race rain
+    range rare rate read ready real reason red rest rich ride ring rise river robot rock rose
+    rule sage safe said same sand save scale search seed seek self send serve service shift ship
+    short show side sign silver site size skip slow small smart snow soft solar some soon sort
+    south spark speed spin spot stage star start state stay step stone stop storm strong style
+    such summer super sure sync table take talk tango task tech tell term than that them then
+    they thin this time tiny told tool torch total tour town tree trial true turn type unit
+    upper used user vast vega version very view vision void wait walk wall want warm warning
+    wave well west when wide wild will wind wine wing wire wise with wolf wood word world write
+    year zero zone accelerate adam adamw apex bloom chatglm clip cuda deepspeed diffusers falcon
+    fairseq flash gemma horovod keras lightning llava megatron mistral nccl numpy openai opencv
+    pandas pytest python pytorch pytorch-lightning sglang slurm t5 tensor tensorflow timm
+    tokenizer torchrun transformers triton vit vllm wandb whisper xformers yolo baichuan
+    internlm deepseek linux nvidia intel google microsoft amazon huggingface anaconda miniconda
+    admin worker master slave system daemon nobody student teacher trainer runner builder ubuntu
+    debian centos oracle spark hadoop hive kafka redis postgres mysql airflow jenkins gitlab
+    github docker kube ray dask mpi hpc cluster compute login batch
 """)
 ORDINARY_WORDS: Final = COMMON_USERS | _NO_FOLDER_OF_SOMEBODY | _WORDS
 """Names that are hidden in the folders of users alone: elsewhere a log means something else."""
@@ -96,21 +99,25 @@ _TRACKERS: Final = r"wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|
 _MOBILE: Final = r"1[3-9]\d{9}"
 _QUOTED: Final = words("'' \"\" ‘’ “”")
 _SURNAMES: Final = (
-    "张王李赵刘陈杨黄周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈"
+    "张王李赵刘陈杨黄周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾"
+    "肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈"
     "钟姜崔谭陆范汪廖石金贾韦夏付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
 )
 _BEFORE_MOBILE: Final = HidingPattern(
     r"(?i)(?:(?<![a-z])(?:phone|tel|mobile|cell|fax|whatsapp|wechat|contact|sms|call|dial|user|account"
     r"|alipay|owner|member)[\w ]{0,16}['\"]?[ :=#(（：＝]{0,3}['\"]?"
-    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码|先生|女士|老师|同学|经理)"
+    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码"
+    r"|先生|女士|老师|同学|经理)"
     r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
-    rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]['\"]?[ :：,，（(]{{1,3}}['\"]?)$"
+    rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
+    r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
 )
 _COUNTED: Final = HidingPattern(
     r"[ \t]?(?:个|条|步|次|行|字节|样本|token|step|sample|byte|iter|param|of )"
 )
 _BEFORE_IDENTITY: Final = HidingPattern(
-    r"(?i)(?:身份证号?码?|证件号?码?|id[ _-]?card(?:[ _-]?(?:no|num|number))?|identity[ _-]?(?:no|number|card))"
+    r"(?i)(?:身份证号?码?|证件号?码?|id[ _-]?card(?:[ _-]?(?:no|num|number))?"
+    r"|identity[ _-]?(?:no|number|card))"
     r"['\"]?[ :=：＝是为]{0,4}['\"]?$"
 )
 _BIRTHDAY: Final = HidingPattern(
@@ -275,7 +282,9 @@ PEOPLE: Final = (
         "(?i:phone|tel|mobile|cell|fax|whatsapp|contact|手机|电话|联系)",
         r"(?i:(?<![A-Za-z])(?:phone|tel|telephone|mobile|cell|fax|whatsapp|contact)"
         r"(?:[ _-]?(?:no|num|number))?['\"]?\.?[ \t]{0,2}[:=：＝]"
-        r"|(?:手机号?码?|电话号?码?|联系方式|联系电话)['\"]?[ \t]{0,2}(?:[:=：＝]|是|为)?)[ \t]{0,2}['\"]?(?P<v>\+?[\d(][\d ().-]{5,20}\d)(?![\w.])",
+        r"|(?:手机号?码?|电话号?码?|联系方式|联系电话)['\"]?[ \t]{0,2}"
+        r"(?:[:=：＝]|是|为)?)[ \t]{0,2}"
+        r"['\"]?(?P<v>\+?[\d(][\d ().-]{5,20}\d)(?![\w.])",
         _is_number,
     ),
     _phone(

@@ -47,7 +47,8 @@ _TOKENS: Final = "|".join(
     bedrock-api-key-[A-Za-z0-9+/=]{20,} LTAI[A-Za-z0-9]{12,} AKID[A-Za-z0-9]{16,}
     wandb_v1_[\w-]{20,} r8_[A-Za-z0-9]{32,} npm_[A-Za-z0-9]{30,} gsk_[A-Za-z0-9]{32,}
     nvapi-[\w-]{32,} pypi-AgE[\w-]{32,} dckr_(?:pat|oat)_[\w-]{20,} SG\.[\w-]{16,}\.[\w-]{16,}
-    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\x20?\.\x20?[A-Za-z0-9_/-]{20,}=*|\.[A-Za-z0-9_/-]*=*)? eyJrIjoi[A-Za-z0-9+/=]{40,}
+    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\x20?\.\x20?[A-Za-z0-9_/-]{20,}=*|\.[A-Za-z0-9_/-]*=*)?
+    eyJrIjoi[A-Za-z0-9+/=]{40,}
     ZXlK[A-Za-z0-9+/]{40,}=* dapi[0-9a-f]{32}(?:-\d)? do[opr]_v1_[0-9a-f]{32,}
     dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,} duffel_(?:test|live)_[\w=-]{30,}
     dt0c01\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{40,} EZ[AT]K[A-Za-z0-9]{50,} EAA[A-Za-z0-9]{30,}
@@ -132,7 +133,9 @@ _CUT: Final = (
     rf"|(?i:{_LOGIN})[^\n]{{0,80}}[ :='\"][0-9a-f]{{9,39}})(?:\.\.\.|…)?$)"
 )
 _REST: Final = HidingPattern(
-    r"(?:(?:\[[^\]\n]{1,40}\]|\([^)\n]{1,40}\)|[\d:.,TZ-]{1,32}|[A-Z]{4,8}|[│┃|-])[:>]?[ \t]{1,40}){0,6}[ \t]*"
+    r"(?:(?:\[[^\]\n]{1,40}\]"
+    r"|\([^)\n]{1,40}\)|[\d:.,TZ-]{1,32}|[A-Z]{4,8}|[│┃|-])[:>]?[ \t]{1,40}){0,6}"
+    r"[ \t]*"
     r"(?P<v>[A-Za-z0-9+/_-]{18,512}={0,2})['\"]?[ \t│┃|,)\]}]*(?:\n|$)"
 )
 """A first line that holds one word: the rest of a value whose beginning is not shown."""

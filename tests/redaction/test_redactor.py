@@ -583,7 +583,9 @@ def _seconds(text: str) -> float:
         "wandb.login(", "machine a login b ", "[a@b c", "host@", "token: str = ", "token: a[",
         "token=[", "token:\n- a", "token:\n  desc: a\n", "token: &a ", "token: A('", "('token', '",
         "token%3A", "%22", "token a ", "token [type=a, input_value=", "invalid a: ", "a'a",
-        "token=a'", "</td><td>", '"token", "type": "a", ',
+        "token=a'", "connect(", "connect('a',", "密码", "密码是", "＝", "└ '", "a└ 'b'\n", "token\n",
+        "token=a\n", "token='a\n", "token=a1b2\\\n", "value: ", "│ token = 'a │\n", "139", "/user/",
+        "*:*:*:a:", "$6$a", "/scratch/gpfs/", "eyJaaaaaaaa.eyJaaaaaaaa.", "sessionid=", "</td><td>", '"token", "type": "a", ',
     ],
 )  # fmt: skip
 def test_hostile_repetition_costs_linear_time(piece: str) -> None:
