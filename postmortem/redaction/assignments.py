@@ -214,8 +214,7 @@ def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool
     is_listed = "," in mark and "value" not in mark
     if is_listed and not is_quoted:
         return False
-    if is_quoted and name.lower() in _SHORT_FOR_PASSWORD:
-        strength = Named.KEY
+    strength = _of_quoted(name, strength, is_quoted=is_quoted)
     if name.startswith("-"):
         if value.startswith("-"):
             return False
@@ -227,6 +226,11 @@ def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool
     return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (
         name.lower().endswith(("auth", "authorization")) and is_basic(value)
     )
+
+
+def _of_quoted(name: str, strength: Named, *, is_quoted: bool) -> Named:
+    """Take `pw = '...'` for a password; `pw: 0.3` is none."""
+    return Named.KEY if is_quoted and name.lower() in _SHORT_FOR_PASSWORD else strength
 
 
 def _of_option(name: str, strength: Named) -> Named:
