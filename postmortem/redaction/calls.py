@@ -97,14 +97,10 @@ def _arguments(text: str, start: int) -> Iterator[_Argument]:
             depth += 1
         elif kind == "close":
             depth -= 1
-        elif kind == "comma":
-            place += depth == 0
-            is_named = is_named and depth > 0
-        elif kind == "named":
-            is_named = is_named or depth == 0
-        else:
-            return
-        if depth < 0:
+        elif depth == 0:
+            place += kind == "comma"
+            is_named = kind == "named"
+        if depth < 0 or kind is None:
             return
 
 

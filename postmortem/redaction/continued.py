@@ -128,6 +128,11 @@ def _continuation(line: str, following: str) -> Span | None:
     ends_in_value = bool(quote or _ENDS_IN_VALUE.match(head[-2:]))
     if not (is_slashed or (ends_in_value and (is_full or _may_be_alone(following)))):
         return None
+    return _piece_of(line, following, is_slashed=is_slashed, is_full=is_full)
+
+
+def _piece_of(line: str, following: str, *, is_slashed: bool, is_full: bool) -> Span | None:
+    """Give the place of the first word of a line if it goes on with the one above."""
     piece = _PIECE.match(following, _after_prefix(line, following))
     if piece is None:
         return None

@@ -106,14 +106,11 @@ class Pseudonyms:
         )
         found = {}
         for kind, fewest, before, behind in _EVERYWHERE:
+            stands_alone = _STANDS_ALONE[kind]
             names = [name for its, name in named if its == kind and len(name) >= fewest]
-            alone = [name for name in names if kind == "host" or _STANDS_ALONE[kind](name)]
-            if alone:
+            if alone := list(filter(stands_alone, names)):
                 found[kind] = _any_of(alone, before, behind)
-        quoted = [
-            name for kind, name in named if kind == "secret" and len(name) >= _SHORTEST_QUOTED
-        ]
-        quoted = [name for name in quoted if _is_no_word(name)]
+        quoted = [name for kind, name in named if kind == "secret" and _may_be_quoted(name)]
         if quoted:
             found[QUOTED] = _any_of(quoted, "['\"]", r")\\{0,3}['\"]")
         return found
@@ -129,7 +126,11 @@ def _is_no_word(user: str) -> bool:
     return user.lower() not in ORDINARY_WORDS and not is_harmless(user.lower())
 
 
-_STANDS_ALONE: Final = {"secret": is_random, "user": _is_no_word}
+def _may_be_quoted(name: str) -> bool:
+    return len(name) >= _SHORTEST_QUOTED and _is_no_word(name)
+
+
+_STANDS_ALONE: Final = {"host": bool, "secret": is_random, "user": _is_no_word}
 """Of each kind the names that are hidden wherever they stand."""
 
 
