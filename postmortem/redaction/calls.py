@@ -119,16 +119,17 @@ def _is_drawn(value: str) -> bool:
 
 def _secrets_of(takes: Takes, given: list[_Argument]) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
+    drawn = [one for one in given if _is_drawn(one.text)]
     if takes is Takes.ANYTHING:
-        return [one for one in given if _is_drawn(one.text)]
+        return drawn
+    may_be = [one for one in given if _may_be_secret(one.text)]
     if takes is Takes.SECRETS:
-        return [one for one in given if _may_be_secret(one.text)]
-    behind = [one for one in given if one.place > 0 and _may_be_secret(one.text)]
+        return may_be
+    behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
-        return behind[-1:] or [one for one in given if _is_drawn(one.text)]
-    if max((one.place for one in given), default=0) > 1:
-        return behind
-    return [one for one in behind if is_random(one.text)]
+        return behind[-1:] or drawn
+    is_long = any(one.place > 1 for one in given)
+    return [one for one in behind if is_long or is_random(one.text)]
 
 
 def takes_of(match: Any) -> Takes:
