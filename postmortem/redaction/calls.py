@@ -128,8 +128,14 @@ def _secrets_of(takes: Takes, given: list[_Argument]) -> list[_Argument]:
     behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
         return behind[-1:] or drawn
-    is_long = any(one.place > 1 for one in given)
-    return [one for one in behind if is_long or is_random(one.text)]
+    return _behind_machine(given[-1:], behind)
+
+
+def _behind_machine(last: list[_Argument], behind: list[_Argument]) -> list[_Argument]:
+    """Choose among the arguments behind a machine: of a long call all, of a short one the drawn."""
+    if last and last[0].place > 1:
+        return behind
+    return [one for one in behind if is_random(one.text)]
 
 
 def takes_of(match: Any) -> Takes:

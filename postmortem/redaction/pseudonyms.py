@@ -6,6 +6,7 @@ replacing them (`redactor`).
 """
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 import re2
@@ -106,7 +107,7 @@ class Pseudonyms:
         )
         found = {}
         for kind, fewest, before, behind in _EVERYWHERE:
-            stands_alone = _STANDS_ALONE[kind]
+            stands_alone: Callable[[str], bool] = _STANDS_ALONE[kind]
             names = [name for its, name in named if its == kind and len(name) >= fewest]
             if alone := list(filter(stands_alone, names)):
                 found[kind] = _any_of(alone, before, behind)
@@ -130,7 +131,11 @@ def _may_be_quoted(name: str) -> bool:
     return len(name) >= _SHORTEST_QUOTED and _is_no_word(name)
 
 
-_STANDS_ALONE: Final = {"host": bool, "secret": is_random, "user": _is_no_word}
+_STANDS_ALONE: Final[dict[str, Callable[[str], bool]]] = {
+    "host": bool,
+    "secret": is_random,
+    "user": _is_no_word,
+}
 """Of each kind the names that are hidden wherever they stand."""
 
 
