@@ -17,6 +17,7 @@ from typing import NamedTuple
 _DATA = Path(__file__).parent / "data"
 _SHAPE = re.compile(r"\{(?:uuid|[AaUhdb]\d+)\}")
 _MARKED = re.compile(r"«([^»]+)»")
+_LINE_BREAK = "⏎"
 _CHARACTERS = {
     "A": string.ascii_letters + string.digits, "a": string.ascii_lowercase + string.digits, "U": string.ascii_uppercase + "234567", "h": "0123456789abcdef", "d": string.digits,
     "b": string.ascii_letters + string.digits + "+/",
@@ -52,7 +53,8 @@ def _lines(name: str) -> Iterator[str]:
     for number, line in enumerate((_DATA / name).read_text(encoding="utf-8").splitlines()):
         if line and not line.startswith("#"):
             chance = random.Random(number)
-            yield _SHAPE.sub(lambda match, chance=chance: _drawn(match[0], chance), line)
+            drawn = _SHAPE.sub(lambda match, chance=chance: _drawn(match[0], chance), line)
+            yield drawn.replace(_LINE_BREAK, "\n")
 
 
 def planted(name: str = "planted.txt") -> list[Planted]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear, rule, words
 from postmortem.redaction.secret_names import (
+    CHINESE,
     NAME,
     NAME_HINT,
     Named,
@@ -20,8 +21,11 @@ from postmortem.redaction.secret_names import (
 from postmortem.redaction.tokens import is_basic
 
 # What stands between a name and its value.
+_IS: Final = "(?:是|[设改]?置?[为成]|如下)了?"
+_SIGN: Final = f"(?:=>|->|:=|==?|[:：＝]|{_IS}[:：=＝]?)"
 _SET: Final = (
-    r"(?:\\{0,3}['\"`]?\]?[ \t]*(?:=>|->|:=|==?|[:：])[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
+    r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
+    rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
 )
 _ROW: Final = (
     r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
@@ -37,21 +41,36 @@ _TOLD: Final = linear(
     r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
     rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
 )
+_CHINESE_SAID: Final = linear(
+    rf"(?P<n>{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
+    r"|(?P<w>[!-~]{4,128}))"
+)
+"""A Chinese name with its value right behind it: in quotes, or of letters and digits."""
 _SAID: Final = linear(
-    r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret))"
+    r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret|[_-](?:[as]k|pat)))"
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
     r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*|[A-Za-z]{24,512})"
 )
+_VALUE_FIRST: Final = linear(
+    r"(?i)\\{0,3}['\"]value\\{0,3}['\"] ?: ?\\{0,3}['\"]"
+    r"(?P<v>[^'\"\n\\]{4,512})\\{0,3}['\"],\s{0,24}"
+    rf"\\{{0,3}}['\"](?:name|key)\\{{0,3}}['\"] ?: ?\\{{0,3}}['\"](?P<n>{NAME})\\{{0,3}}['\"]"
+)
+"""A pair whose value comes first: `{"value": "...", "name": "DB_PASSWORD"}`."""
+_SHORTEST_CODE: Final = 4
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
 _SHORTEST_KEY_SAID: Final = 16
 _ARTICLES: Final = words("the a an this your my our with using invalid incorrect wrong")
 """Words of a sentence that say nothing about the token or key behind them."""
+_SHORT_FOR_PASSWORD: Final = words("pw pswd passw")
 _BARE: Final = words("token key auth secret")
+_BARE_CHARACTER: Final = r"[^\s'\"`<>\\，。；：！？、“”‘’「」『』【】（）《》]"
 _VALUE: Final = HidingPattern(
     r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))"
     r"(?:\\{0,3}'(?P<a>[^'\n]{0,512})|\\{0,3}\"(?P<b>[^\"\n]{0,512})|`(?P<c>[^`\n]{0,512}))"
-    r"|(?P<d>[^\s'\"`<>\\](?:[^\s'\"`<>\\]|(?<=\w)'(?=\w)){0,511})"
+    r"|[“「『‘【《](?P<e>[^”」』’】》\n]{0,512})"
+    rf"|(?P<d>{_BARE_CHARACTER}(?:{_BARE_CHARACTER}|(?<=\w)'(?=\w)){{0,511}})"
 )
 _SHORTEST: Final = {
     Named.LONG: 24,
@@ -67,7 +86,8 @@ _REST: Final = {
     "a": HidingPattern(r"[^'\n]*"),
     "b": HidingPattern(r"[^\"\n]*"),
     "c": HidingPattern(r"[^`\n]*"),
-    "d": HidingPattern(r"(?:[^\s'\"`<>\\]|(?<=\w)'(?=\w))*"),
+    "e": HidingPattern(r"[^”」』’】》\n]*"),
+    "d": HidingPattern(rf"(?:{_BARE_CHARACTER}|(?<=\w)'(?=\w))*"),
 }
 _BARE_GROUP: Final = "d"
 _BLOCK: Final = HidingPattern(
@@ -88,6 +108,10 @@ _OPENING: Final = HidingPattern(
     r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
 )
 """What may stand between a name and its value."""
+_IS_SAID: Final = HidingPattern(_IS)
+_GOES_ON: Final = HidingPattern(r" ?[^\W_]")
+_CHINESE_BEHIND: Final = HidingPattern(r"(?<=[!-~])[\u4e00-\u9fff].*")
+"""Words of a sentence that stand behind a value without a blank."""
 _QUOTED_SIGN: Final = HidingPattern(r"%2[26]")
 _NEXT: Final = HidingPattern(r"[,;&|](?=[\w. -]{1,60}[=:])|[,;](?=$)")
 _CLOSING: Final = HidingPattern(r"[)\]}]")
@@ -125,13 +149,28 @@ def _secret_behind(text: str, begin: int, behind: int, after: int) -> Span | Non
         return None
     group = value.lastgroup or _BARE_GROUP
     start, shown = value.start(group), _shown(value, group, mark)
-    if group == _BARE_GROUP and _is_another_name(text, start, shown):
+    if group == _BARE_GROUP and (
+        _is_another_name(text, start, shown)
+        or _is_word_of_chinese(mark, shown, text[start + len(shown) :][:2])
+    ):
         return None
     mark = "=" if _is_pair(text, begin, value.end(), shown) else mark
     if not _holds(name, strength, mark, shown, is_quoted=group != _BARE_GROUP):
         return None
     end: int = start + len(shown)
     return start, _REST[group].match(text, end).end() if len(shown) >= _LOOKED_AT - 1 else end
+
+
+def secret_at(text: str, name: Span, start: int) -> Span | None:
+    """Find the secret at a place that a name elsewhere promises."""
+    strength, value = named(text[slice(*name)]), _VALUE.match(text, start)
+    if value is None:
+        return None
+    group = value.lastgroup or _BARE_GROUP
+    shown = _shown(value, group, "=")
+    if not is_secret(strength, shown, is_quoted=group != _BARE_GROUP, is_prose=False):
+        return None
+    return value.start(group), value.start(group) + len(shown)
 
 
 def _value(text: str, start: int) -> Any:
@@ -145,12 +184,20 @@ def _shown(value: Any, group: str, mark: str) -> str:
     shown: str = value[group].rstrip("\\")
     if group != _BARE_GROUP:
         return shown
-    return bare(_QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown)
+    shown = _QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown
+    return bare(_CHINESE_BEHIND.compiled.sub("", shown))
 
 
 def _is_another_name(text: str, start: int, shown: str) -> bool:
     """Say whether what looks like a value is a name, whose value this match has not seen."""
     return shown.endswith(("=", ":", "(")) and text[start + len(shown) :].startswith(("'", '"'))
+
+
+def _is_word_of_chinese(mark: str, shown: str, behind: str) -> bool:
+    """Say whether what follows a name is a word of a Chinese sentence: `密码是 bcrypt 加密的`."""
+    if not _IS_SAID.search(mark):
+        return False
+    return not shown.isascii() or (shown.isalpha() and bool(_GOES_ON.match(behind)))
 
 
 def _is_pair(text: str, begin: int, end: int, shown: str) -> bool:
@@ -167,6 +214,7 @@ def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool
     is_listed = "," in mark and "value" not in mark
     if is_listed and not is_quoted:
         return False
+    strength = _of_quoted(name, strength, is_quoted=is_quoted)
     if name.startswith("-"):
         if value.startswith("-"):
             return False
@@ -178,6 +226,11 @@ def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool
     return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (
         name.lower().endswith(("auth", "authorization")) and is_basic(value)
     )
+
+
+def _of_quoted(name: str, strength: Named, *, is_quoted: bool) -> Named:
+    """Take `pw = '...'` for a password; `pw: 0.3` is none."""
+    return Named.KEY if is_quoted and name.lower() in _SHORT_FOR_PASSWORD else strength
 
 
 def _of_option(name: str, strength: Named) -> Named:
@@ -219,6 +272,27 @@ def _is_said(match: Any) -> bool:
     return strength >= Named.PERHAPS and len(value) >= shortest and is_random(value)
 
 
+def _is_named_behind(match: Any) -> bool:
+    return is_secret(named(match["n"]), match["v"], is_quoted=True, is_prose=False)
+
+
+def _said_in_chinese(text: str) -> Iterator[Span]:
+    """Give the values that stand right behind a Chinese name."""
+    for match in _CHINESE_SAID.finditer(text):
+        group = "v" if match["v"] else "w"
+        shown = match[group] if group == "v" else bare(match[group])
+        has_letters, has_digits = any(map(str.isalpha, shown)), any(map(str.isdigit, shown))
+        may_be_number = named(match["n"]) is Named.PASSWORD
+        is_code = (
+            has_digits
+            and (has_letters or (may_be_number and shown.isdigit()))
+            and len(shown) >= _SHORTEST_CODE
+        )
+        if is_code if group == "w" else not is_placeholder(shown):
+            start = match.start(_CHINESE_SAID.compiled.groupindex[group])
+            yield start, start + len(shown)
+
+
 def _named_rule(pattern: HidingPattern) -> HidingRule:
     return HidingRule("secret", NAME_HINT, lambda text: _named_secrets(pattern, text))
 
@@ -226,4 +300,6 @@ def _named_rule(pattern: HidingPattern) -> HidingRule:
 ASSIGNMENTS: Final = (
     *map(_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
     rule("secret", NAME_HINT, _SAID, _is_said),
+    rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
+    HidingRule("secret", CHINESE, _said_in_chinese),
 )

@@ -18,6 +18,8 @@ _HANDED: Final = (
         r"(?:-u|-U|--user|--proxy-user)[ =]?(?:'(?P<a>[^':\n]*:[^'\n]+)'"
         r"|\"(?P<b>[^\":\n]*:[^\"\n]+)\"|(?P<c>[^\s'\":-][^\s'\":]*:[^\s'\"]+))",
     ),
+    (r"\w*curl|https?", rf"(?:-b|--cookie)[ =]?{_WORD}"),
+    ("sqlplus|expdp|impdp|rman|sqlldr", r"[\w.-]{1,64}/(?P<c>[^\s@'\"]+)@"),
     ("sshpass", rf"-p ?{_WORD}"),
     ("mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mycli", rf"-p{_WORD}"),
     ("redis-cli", rf"(?:-a|--pass) {_WORD}"),

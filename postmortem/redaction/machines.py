@@ -29,6 +29,13 @@ _BEFORE_VERSION: Final = linear(
     r"|\(from [^()]{1,120}\) \()$"
 )
 _AFTER_ADDRESS: Final = HidingPattern(r":\d{2,5}(?![\d.])|/\d{1,2}(?![\d.])|<\d")
+_LEAST_OF_ADDRESS: Final = 28
+"""A first part under which a number of four is rather a version, unless a word tells a machine."""
+_BEFORE_ADDRESS: Final = linear(
+    r"(?i)(?:(?:addr(?:ess)?|ip|host(?:name)?|server|peer|node|endpoint|client|remote|proxy|gateway|dns"
+    r"|nameserver|url|from|to|connect(?:ed|ing)?|ping|ssh|via|bind|listen(?:ing)?|on|at|source"
+    r"|地址|主机|服务器)\b?['\"]?[ :=(\[/'\"：＝]{1,4}|://|@|\[)$"
+)
 _KEPT_ADDRESS: Final = HidingPattern(r"(?:127|0|255)\.\d+\.\d+\.\d+")
 BY_NUMBER: Final = HidingPattern(
     r"(?i)(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])"
@@ -116,7 +123,14 @@ def _is_address(match: Any) -> bool:
         return False
     if value.startswith("192.168.") or _AFTER_ADDRESS.match(match.string, match.end()):
         return True
-    return not _BEFORE_VERSION.search(match.string[max(0, match.start() - 160) : match.start()])
+    before = match.string[max(0, match.start() - 160) : match.start()]
+    if (
+        int(parts[0]) < _LEAST_OF_ADDRESS
+        and parts[0] != "10"
+        and not _BEFORE_ADDRESS.search(before)
+    ):
+        return False
+    return not _BEFORE_VERSION.search(before)
 
 
 def _is_address_six(match: Any) -> bool:
@@ -140,7 +154,10 @@ def _is_address_six(match: Any) -> bool:
 
 
 def _is_host(match: Any) -> bool:
-    return match["v"].lower() not in COMMON_HOSTS and not _NUMBERS.fullmatch(match["v"])
+    value = match["v"]
+    return not (
+        value.lower() in COMMON_HOSTS or _NUMBERS.fullmatch(value) or BY_NUMBER.fullmatch(value)
+    )
 
 
 def _is_named_host(match: Any) -> bool:

@@ -6,6 +6,7 @@ replacing them (`redactor`).
 """
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 import re2
@@ -13,8 +14,12 @@ import re2
 from postmortem.lazy_regex import lazy_compile
 from postmortem.redaction.hiding import PSEUDONYM, ROOM
 from postmortem.redaction.machines import COMMON_HOSTS
-from postmortem.redaction.secret_names import is_random
+from postmortem.redaction.people import ORDINARY_WORDS
+from postmortem.redaction.secret_names import is_harmless, is_random
 
+QUOTED: Final = "secret in quotes"
+"""Secrets that may be words, such as `sesame`: elsewhere they are hidden only if quoted whole."""
+_SHORTEST_QUOTED: Final = 5
 _FILE_SUFFIX: Final = lazy_compile(
     r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
 )
@@ -27,7 +32,7 @@ _EVERYWHERE: Final = (
         "(?:^|[^A-Za-z0-9])",
         r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)*)(?:[^A-Za-z0-9]|$)",
     ),
-    ("user", 4, r"[/\\]", r")(?:[^\w.-]|$)"),
+    ("user", 4, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
     ("secret", 8, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
 )
 
@@ -62,6 +67,10 @@ class Pseudonyms:
         if pseudonym != name:
             self._hidden.add((kind, pseudonym))
         return pseudonym
+
+    def also(self, kind: str, name: str, pseudonym: str) -> None:
+        """Let a pseudonym stand for another name too: a piece of one that runs over lines."""
+        self._names.setdefault((kind, name), pseudonym)
 
     def learnt(self, kind: str, found: str) -> str:
         """Give the pseudonym of a name that is known.
@@ -98,12 +107,36 @@ class Pseudonyms:
         )
         found = {}
         for kind, fewest, before, behind in _EVERYWHERE:
+            stands_alone: Callable[[str], bool] = _STANDS_ALONE[kind]
             names = [name for its, name in named if its == kind and len(name) >= fewest]
-            names = [name for name in names if is_random(name)] if kind == "secret" else names
-            if names:
-                any_of = "|".join(map(re2.escape, names))
-                found[kind] = re2.compile(f"{before}(?P<v>(?:{any_of}){behind}", ROOM)
+            if alone := list(filter(stands_alone, names)):
+                found[kind] = _any_of(alone, before, behind)
+        quoted = [name for kind, name in named if kind == "secret" and _may_be_quoted(name)]
+        if quoted:
+            found[QUOTED] = _any_of(quoted, "['\"]", r")\\{0,3}['\"]")
         return found
+
+
+def _any_of(names: list[str], before: str, behind: str) -> Any:
+    """Compile a pattern of names in their surroundings: group `v` is the name."""
+    return re2.compile(f"{before}(?P<v>(?:{'|'.join(map(re2.escape, names))}){behind}", ROOM)
+
+
+def _is_no_word(user: str) -> bool:
+    """Say whether the name of a user is no word that a log may use for something else."""
+    return user.lower() not in ORDINARY_WORDS and not is_harmless(user.lower())
+
+
+def _may_be_quoted(name: str) -> bool:
+    return len(name) >= _SHORTEST_QUOTED and _is_no_word(name)
+
+
+_STANDS_ALONE: Final[dict[str, Callable[[str], bool]]] = {
+    "host": bool,
+    "secret": is_random,
+    "user": _is_no_word,
+}
+"""Of each kind the names that are hidden wherever they stand."""
 
 
 def _host_key(name: str) -> str:

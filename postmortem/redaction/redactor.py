@@ -22,19 +22,21 @@ import re2
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.visible import ANSI
-from postmortem.redaction import private_keys
+from postmortem.redaction import continued, private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
+from postmortem.redaction.calls import CALLS
 from postmortem.redaction.commands import COMMANDS
 from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
+from postmortem.redaction.line_above import LINES_ABOVE
 from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
-from postmortem.redaction.pseudonyms import Pseudonyms, file_suffix
+from postmortem.redaction.pseudonyms import QUOTED, Pseudonyms, file_suffix
 from postmortem.redaction.secret_names import is_secret_setting
-from postmortem.redaction.tokens import TOKENS
+from postmortem.redaction.tokens import TOKENS, rest_of_value
 
 __all__ = ["KINDS", "Redactor"]
 
-_RULES: Final = (*TOKENS, *ASSIGNMENTS, *COMMANDS, *MACHINES, *PEOPLE)
+_RULES: Final = (*TOKENS, *ASSIGNMENTS, *LINES_ABOVE, *COMMANDS, *CALLS, *MACHINES, *PEOPLE)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
 _AT_ONCE: Final = 64
@@ -83,7 +85,7 @@ def _without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
         together = "\n".join(some)
-        if not _hints().due(together):
+        if not _hints().due(together) and not any(map(rest_of_value, some)):
             yield some, together.isascii() and "\x1b" not in together
 
 
@@ -178,12 +180,17 @@ class Redactor:
         due = self._due.get(text)
         if due is None:
             due = self._due[text] = _hints().due(text)
+        if (rest := rest_of_value(text)) is not None:
+            text = _put(text, [(rest, self._pseudonyms.of("secret", text[slice(*rest)]))])
+        if "\n" in text:
+            text = self._without_continued(text)
         for number in due:
             if number == 0:
                 text = self._without_keys(text)
             elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:
                 text = self._without(_RULES[number - 1], text)
-        return self._replaced("secret", self._replaced("user", text))
+        text = self._replaced("secret", self._replaced("user", text))
+        return self._replaced("secret", text, QUOTED)
 
     def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
         """Hide in consecutive lines, a private key that runs over several included.
@@ -227,6 +234,29 @@ class Redactor:
                 pieces += zip(key, [first] + [""] * (len(key) - 1), strict=True)
         return _put(text, sorted(pieces))
 
+    def _without_continued(self, text: str) -> str:
+        """Hide values that go on in the next line: the first piece is the pseudonym of all."""
+        pieces: list[tuple[Span, str]] = []
+        for joined in continued.joined_lines(text):
+            for places in self._continued(joined):
+                whole = "".join(text[start:end] for start, end in places)
+                pseudonym = self._pseudonyms.of("secret", whole)
+                for start, end in places:
+                    self._pseudonyms.also("secret", text[start:end], pseudonym)
+                new = [pseudonym] + [""] * (len(places) - 1)
+                pieces += zip(places, new, strict=True)
+        return _put(text, sorted(pieces)) if pieces else text
+
+    def _continued(self, joined: continued.Joined) -> Iterator[list[Span]]:
+        """Yield the places of each secret that begins in one line and ends in another."""
+        for number in _hints().due(joined.text):
+            if number and (rule := _RULES[number - 1]).kind == "secret":
+                for start, end in rule.spans(joined.text):
+                    places = joined.places(start, end)
+                    if places and not PSEUDONYM.match(joined.text[start:end]):
+                        yield places
+                        return
+
     def _without(self, rule: HidingRule, text: str) -> str:
         """Hide what one rule finds."""
         pieces: list[tuple[Span, str]] = []
@@ -239,12 +269,12 @@ class Redactor:
             pieces.append(((start, start + len(hidden)), _breaks_kept(hidden, pseudonym)))
         return _put(text, pieces) if pieces else text
 
-    def _replaced(self, kind: str, text: str) -> str:
+    def _replaced(self, kind: str, text: str, where: str = "") -> str:
         """Hide the names of a kind that were learnt before.
 
         Where one character parts two of them, the second is found the second time.
         """
-        pattern = self._learnt.get(kind)
+        pattern = self._learnt.get(where or kind)
         if pattern is None or pattern.search(text) is None:
             return text
         for _ in range(2):

@@ -34,7 +34,11 @@ _LOGS_IN: Final = words("""
 """)
 """Words that make a pass a password."""
 _LOGIN_PASS: Final = f"(?:{'|'.join(sorted(_LOGS_IN))})pass"
-_CHINESE: Final = "密码|口令|密钥|令牌"
+_CHINESE_PASSWORDS: Final = one_of("""
+    密码 口令 密钥 秘钥 私钥 提取码 访问码 验证码 授权码 激活码 动态码 邀请码
+""")
+_CHINESE_KEYS: Final = "令牌|凭证|凭据"
+CHINESE: Final = f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}"
 _ENDINGS: Final = one_of(f"""
     token secrets? keys? passw(?:or)?ds? passphrase passcode pwd credentials? creds cookies? auth
     authorization jwt bearer signature client[_-]?id access[_-]?id dockerconfigjson dockercfg
@@ -44,7 +48,7 @@ _TAIL: Final = r"(?:[_-]?(?:id|value|data|base64|b64|raw|str|string|plain|text|e
 NAME: Final = (
     rf"(?:[\w$.-]*(?:{_ENDINGS})"
     r"|(?:\b|[\w$.-]*[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp|cred)"
-    rf"|[^\x00-\x7f]{{0,8}}(?:{_CHINESE})|[\w$.-]*(?:{_ISSUERS})\w*){_TAIL}"
+    rf"|[^\x00-\x7f]{{0,8}}(?:{CHINESE})|[\w$.-]*(?:{_ISSUERS})\w*){_TAIL}"
 )
 """How names of secrets end, in `re2`, whatever the case."""
 _HINTS: Final = one_of(rf"""
@@ -52,13 +56,12 @@ _HINTS: Final = one_of(rf"""
     client[_-]?id access[_-]?id dockerc {_LOGIN_PASS}
     (?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]
 """)
-NAME_HINT: Final = f"(?i:{_HINTS}|{_CHINESE}|{_ISSUERS})"
+NAME_HINT: Final = f"(?i:{_HINTS}|{CHINESE}|{_ISSUERS})"
 _ISSUER: Final = HidingPattern(f"(?i){_ISSUERS}")
 _SHORTEST_OF_ISSUER: Final = 15
 _SHORTEST_LONG: Final = 24
-_WORD: Final = HidingPattern(
-    r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|密码|口令|密钥|令牌|[\u4e00-\u9fff]"
-)
+_LONGEST_OF_CHINESE: Final = 8
+_WORD: Final = HidingPattern(rf"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|{CHINESE}|[\u4e00-\u9fff]")
 _GLUED: Final = HidingPattern(
     r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$"
 )
@@ -69,14 +72,14 @@ _TAILS: Final = words("""
 """)
 """Words behind the one that decides."""
 _STRONG: Final = words("""
-    password passwords passwd passwds passphrase passcode pwd secret secrets 密码 口令 密钥 令牌
-""")
+    password passwords passwd passwds passphrase passcode pwd secret secrets
+""") | frozenset(_CHINESE_PASSWORDS.split("|"))
 _KEYS: Final = words("key token tok jwt pat bearer dockerconfigjson dockercfg")
 _LOOSE: Final = words("""
     pass pw pwd credential credentials cred creds auth authorization cookie cookies sas sig
     signature ak sk otp
 """)
-_OPENERS: Final = _KEYS | {"pass", "pw"}
+_OPENERS: Final = _KEYS | {"pass", "pw", "ak", "sk", "credential", "credentials"}
 _KEYS_WITH_IDS: Final = words("access secret api private")
 _ACCOUNTS: Final = frozenset({("client", "id"), ("access", "id")})
 _PASSES: Final = words("forward backward first second flash n num")
@@ -113,6 +116,21 @@ _OF_TABLES: Final = words("""
 """)
 """Keys of dictionaries, tables, attention and keyboards."""
 _HARMLESS: Final = _OF_TOKENIZERS | _OF_TABLES
+_NEVER: Final = words("""
+    pad padding eos bos unk sep cls mask bad eot eod eom sot boi eoi num max min n count total avg
+    mean per each every to of one prefix suffix middle special additional vocab decoder encoder
+    start begin end next prev previous generated target null dummy placeholder missing unexpected
+    extra primary foreign sort cache hash group col column row index idx dict param params parameter
+    partition shard shuffle rng prng seed random matching kind hot hotkey press arrow enter escape
+    space tab public pub attention attn head kv qk query layer module weight weights metric metrics
+    monitor lookup map mapping
+""")
+"""Of the harmless words those that leave no doubt; `SPEECH_KEY` and `DATASET_TOKEN` may open."""
+
+
+def is_harmless(word: str) -> bool:
+    """Say whether a word is one of the trade: of tokenizers, tables, keys."""
+    return word in _HARMLESS or word in _KEYS or word in _CALLED
 
 
 class Named(IntEnum):
@@ -152,21 +170,32 @@ def _said(parts: list[str], *, is_upper: bool) -> Named:
         return Named.PASSWORD
     if _is_called(parts):
         return Named.KEY
-    if last not in _KEYS | _LOOSE or before & (_PASSES if last in _LOOSE else _HARMLESS):
+    if last not in _KEYS | _LOOSE or (last in _LOOSE and before & _PASSES):
         return Named.NOTHING
     if parts == ["key"]:
         return Named.LONG
+    if last in _KEYS and before & _HARMLESS:
+        return _doubted(before, is_upper=is_upper)
     return Named.KEY if is_upper and before and last in _OPENERS else Named.PERHAPS
 
 
+def _doubted(before: frozenset[str], *, is_upper: bool) -> Named:
+    """Say what a name with a harmless word says: a variable in capitals is rather set by people."""
+    if before & _NEVER:
+        return Named.NOTHING
+    if before <= _HARMLESS:
+        return Named.PERHAPS if is_upper else Named.NOTHING
+    return Named.KEY if is_upper else Named.PERHAPS
+
+
 def _is_password(last: str, before: frozenset[str]) -> bool:
-    if last == "pwd" and before <= {"old"}:  # the working directory
-        return False
     return last in _STRONG or (last in {"pass", "pw"} and bool(before & _LOGS_IN))
 
 
 def _is_called(parts: list[str]) -> bool:
     """Say whether a name calls a key or a token by what it opens: `api_key`, `access_key_id`."""
+    if parts[-1] in _CHINESE_KEYS.split("|"):
+        return True
     if parts[-1] in {"id", "ids"}:
         return parts[-2:-1] == ["key"] and parts[-3:-2] != [] and parts[-3] in _KEYS_WITH_IDS
     return parts[-1] in _KEYS and parts[-2:-1] != [] and parts[-2] in _CALLED
@@ -218,7 +247,7 @@ def is_code(value: str) -> bool:
     """
     return (
         bool(_CALL.match(value))
-        or (bool(_ATTRIBUTE.fullmatch(value)) and _is_worded(value))
+        or (bool(_ATTRIBUTE.fullmatch(value)) and is_worded(value))
         or (
             value.replace("_", "").isalpha()
             and value.isascii()
@@ -241,12 +270,13 @@ def is_random(value: str) -> bool:
         return False
     if is_placeholder(value) or _NUMBER.fullmatch(value) or is_path(value):
         return False
-    if not _is_worded(value):
+    if not is_worded(value):
         return True
-    return len(value) >= 24 and value.isalnum() and switches(value) >= len(value) // 3
+    least = len(value) // (3 if len(value) >= 24 else 2)
+    return len(value) >= 16 and value.isalnum() and switches(value) >= least
 
 
-def _is_worded(value: str) -> bool:
+def is_worded(value: str) -> bool:
     """Say whether a value is made of words, each with a short number behind it at most."""
     return all(_PIECE.fullmatch(piece) for piece in _SPLIT.compiled.split(value) if piece)
 
@@ -275,7 +305,8 @@ def is_secret(strength: Named, value: str, *, is_quoted: bool, is_prose: bool) -
     if strength is Named.NOTHING or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
     if strength is Named.PASSWORD:
-        return not (is_prose and _is_short_word(value)) and not _is_file(value)
+        is_word = _is_short_word(value) or _is_of_chinese_words(value)
+        return not (is_prose and is_word) and not _is_file(value)
     if strength is Named.KEY:
         return _is_key(value) and not (is_prose and _is_word_of_prose(value))
     return _LOOKS[strength](value)
@@ -310,7 +341,16 @@ _LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: 
 
 
 def _is_file(value: str) -> bool:
-    return is_path(value) and value.count("/") > 1 and not any(char.isdigit() for char in value)
+    """Say whether a value is a path of words, as that of the working directory (`PWD=/data/x`)."""
+    if not is_path(value):
+        return False
+    is_deep = value.count("/") > 1 and not any(char.isdigit() for char in value)
+    return is_deep or (value.startswith(("/", "~")) and is_worded(value))
+
+
+def _is_of_chinese_words(value: str) -> bool:
+    """Say whether a value is a Chinese word or two, as in a sentence."""
+    return len(value) <= _LONGEST_OF_CHINESE and all("\u4e00" <= char <= "\u9fff" for char in value)
 
 
 def is_secret_setting(name: str, value: str) -> bool:

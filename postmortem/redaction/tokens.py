@@ -10,10 +10,26 @@ wider: a length that an issuer changes still fits.
 
 import base64
 import binascii
+import re
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, HidingRule, always, linear, one_of, rule
-from postmortem.redaction.secret_names import is_placeholder, is_random
+from postmortem.redaction.hiding import (
+    Check,
+    HidingPattern,
+    HidingRule,
+    Span,
+    always,
+    linear,
+    one_of,
+    rule,
+)
+from postmortem.redaction.secret_names import (
+    is_path,
+    is_placeholder,
+    is_random,
+    is_worded,
+    switches,
+)
 
 _AUTHRESS: Final = (
     r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
@@ -31,7 +47,8 @@ _TOKENS: Final = "|".join(
     bedrock-api-key-[A-Za-z0-9+/=]{20,} LTAI[A-Za-z0-9]{12,} AKID[A-Za-z0-9]{16,}
     wandb_v1_[\w-]{20,} r8_[A-Za-z0-9]{32,} npm_[A-Za-z0-9]{30,} gsk_[A-Za-z0-9]{32,}
     nvapi-[\w-]{32,} pypi-AgE[\w-]{32,} dckr_(?:pat|oat)_[\w-]{20,} SG\.[\w-]{16,}\.[\w-]{16,}
-    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}\.[A-Za-z0-9_/-]{8,}=* eyJrIjoi[A-Za-z0-9+/=]{40,}
+    ey[A-Za-z0-9_-]{8,}\.ey[A-Za-z0-9_/-]{8,}(?:\x20?\.\x20?[A-Za-z0-9_/-]{20,}=*|\.[A-Za-z0-9_/-]*=*)?
+    eyJrIjoi[A-Za-z0-9+/=]{40,}
     ZXlK[A-Za-z0-9+/]{40,}=* dapi[0-9a-f]{32}(?:-\d)? do[opr]_v1_[0-9a-f]{32,}
     dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,} duffel_(?:test|live)_[\w=-]{30,}
     dt0c01\.[A-Za-z0-9]{20,}\.[A-Za-z0-9]{40,} EZ[AT]K[A-Za-z0-9]{50,} EAA[A-Za-z0-9]{30,}
@@ -61,6 +78,9 @@ _TOKENS: Final = "|".join(
     ms-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} fw_[A-Za-z0-9]{22,}
     (?:live|test)_(?:pub_)?[0-9a-f]{31,35} [A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk
     access-(?:sandbox|development|production)-[0-9a-f-]{36}
+    AKLT[A-Za-z0-9+/_-]{16,}=* ALTAK[A-Za-z0-9]{12,} IKID[A-Za-z0-9]{16,} STS\.[A-Za-z0-9]{16,}
+    pcsk_[\w-]{30,} (?:vcp|rnd|fal|e2b|csk|lf|fc|hlx|aig)[_-][A-Za-z0-9]{28,} sess-[A-Za-z0-9]{30,}
+    v[1-4]\.(?:local|public)\.[\w-]{40,} cal_live_[0-9a-f]{32} ltr?[vs]_[A-Za-z0-9]{30,}
 """),
         _AUTHRESS,
         one_of(r"""
@@ -71,6 +91,8 @@ _TOKENS: Final = "|".join(
 )
 _SK: Final = r"sk-[A-Za-z0-9_-]{16,}"
 _ANY: Final = f"(?:{_TOKENS}|{_SK})"
+_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", re.sub(r"\{0,\d*\}", "*", _ANY))
+"""The shapes without their lengths: many texts are looked through for them at less cost."""
 _HOOK: Final = one_of(r"""
     hooks\.slack\.com/(?:services|workflows|triggers) discord(?:app)?\.com/api/webhooks
     open-apis/bot/v2/hook webhook\.office\.com/webhookb2 api\.day\.app sctapi\.ftqq\.com
@@ -83,17 +105,41 @@ _PARAMETER: Final = one_of("""
     x-cos-security-token token access_token key api_?key sign sv
 """)
 _LOGIN: Final = "wandb|api.?key|login|netrc"
+_BEFORE_REVISION: Final = HidingPattern(
+    r"(?i)(?:commit|sha1?|rev|revision|hash|head|tree|checksum|digest|branch|blobs?|snapshots?|git)"
+    r"(?:[ _-]?(?:id|sha1?|hash))?['\"]?[ \t]{0,3}(?:is|at|now at|[:=@/])?[ \t'\"]{0,3}$"
+)
 _AUTHORIZATION: Final = r"\bauthorization\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?"
-_BEGINNING: Final = one_of(r"""
+_SESSION: Final = (
+    r"(?i:j_?sessionid|phpsessid|asp\.net_sessionid|connect\.sid|_gitlab_session|laravel_session"
+    r"|[cx]srf-?token|session_?cookie|sessdata|bduss|remember_token)"
+)
+_PGPASS: Final = (
+    r"(?:543\d|6432|6543|3306|1521|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.@-]{0,62}|\*):"
+)
+_HASHED: Final = (
+    r"\$(?:1|2[abxy]?|5|6|7|y|gy|md5|sha1|apr1|P|H|scrypt|argon2[id]{0,2}|pbkdf2[\w-]{0,20})"
+    r"\$[./A-Za-z0-9$=,+]{16,}"
+)
+"""A password as `/etc/shadow` and its like keep it."""
+BEGINNING: Final = one_of(r"""
     hf_ gh[oprsu]_ github_pat_ gl(?:pat|rt|ptt|dt)- sk-(?:proj|ant|or|svcacct|lf)- xox[abprs]- xapp-
     AKIA ASIA LTAI AKID AIza eyJ SG\. npm_ pypi-AgE dckr_pat_ nvapi- wandb_v1_ r8_ gsk_ ya29\.
     shpat_ dapi
 """)
 _CUT: Final = (
-    rf"(?m:(?:^|[^A-Za-z0-9_])(?P<v>(?:{_BEGINNING})[\w.-]+"
+    rf"(?m:(?:^|[^A-Za-z0-9_])(?P<v>(?:{BEGINNING})[\w.-]+"
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]+:[^\s/:@]+"
     rf"|(?i:{_LOGIN})[^\n]{{0,80}}[ :='\"][0-9a-f]{{9,39}})(?:\.\.\.|…)?$)"
 )
+_REST: Final = HidingPattern(
+    r"(?:(?:\[[^\]\n]{1,40}\]"
+    r"|\([^)\n]{1,40}\)|[\d:.,TZ-]{1,32}|[A-Z]{4,8}|[│┃|-])[:>]?[ \t]{1,40}){0,6}"
+    r"[ \t]*"
+    r"(?P<v>[A-Za-z0-9+/_-]{18,512}={0,2})['\"]?[ \t│┃|,)\]}]*(?:\n|$)"
+)
+"""A first line that holds one word: the rest of a value whose beginning is not shown."""
+_SHORTEST_REST: Final = 16
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
 
@@ -106,7 +152,7 @@ def _stands_alone(match: Any) -> bool:
     text, value, end = match.string, match["v"], match.end(1)
     if end < len(text) and text[end].isalnum():
         return False
-    return not value.startswith("sk-") or any(char.isdigit() for char in value)
+    return not value.startswith("sk-") or not is_worded(value)
 
 
 def _holds_password(match: Any) -> bool:
@@ -128,6 +174,11 @@ def _is_bearer(match: Any) -> bool:
     )
 
 
+def _is_no_revision(match: Any) -> bool:
+    """Say whether 40 hexadecimal digits are a key: those of git stand behind other words."""
+    return not _BEFORE_REVISION.search(match.string[max(0, match.start(1) - 40) : match.start(1)])
+
+
 def _is_login(match: Any) -> bool:
     return is_basic(match["v"])
 
@@ -141,6 +192,24 @@ def is_basic(value: str) -> bool:
     return ":" in plain and plain.isprintable() and len(plain) >= 5
 
 
+def rest_of_value(text: str) -> Span | None:
+    """Find what a text begins with if it is the rest of a value: one word drawn by lot."""
+    match = _REST.match(text)
+    if match is None:
+        return None
+    value = match["v"].rstrip("=")
+    run = max(value.replace("_", "-").split("-"), key=len)
+    is_drawn = (
+        len(run) >= _SHORTEST_REST
+        and any(map(str.isdigit, run))
+        and any(map(str.isupper, run))
+        and any(map(str.islower, run))
+        and switches(value) * 3 >= len(value)
+    )
+    found: Span = match.span("v")
+    return found if is_drawn and not value.startswith("_Z") and not is_path(value) else None
+
+
 def _is_cut(match: Any) -> bool:
     """Say whether a text was cut within a token or a password."""
     begin = match.string.rfind("\n", 0, match.start(1)) + 1
@@ -152,6 +221,11 @@ def _secret(hint: str, pattern: str, holds: Check = always) -> HidingRule:
 
 
 TOKENS: Final = (
+    _secret("jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"),
+    _secret(
+        _PGPASS,
+        rf"(?:^|[\s'\"])[a-z0-9*][\w.*-]{{0,128}}:{_PGPASS}(?P<v>[^\s:'\"]{{3,128}})(?:[\s'\"]|$)",
+    ),
     _secret(
         "://",
         r"[A-Za-z][A-Za-z0-9+.-]*://"
@@ -166,7 +240,7 @@ TOKENS: Final = (
         rf"(?i:{_HOOK})/(?P<v>[A-Za-z0-9@/_-]{{12,}})",
     ),
     _secret(r"[?&][A-Za-z_-]+=", rf"[?&](?i:{_PARAMETER})=(?P<v>[^\s&'\"<>]{{8,}})"),
-    _secret(_ANY, rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})", _stands_alone),
+    _secret(_HINT, rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})", _stands_alone),
     _secret(
         "(?i:authorization)",
         rf"(?i:{_AUTHORIZATION}(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)"
@@ -174,6 +248,12 @@ TOKENS: Final = (
         _is_value,
     ),
     _secret("(?i:authorization)", rf"(?i:{_AUTHORIZATION})(?P<v>[A-Za-z0-9._~+/=-]{{16,}})"),
+    _secret(
+        "(?i:value)",
+        r"(?i:(?:(?:^|[\s'\"])value\\{0,3}['\"]?: {0,3}|input_value=)\\{0,3}['\"]?)"
+        r"(?P<v>[A-Za-z0-9+/_=-]{20,512})(?:[\s'\"\\,]|$)",
+        _is_drawn,
+    ),
     _secret("(?i:bearer)", r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})", _is_bearer),
     _secret("(?i:basic )", r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})", _is_login),
     _secret(
@@ -184,8 +264,14 @@ TOKENS: Final = (
     _secret(
         f"(?i:{_LOGIN})",
         rf"(?i:{_LOGIN})[^\n]{{0,80}}?[^A-Za-z0-9](?P<v>[0-9a-f]{{40}})(?:[^A-Za-z0-9]|$)",
+        _is_no_revision,
     ),
-    _secret("_gitlab_session=", r"_gitlab_session=(?P<v>[0-9a-z]{32})"),
+    _secret(
+        _SESSION,
+        rf"{_SESSION}\\{{0,3}}['\"]? {{0,3}}[=:] {{0,3}}\\{{0,3}}['\"]?(?P<v>[\w.%+/=:~-]{{12,}})",
+        _is_value,
+    ),
+    _secret(_HASHED, rf"(?:^|[^\w$])(?P<v>{_HASHED})"),
     _secret(
         "['\"]key",
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
