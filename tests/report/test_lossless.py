@@ -61,14 +61,16 @@ def test_made_ones_come_back(analysis: postmortem.Analysis) -> None:
 
 
 numbers = st.floats() | st.integers(-(10**15), 10**15)
+steps = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**15), 10**15)
+ranks = st.integers(0, 1 << 40)
 texts = st.text(st.characters(), max_size=20)
 
 
 @given(
     said=st.tuples(texts, texts).map(lambda both: Said(*both)),
     path=texts,
-    point=st.tuples(st.none() | numbers, numbers, st.integers(1, 1 << 40)),
-    where=st.builds(Where, st.none() | st.integers(), st.none(), st.none() | texts, st.none()),
+    point=st.tuples(st.none() | steps, numbers, st.integers(1, 1 << 40)),
+    where=st.builds(Where, st.none() | ranks, st.none(), st.none() | texts, st.none()),
 )
 def test_any_text_and_number_comes_back(
     said: Said, path: str, point: tuple[float | None, float, int], where: Where
