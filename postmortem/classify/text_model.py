@@ -144,7 +144,14 @@ def unpacked(data: bytes | mmap.mmap, path: Path) -> TextModel:
         meta = json.loads(header["__metadata__"][META])
         _check(meta, path)
         return _model(meta, header, memoryview(data)[body:], xxhash.xxh3_128_hexdigest(data))
-    except (KeyError, ValueError, TypeError, UnicodeDecodeError) as error:
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise _refused(path, "it is no model of this program, or damaged") from error
 
 
