@@ -91,7 +91,7 @@ def _started(
         UsageError: it cannot be started.
     """
     ends = [os.pipe(), os.pipe()]
-    streams = [os.fdopen(ours, "rb", buffering=0) for ours, _ in ends]
+    streams: list[IO[bytes]] = [os.fdopen(ours, "rb", buffering=0) for ours, _ in ends]
     reader = Sidecar(command, kept.number, [ours for ours, _ in ends], is_apart=True)
     signals.add_sidecars(inside=Sidecar(command), outside=reader)
     try:
