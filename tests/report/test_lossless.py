@@ -193,10 +193,13 @@ def test_a_changed_analysis_is_rendered_or_refused(
     assert 0 < accepted < len(chosen)
 
 
+MARK = {"kind": "crash", "source": 0, "where": [0, None, None, None], "count": 1, "places": [[1, "NaN"]]}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("path", "instead", "said"),
     [
-        (("marks", 0, "places", 0, 1), "NaN", r"analysis\.marks"),
+        (("marks",), [MARK], r"not finite @ analysis\.marks\[0\]\.places"),
         (("first_failure", "source"), 99, r"no source 99 @ analysis\.first_failure\.source"),
         (("timeline", 0, "source"), 99, "no source 99"),
         (("quotes", 0, "source"), -1, r"invalid value.*analysis"),
