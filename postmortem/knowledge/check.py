@@ -49,9 +49,9 @@ def malformed(folder: Path) -> Iterator[PatternError]:
 
     What serves only the proof of a rule, its examples, may be missing here.
     """
-    for fault in _faults_of_tables(folder):
-        if not str(fault.what).endswith(_NOT_SHOWN):
-            yield fault
+    yield from (
+        fault for fault in _faults_of_tables(folder) if not str(fault.what).endswith(_NOT_SHOWN)
+    )
     for kind in KINDS:
         for path, entry in entries(folder / kind):
             name = str(entry.get("id"))
@@ -60,11 +60,8 @@ def malformed(folder: Path) -> Iterator[PatternError]:
                 for what, mend in _faults_of_shape(kind, entry)
                 if not what.startswith(_FOR_PROOF)
             ]
-            for field in ("match", "unless", "pair", "loss_key", "message"):
-                if isinstance(entry.get(field), str) and not wrong:
-                    wrong += _regex_faults(entry[field])
-            for word in entry.get("beside") or () if not wrong else ():
-                wrong += _regex_faults(word)
+            if not wrong:
+                wrong += _faults_of_regexes(entry)
             for what, mend in wrong:
                 yield PatternError(f"{name}: {what}", f"{path}:{line_of(path, name)}", mend)
 
@@ -104,11 +101,7 @@ def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
-    for field in ("match", "unless", "pair", "loss_key", "message"):
-        if entry.get(field):
-            yield from _regex_faults(entry[field])
-    for word in entry.get("beside", ()):
-        yield from _regex_faults(word)
+    yield from _faults_of_regexes(entry)
     if kind == "signatures":
         yield from _signature_faults(entry)
     for cause in _causes_named(kind, entry):
@@ -140,6 +133,12 @@ def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 f"the snippet {name} has no comment {comment!r}",
                 "a key of `zh` is a comment of `code`, from behind its # to the end of the line",
             )
+
+
+def _faults_of_regexes(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    fields = (entry.get(field) for field in ("match", "unless", "pair", "loss_key", "message"))
+    for pattern in (*filter(None, fields), *(entry.get("beside") or ())):
+        yield from _regex_faults(pattern)
 
 
 def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
