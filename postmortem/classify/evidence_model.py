@@ -59,7 +59,7 @@ def opened_evidence(path: Path) -> EvidenceModel:
     """
     try:
         return unpacked_evidence(path.read_bytes())
-    except (OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             say("the evidence model cannot be used", "证据模型无法使用"),
             path,

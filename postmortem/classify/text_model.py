@@ -144,7 +144,14 @@ def unpacked(data: bytes | mmap.mmap, path: Path) -> TextModel:
         meta = json.loads(header["__metadata__"][META])
         _check(meta, path)
         return _model(meta, header, memoryview(data)[body:], xxhash.xxh3_128_hexdigest(data))
-    except (KeyError, ValueError, TypeError, UnicodeDecodeError) as error:
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise _refused(path, "it is no model of this program, or damaged") from error
 
 
@@ -172,17 +179,27 @@ def _model(
     if len(parts["rarity"]) != 1 << BITS or len(parts["weights"]) != len(causes) << BITS:
         raise ValueError(header)
     fitted = meta["calibration"]
-    shift, slope = map(float, fitted["alone"])
+    bias, scale = (_figures(meta[name], len(causes)) for name in ("bias", "scale"))
+    (sharpness,) = _figures([fitted["sharpness"]], 1)
+    shift, slope = _figures(fitted["alone"], 2)
     return TextModel(
         digest,
         causes,
-        [float(one) for one in meta["bias"]],
-        [float(one) for one in meta["scale"]],
-        Calibration(float(fitted["sharpness"]), (shift, slope)),
+        bias,
+        scale,
+        Calibration(sharpness, (shift, slope)),
         parts["weights"].cast("b"),
         parts["rarity"],
         frozenset(map(str, meta.get("own", ()))),
     )
+
+
+def _figures(values: Iterable[Any], count: int) -> list[float]:
+    """Give so many finite numbers."""
+    figures = [float(one) for one in values]
+    if len(figures) != count or not all(map(math.isfinite, figures)):
+        raise ValueError(figures)
+    return figures
 
 
 def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memoryview:

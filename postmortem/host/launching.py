@@ -6,24 +6,23 @@ Standard output and standard error stay apart for whoever reads them, and are jo
 the order in which they came.
 
 The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
-streams and of us; what it leaves behind is read on by `host.draining`.
+streams and of us. A sidecar holds them open, and reads on where this process is killed, or where
+the command leaves something behind that goes on writing.
 """
 
 import os
 import selectors
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import UsageError
-from postmortem.host import draining
 from postmortem.host.kept import KeptLog
 from postmortem.host.outlet import Outlet
+from postmortem.host.sidecar import Sidecar
 from postmortem.host.signals import Signals
 
 _CHUNK: Final = 1 << 16
@@ -53,23 +52,17 @@ def launch(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done:
     Raises:
         UsageError: the command cannot be started.
     """
-    try:
-        child = signals.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
-    except OSError as error:
-        raise UsageError(
-            f"the command cannot be started: {error.strerror}",
-            command[0],
-            "check its name, or give its full path after --",
-        ) from error
-    assert child.stdout is not None and child.stderr is not None  # noqa: S101, PT018 -- both are pipes
+    child, streams, reader = _started(command, kept, signals)
     outlets = _outlets()
-    pipes = {child.stdout: outlets[0], child.stderr: outlets[-1]}
+    pipes = {streams[0]: outlets[0], streams[1]: outlets[-1]}
     problems = []
     try:
         _pump(child, pipes, kept, signals)
     except Exception as error:  # noqa: BLE001 -- whatever is wrong with us, the command goes on
         problems.append(f"its output was not passed on to the end: {type(error).__name__}: {error}")
-    _leave(pipes, kept, signals)
+    reader.close()  # what is still written is read there
+    for stream in pipes:
+        stream.close()
     code = child.wait()
     for outlet in outlets:
         outlet.finish(
@@ -87,6 +80,34 @@ def launch(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done:
         if code < 0
         else Done(code, _name_of(code), tuple(problems))
     )
+
+
+def _started(
+    command: Sequence[str], kept: KeptLog, signals: Signals
+) -> tuple["subprocess.Popen[bytes]", list[IO[bytes]], Sidecar]:
+    """Start the command; gives it, its output and error stream, and who else can read them.
+
+    Raises:
+        UsageError: it cannot be started.
+    """
+    ends = [os.pipe(), os.pipe()]
+    streams: list[IO[bytes]] = [os.fdopen(ours, "rb", buffering=0) for ours, _ in ends]
+    reader = Sidecar(command, kept.number, [ours for ours, _ in ends], is_apart=True)
+    signals.add_sidecars(inside=Sidecar(command), outside=reader)
+    try:
+        child = signals.start(command, stdout=ends[0][1], stderr=ends[1][1])
+    except OSError as error:
+        for stream in streams:
+            stream.close()
+        raise UsageError(
+            f"the command cannot be started: {error.strerror}",
+            command[0],
+            "check its name, or give its full path after --",
+        ) from error
+    finally:
+        for _, theirs in ends:
+            os.close(theirs)
+    return child, streams, reader
 
 
 def _outlets() -> list[Outlet]:
@@ -138,29 +159,6 @@ def _copied(pipe: IO[bytes], outlet: Outlet, kept: KeptLog, is_waiting: Callable
         kept.write(data)
         outlet.put(data, is_waiting)
     return bool(data)
-
-
-def _leave(pipes: dict[IO[bytes], Outlet], kept: KeptLog, signals: Signals) -> None:
-    """Hand pipes that are still open to a process that reads on.
-
-    Without a reader, whoever writes next would be killed.
-    """
-    if pipes:
-        numbers = [pipe.fileno() for pipe in pipes]
-        log = os.open(os.devnull, os.O_WRONLY) if kept.number is None else os.dup(kept.number)
-        with suppress(OSError), signals.unblocked():
-            subprocess.Popen(
-                [sys.executable, "-I", "-S", draining.__file__, *map(str, (log, *numbers))],
-                pass_fds=(log, *numbers),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                cwd="/",
-            )
-        os.close(log)
-    for pipe in pipes:
-        pipe.close()
 
 
 def _name_of(status: int) -> str:

@@ -17,11 +17,12 @@ from postmortem.knowledge import attack, attack_texts, schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.named import Names, faults_of_names, regexes, unused
-from postmortem.knowledge.questions import Strict
 from postmortem.knowledge.yamlfile import line_of, read_yaml
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
+_NOT_SHOWN = ".definition: Field required"
+"""What no run needs of a cause in `taxonomy.yaml`."""
 
 
 def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
@@ -31,13 +32,15 @@ def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternE
     names are looked for where all else is well: a file that cannot be read names nothing.
     """
     folders, known = list(folders), list(known)
+    broken = [fault for root in folders for fault in _faults_of_tables(root)]
+    if broken:
+        return broken
     names = Names.of([*known, *folders])
     found: list[PatternError] = []
     seen: dict[tuple[str, str], Path] = {}
     for root in folders:
         for kind in KINDS:
             found += _faults_of_kind(root, kind, names, seen)
-        found += _faults_of_taxonomy(root)
     return found or list(unused(folders, names))
 
 
@@ -46,6 +49,9 @@ def malformed(folder: Path) -> Iterator[PatternError]:
 
     What serves only the proof of a rule, its examples, may be missing here.
     """
+    yield from (
+        fault for fault in _faults_of_tables(folder) if not str(fault.what).endswith(_NOT_SHOWN)
+    )
     for kind in KINDS:
         for path, entry in entries(folder / kind):
             name = str(entry.get("id"))
@@ -54,9 +60,8 @@ def malformed(folder: Path) -> Iterator[PatternError]:
                 for what, mend in _faults_of_shape(kind, entry)
                 if not what.startswith(_FOR_PROOF)
             ]
-            for field in ("match", "unless", "pair", "loss_key", "message"):
-                if isinstance(entry.get(field), str) and not wrong:
-                    wrong += _regex_faults(entry[field])
+            if not wrong:
+                wrong += _faults_of_regexes(entry)
             for what, mend in wrong:
                 yield PatternError(f"{name}: {what}", f"{path}:{line_of(path, name)}", mend)
 
@@ -96,11 +101,7 @@ def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
-    for field in ("match", "unless", "pair", "loss_key", "message"):
-        if entry.get(field):
-            yield from _regex_faults(entry[field])
-    for word in entry.get("beside", ()):
-        yield from _regex_faults(word)
+    yield from _faults_of_regexes(entry)
     if kind == "signatures":
         yield from _signature_faults(entry)
     for cause in _causes_named(kind, entry):
@@ -132,6 +133,12 @@ def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 f"the snippet {name} has no comment {comment!r}",
                 "a key of `zh` is a comment of `code`, from behind its # to the end of the line",
             )
+
+
+def _faults_of_regexes(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    fields = (entry.get(field) for field in ("match", "unless", "pair", "loss_key", "message"))
+    for pattern in (*filter(None, fields), *(entry.get("beside") or ())):
+        yield from _regex_faults(pattern)
 
 
 def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
@@ -192,29 +199,23 @@ def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
     return list(entry.get("causes", ())) if kind in {"fixes", "advisories"} else []
 
 
-def _faults_of_taxonomy(root: Path) -> list[PatternError]:
-    found: list[PatternError] = []
-    path = root / "taxonomy.yaml"
-    content = (read_yaml(path) or {}) if path.is_file() else {}
-    gpus = read_yaml(root / "gpus.yaml") if (root / "gpus.yaml").is_file() else []
-    checks: list[tuple[type[Strict], Any, str]] = [
-        (schema.TaxonomyEntry, entry, name) for name, entry in content.get("causes", {}).items()
-    ]
-    checks += [
-        (schema.PrecedenceEntry, entry, str(entry.get("winner")))
-        for entry in content.get("precedence", ())
-    ]
-    checks += [(schema.GpuRow, entry, str(entry.get("name"))) for entry in gpus]
-    keys = read_yaml(root / "keys.yaml") if (root / "keys.yaml").is_file() else []
-    checks += [(schema.KeyRow, entry, str(entry.get("to"))) for entry in keys]
-    for model, entry, name in checks:
+def _faults_of_tables(root: Path) -> Iterator[PatternError]:
+    """Yield what is wrong with the files of a folder that are no rules."""
+    for name, model in schema.TABLES.items():
+        path = root / f"{name}.yaml"
+        content = read_yaml(path) if path.is_file() else None
+        if content is None:
+            continue
         try:
-            model.model_validate(entry)
+            model.validate_python(content)
         except ValidationError as error:
-            found += [
-                PatternError(
-                    f"{name}: {fault['loc']}: {fault['msg']}", path, "see patterns/README.md"
-                )
-                for fault in error.errors()
-            ]
-    return found
+            for fault in error.errors():
+                parts = [str(part) for part in fault["loc"]] or [name]
+                where = f"{path}:{line_of(path, parts[1] if len(parts) > 1 else parts[0])}"
+                mend = "see patterns/README.md for the shape"
+                yield PatternError(f"{'.'.join(parts)}: {fault['msg']}", where, mend)
+            continue
+        for number, row in enumerate(content if name == "gpus" else ()):
+            for what, mend in _regex_faults(row["match"]):
+                where = f"{path}:{line_of(path, row['match'])}"
+                yield PatternError(f"{number}.match: {what}", where, mend)

@@ -6,6 +6,7 @@ for a run, which trusts the checked form and does without pydantic. Pydantic, si
 name the field and the reason, and it gives editors a JSON Schema.
 """
 
+import datetime as dt
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, TypeAdapter, model_validator
@@ -335,6 +336,21 @@ class KeyRow(Strict):
             raise ValueError("either `is` or `values` says what a value means")
         return self
 
+
+class TaxonomyFile(Strict):
+    """`taxonomy.yaml`."""
+
+    date: dt.date | str = ""
+    causes: dict[CauseId, TaxonomyEntry] | None = None
+    precedence: list[PrecedenceEntry] | None = None
+
+
+TABLES: Final[dict[str, TypeAdapter[Any]]] = {
+    "taxonomy": TypeAdapter(TaxonomyFile),
+    "gpus": TypeAdapter(list[GpuRow]),
+    "keys": TypeAdapter(list[KeyRow]),
+}
+"""Files that are no rules, by their names."""
 
 MODELS: Final[dict[str, type[Strict]]] = {
     "signatures": SignatureEntry,

@@ -10,6 +10,7 @@ there.
 
 import codecs
 import os
+import stat
 from collections.abc import Iterator
 from enum import Enum
 from io import FileIO
@@ -32,6 +33,10 @@ class Change(Enum):
     FOUND = "found"
     TRUNCATED = "truncated"
     ROTATED = "rotated"
+
+
+class Unavailable(InputError):  # noqa: N818 -- what became of the file
+    """The file cannot be read now; that may pass."""
 
 
 class Followed:
@@ -62,13 +67,20 @@ class Followed:
         """Yield what was added since the last call, and what became of the file.
 
         Raises:
-            InputError: it is a folder, packed, binary, or may not be read.
+            Unavailable: it is a folder, or may not be read; the next call goes on where this
+                one stopped.
+            InputError: it is packed or binary.
         """
         try:
             yield from self._news()
+        except Unavailable:
+            raise
         except InputError:
             self.close()
             raise
+        except OSError as error:  # what is mounted there has gone
+            self.close()
+            raise self._unavailable(f"cannot be read: {error.strerror}") from error
 
     def _news(self) -> Iterator[bytes | Change]:
         try:
@@ -78,9 +90,11 @@ class Followed:
             yield from self._added()
             return
         except OSError as error:
-            raise InputError(
-                f"cannot be read: {error.strerror}", self.path, "check the path and its permissions"
-            ) from error
+            yield from self._added()
+            raise self._unavailable(f"cannot be read: {error.strerror}") from error
+        if stat.S_ISDIR(found.st_mode):
+            yield from self._added()
+            raise self._unavailable("this is a folder")
         if self._file is not None and (found.st_dev, found.st_ino) != self._identity:
             yield from self._added()
             self.close()
@@ -104,19 +118,14 @@ class Followed:
             file = Path(self.path).open("rb", buffering=0)  # noqa: SIM115 -- closed by `close`
         except FileNotFoundError:
             return False
-        except IsADirectoryError as error:
-            raise InputError(
-                "this is a folder", self.path, "name the log file that grows"
-            ) from error
         except OSError as error:
-            raise InputError(
-                f"cannot be opened: {error.strerror}",
-                self.path,
-                "check the path and its permissions",
-            ) from error
+            raise self._unavailable(f"cannot be opened: {error.strerror}") from error
         status = os.fstat(file.fileno())
         self._file, self._identity = file, (status.st_dev, status.st_ino)
         return True
+
+    def _unavailable(self, what: str) -> Unavailable:
+        return Unavailable(what, self.path, "name the log file that grows; check its permissions")
 
     def _has_begun_anew(self) -> bool:
         if self._file is None or not self._position:

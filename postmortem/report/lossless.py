@@ -15,18 +15,23 @@ from typing import Any, Final, TypeVar
 
 from cattrs import Converter
 from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn, override
 from cattrs.v import transform_error
 
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
+from postmortem.model.job_facts import Environment
 from postmortem.model.said import Said
 from postmortem.names import ANALYSIS_SCHEMA
+from postmortem.report.analysis_checks import find_fault
 from postmortem.report.wire import plain_json
 
 _Plain = TypeVar("_Plain", str, int, bool)
 
 _FLOATS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MOST_FAULTS: Final = 3
+_MOST: Final = (1 << 53) - 1
+"""Whole numbers beyond it are not the same in every program that reads JSON."""
 
 
 def to_json(analysis: Analysis) -> str:
@@ -61,6 +66,8 @@ def from_json(text: str, name: str = "") -> Analysis:
     except BaseValidationError as error:
         faults = "; ".join(transform_error(error, path="analysis")[:_MOST_FAULTS])
         raise InputError(f"no whole {ANALYSIS_SCHEMA}: {faults}", name, mend) from error
+    if fault := find_fault(analysis):
+        raise InputError(f"no sound {ANALYSIS_SCHEMA}: {fault}", name, mend)
     return analysis
 
 
@@ -71,8 +78,14 @@ def _converter() -> Converter:
     converter.register_structure_hook(float, _number)
     converter.register_unstructure_hook(Said, _said_out)
     converter.register_structure_hook(Said, _said)
-    for kind in (str, int, bool):
+    for kind in (str, bool):
         converter.register_structure_hook(kind, _as_it_is)
+    converter.register_structure_hook(int, _count)
+    status = override(struct_hook=_exit_status)
+    environment = make_dict_structure_fn(
+        Environment, converter, _cattrs_forbid_extra_keys=True, exit_status=status
+    )
+    converter.register_structure_hook(Environment, environment)
     return converter
 
 
@@ -81,13 +94,31 @@ def _number(value: Any, _: type) -> float:
     number = _FLOATS.get(value, value) if isinstance(value, str) else value
     if number.__class__ not in {int, float}:
         raise ValueError(f"{value!r} is no number")
+    try:
+        float(number)
+    except OverflowError:
+        raise ValueError("a number is too large") from None
     return number
+
+
+def _count(value: Any, _: type) -> int:
+    """Read a line, an index, a rank or how many there are."""
+    if not 0 <= _as_it_is(value, int) <= _MOST:
+        raise ValueError(f"{str(value)[:20]} is out of range")
+    return int(value)
 
 
 def _as_it_is(value: Any, kind: type[_Plain]) -> _Plain:
     """Take a value of the right kind, and none that only looks like it."""
     if value.__class__ is not kind:
         raise ValueError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _exit_status(value: Any, _: Any) -> Any:
+    """Read a status, which is below zero where a signal ended the run."""
+    if value is not None:
+        _count(abs(_as_it_is(value, int)), int)
     return value
 
 

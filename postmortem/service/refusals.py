@@ -60,6 +60,8 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
             told["Retry-After"] = str(max(1, min(3600, round(self.retry_after + 0.5))))
         if self.status == 401:
             told["WWW-Authenticate"] = "Bearer"
+        if self.status == 400:  # where the next request begins is not certain
+            told["Connection"] = "close"
         return told
 
 
@@ -166,6 +168,19 @@ def body_too_slow(seconds: float) -> Refusal:
         ),
         "limits.body_seconds",
         say("send less, or over a faster connection", "请减少内容，或使用更快的连接"),
+    )
+
+
+def two_lengths() -> Refusal:
+    """Refuse a body whose end two headers put at different places (RFC 9112, section 6.3)."""
+    return Refusal(
+        400,
+        say(
+            "Content-Length and Transfer-Encoding contradict each other",
+            "Content-Length 与 Transfer-Encoding 相互矛盾",
+        ),
+        "Transfer-Encoding",
+        say("send one of them", "请只发送其中一个"),
     )
 
 

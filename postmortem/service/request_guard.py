@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postmortem.lazy_regex import lazy_compile
 from postmortem.names import LANGUAGES
-from postmortem.report.plain import one_line
 from postmortem.service.refusals import (
     Refusal,
     body_too_large,
@@ -33,6 +32,7 @@ from postmortem.service.refusals import (
     other_host,
     other_site,
     refusal_of,
+    two_lengths,
 )
 from postmortem.service.service_state import ClientGone, ServiceState
 from postmortem.service.who_asks import address_of
@@ -53,6 +53,9 @@ _DRAINED_SECONDS: Final = 2.0
 _DRAINED_BYTES: Final = 32 << 20
 _MIB: Final = 2**20
 _LONGEST: Final = 300
+_LITERAL: Final = "/:@!$&'()*+,;=[]"
+"""Characters of a path that are logged as they are; others are percent-encoded, lest a path forge
+a field, a line or a terminal's command."""
 _HOST: Final = lazy_compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?\Z")
 
 
@@ -92,7 +95,8 @@ class RequestGuard:
         """Refuse a request by its head.
 
         Raises:
-            Refusal: the service ends, it is called otherwise, or another site's page sends this.
+            Refusal: the service ends, it is called otherwise, another site's page sends this, or
+                its body has two ends.
         """
         if self._service.is_ending:
             raise closing()
@@ -103,6 +107,10 @@ class RequestGuard:
         ):
             raise head_too_large()
         headers = Headers(scope=scope)
+        if "transfer-encoding" in headers and (
+            "content-length" in headers or scope["http_version"] == "1.0"
+        ):  # a proxy in front may see another request in it
+            raise two_lengths()
         named = headers.getlist("host")
         found = _HOST.match(named[0]) if len(named) == 1 else None
         hosts = self._service.settings.hosts
@@ -220,9 +228,10 @@ def _note_request(scope: Mapping[str, Any], answer: _Answer) -> None:
     if scope["path"] == "/health" and answer.status == 200:
         return
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    path = one_line(str(scope["path"]), _LONGEST)
+    client = quote(address_of(scope), _LITERAL)
+    path = quote(str(scope["path"]), _LITERAL, errors="replace")[:_LONGEST]
     note(
-        f"{when} {address_of(scope)} {scope['method']} {path} {answer.status}"
+        f"{when} {client} {scope['method']} {path} {answer.status}"
         f" {answer.size}B {answer.seconds:.3f}s"
     )
 

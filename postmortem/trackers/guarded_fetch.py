@@ -12,7 +12,6 @@ Proxies of the environment are not used: behind one, no address could be judged.
 httpx carries the requests: it streams, and takes the name for TLS apart from the address.
 """
 
-import ipaddress
 import socket
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -21,6 +20,7 @@ from typing import Any, Final
 
 import httpx
 
+from postmortem.host.network_addresses import is_public
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 _REDIRECTS: Final = 5
@@ -30,7 +30,6 @@ _WHOLE: Final = 120.0
 """Seconds for a file."""
 _PASSED_OVER: Final = 16
 """Of a log whose end is wanted, so many times as much is read at most."""
-_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 Addresses = Callable[[str, int], list[str]]
 """Gives the addresses of a host."""
@@ -137,22 +136,6 @@ class GuardedFetch:
         settings: dict[str, Any] = {"sni_hostname": url.host}
         sent["Host"] = url.host
         return httpx.Request("GET", url.copy_with(host=found[0]), headers=sent, extensions=settings)
-
-
-def is_public(address: str) -> bool:
-    """Say whether an address is one of the open network, whatever it is wrapped in."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
-        if found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)
-        if found.teredo or (inner is not None and not is_public(str(inner))):
-            return False
-        found = found.ipv4_mapped or found
-    return found.is_global and not found.is_multicast
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:

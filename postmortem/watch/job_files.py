@@ -4,9 +4,9 @@ In: the paths that the user gave. Out: the files, and notes on those that are wa
 out. Not here: what a file tells (`watch.watched_file`).
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError, UsageError
@@ -16,9 +16,13 @@ from postmortem.model.said import as_said
 from postmortem.model.watching import Noted
 from postmortem.reading.discover import candidates
 from postmortem.reading.file_names import processes_of
+from postmortem.reading.follow import Unavailable
 from postmortem.watch.watched_file import WatchedFile
 
 _MOST: Final = 512
+_PATIENCE: Final = 10.0
+"""Seconds for which a log may be a folder, a loop of links, or closed to us, as while somebody
+moves it."""
 
 
 class JobFiles:
@@ -30,6 +34,8 @@ class JobFiles:
         self._files: dict[str, WatchedFile] = {}
         self._unreadable: set[str] = set()
         self._waiting: set[str] = set()
+        self._unavailable: dict[str, float] = {}
+        """Since when a file could not be read."""
 
     def __iter__(self) -> Iterator[WatchedFile]:
         """Yield the files that are there now; some may be left out meanwhile."""
@@ -55,25 +61,35 @@ class JobFiles:
             )
         yield from self._missing(is_any=bool(paths))
 
+    def is_available(self, path: str) -> None:
+        """Note that a file can be read."""
+        self._unavailable.pop(path, None)
+
     def has_come(self, path: str) -> Iterator[Noted]:
         """Say that a file is there now, if it was waited for."""
         if path in self._waiting:
             self._waiting.discard(path)
             yield Noted("found", path)
 
-    def leave_out(self, file: WatchedFile, error: InputError) -> Noted:
-        """Leave a file of a folder out for good; one that the user named is an error."""
+    def leave_out(self, file: WatchedFile, error: InputError, now: float) -> Iterator[Noted]:
+        """Leave a file of a folder out for good; one that the user named is an error.
+
+        What may pass is waited for.
+        """
+        since = self._unavailable.setdefault(file.path, now)
+        if self._waits and isinstance(error, Unavailable) and now - since < _PATIENCE:
+            return
         if file.path in self.given:
             raise error
         self._unreadable.add(file.path)
         del self._files[file.path]
-        return Noted("unreadable", file.path, as_said(error.what))
+        yield Noted("unreadable", file.path, as_said(error.what))
 
     def _paths(self) -> list[str]:
         """List the files that are given or lie in the folders that are."""
         paths: list[str] = []
         for path in self.given:
-            if Path(path).is_dir():
+            if path not in self._files and os.path.isdir(path):  # noqa: PTH112 -- never raises
                 with suppress(InputError):  # nothing in it yet
                     paths += [found.path for found in candidates([path]) if not found.skip]
             else:
@@ -88,7 +104,7 @@ class JobFiles:
 
     def _missing(self, *, is_any: bool) -> Iterator[Noted]:
         """Say, once of each, which paths are not there, or that no folder holds a log."""
-        absent = {path for path in self.given if not Path(path).exists()}
+        absent = {path for path in self.given if not os.path.exists(path)}  # noqa: PTH110 -- never raises
         if not is_any:
             absent |= set(self.given)
         if absent and not self._waits:

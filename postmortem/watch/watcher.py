@@ -114,8 +114,9 @@ class Watcher:
         for file in self._files:
             try:
                 yield from self._news(file)
+                self._files.is_available(file.path)
             except InputError as error:
-                yield self._files.leave_out(file, error)
+                yield from self._files.leave_out(file, error, self._now())
         if self._settings.is_once:
             for file in self._files:
                 yield from self._judged(file, file.live.feed(b"", is_end=True))

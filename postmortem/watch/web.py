@@ -12,7 +12,6 @@ request as a whole, so a thread holds it, whose connection is cut when the time 
 
 import base64
 import http.client
-import ipaddress
 import socket
 import threading
 import urllib.error
@@ -23,6 +22,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from postmortem.errors import UsageError
+from postmortem.host.network_addresses import is_link_local
 
 _EXAMPLE: Final = "for example --webhook https://hooks.example.org/training"
 
@@ -71,32 +71,6 @@ class Address:
                 self.host,
                 "use --webhook-link-local if it is meant",
             )
-
-
-def is_link_local(host: str) -> bool:
-    """Say whether a numeric address is link-local, also where IPv6 wraps an IPv4 one."""
-    try:
-        address = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    inner = (
-        (address.ipv4_mapped or address.sixtofour or _translated(address))
-        if isinstance(address, ipaddress.IPv6Address)
-        else None
-    )
-    return address.is_link_local or (inner is not None and inner.is_link_local)
-
-
-def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Give the IPv4 address that stands in an IPv6 one.
-
-    A translating network (RFC 6052) puts it there, or an old stack (::a.b.c.d).
-    """
-    return (
-        ipaddress.IPv4Address(address.packed[12:])
-        if address.packed[:12] in {b"\x00\x64\xff\x9b" + bytes(8), bytes(12)}
-        else None
-    )
 
 
 class _Request:

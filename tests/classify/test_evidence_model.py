@@ -35,7 +35,9 @@ def test_log_odds_are_one_sum() -> None:
     assert MODEL.proposed.odds({}) == -1.0
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "alone": 3}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"format": 99}', '{"format": 1, "alone": 3}', "[" * 200_000]
+)
 def test_a_damaged_one_is_refused(tmp_path: Path, content: str) -> None:
     """In a sentence."""
     path = tmp_path / "evidence.json"

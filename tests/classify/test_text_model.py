@@ -1,5 +1,6 @@
 """Features forget what differs from run to run; a model of other features is refused."""
 
+import json
 import pickle
 import random
 from pathlib import Path
@@ -79,6 +80,11 @@ class _Armed:
         return exec, ("raise SystemExit('unpickled')",)
 
 
+def _headed(header: str) -> bytes:
+    """A file with a header."""
+    return len(header).to_bytes(8, "little") + header.encode() + bytes(99)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -88,6 +94,14 @@ class _Armed:
         pytest.param((2).to_bytes(8, "little") + b"{}", id="safetensors without our part"),
         pytest.param((4).to_bytes(8, "little") + b"null" + bytes(99), id="no object"),
         pytest.param((2).to_bytes(8, "little") + b"[]" + bytes(99), id="a list"),
+        pytest.param(_headed("[" * 200_000), id="a header nested 200,000 levels"),
+        pytest.param(_headed('{"a":' * 200_000), id="mappings nested 200,000 levels"),
+        pytest.param(_headed('{"__metadata__": []}'), id="a list for the metadata"),
+        pytest.param(_headed('{"__metadata__": {"postmortem": 3}}'), id="a number for our part"),
+        pytest.param(
+            _headed(json.dumps({"__metadata__": {"postmortem": "[" * 200_000}})),
+            id="our part nested 200,000 levels",
+        ),
     ],
 )
 def test_what_is_no_model_is_never_run(tmp_path: Path, content: bytes) -> None:
@@ -96,6 +110,26 @@ def test_what_is_no_model_is_never_run(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(InputError, match="it is no model of this program"):
         opened(path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"bias": [1.0, 2.0, 3.0]},
+        {"bias": ["x"]},
+        {"bias": None},
+        {"scale": [float("nan")]},
+        {"calibration": {"sharpness": float("inf"), "alone": [0, 1]}},
+        {"calibration": {"sharpness": 1, "alone": [0]}},
+        {"calibration": []},
+        {"causes": 3},
+        {"causes": []},
+    ],
+)
+def test_figures_that_do_not_fit_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+    """Too many, none, or not finite: when the file is opened, not in the middle of an analysis."""
+    with pytest.raises(InputError, match="it is no model of this program"):
+        opened(written(tmp_path, {"a": "io.storage"}, **changed))
 
 
 def test_noise_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.base import load
-from postmortem.knowledge.check import malformed
+from postmortem.knowledge.check import faults, malformed
 
 GOOD = """\
 id: own.thing
@@ -71,3 +71,66 @@ def test_a_run_refuses_it(tmp_path: Path) -> None:
     text = GOOD.replace("{data.empty: strong}", "[data.empty]")
     with pytest.raises(PatternError, match=r"own\.thing: suggests.*thing\.yaml:1"):
         load((folder(tmp_path, text),))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "key"),
+    [
+        pytest.param("taxonomy", "[1]", "taxonomy", id="a list for the taxonomy"),
+        pytest.param("taxonomy", "causes: [x]", "causes", id="a list of causes"),
+        pytest.param("taxonomy", "causes: {own.thing: [1]}", "own.thing", id="a cause that is a list"),
+        pytest.param("taxonomy", "causes: {own.thing: {}}", "title", id="a cause without a title"),
+        pytest.param("taxonomy", "causes: {own.thing: {title: x}}", "title", id="a title that is a text"),
+        pytest.param("taxonomy", "precedence: [{winner: a.b}]", "loser", id="half a precedence"),
+        pytest.param("keys", "7", "keys", id="a number for the keys"),
+        pytest.param("keys", "- {to: 3, is: number, keys: [a]}", "to", id="a number for a name"),
+        pytest.param("keys", "- [a]", "0", id="a key that is a list"),
+        pytest.param("gpus", "- {match: '(', name: x, capability: 1.0}", "match", id="no regex"),
+        pytest.param("gpus", "- {match: a, name: x}", "capability", id="a card without capability"),
+    ],
+)  # fmt: skip
+def test_tables_are_checked_as_rules_are(tmp_path: Path, name: str, text: str, key: str) -> None:
+    """By a run and by `patterns check` alike: file, field, and how to mend it."""
+    root = tmp_path / "rules"
+    root.mkdir()
+    (root / f"{name}.yaml").write_text(text)
+    (fault, *_) = malformed(root)
+    assert key in str(fault.what)
+    assert f"{name}.yaml:1" in str(fault.where)
+    assert fault.mend
+    assert faults([root])
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        pytest.param(b"", "", id="empty"),
+        pytest.param(b"\xff\xfe\x00", "thing.yaml", id="not UTF-8"),
+        pytest.param(b"\x00", "thing.yaml", id="a NUL"),
+        pytest.param(b"text", "must be a mapping", id="a text"),
+        pytest.param(b"[[[]]]", "must be a mapping", id="a list of lists"),
+        pytest.param(b"a: &a [x]\nb: [*a, *a]", "anchors are not used", id="a bomb"),
+        pytest.param(b"[" * 5000, "thing.yaml", id="depth"),
+        pytest.param(b"{[1]: 2}", "thing.yaml", id="a key that is a list"),
+        pytest.param(b"!!python/object/apply:os.system [id]", "thing.yaml", id="a tag"),
+        pytest.param(b"id: " + b"9" * 9000, "thing.yaml", id="a number of 9,000 digits"),
+        pytest.param(b"{x: 1}", "id: ", id="no id"),
+    ],
+)
+def test_any_file_is_refused_by_name(tmp_path: Path, content: bytes, says: str) -> None:
+    """Whatever stands in it; an empty one holds no rule."""
+    root = folder(tmp_path, "")
+    (root / "signatures/own/thing.yaml").write_bytes(content)
+    if not says:
+        assert list(malformed(root)) == []
+        return
+    with pytest.raises(PatternError, match=says) as error:
+        raise next(malformed(root))
+    assert "thing.yaml" in str(error.value)
+
+
+def test_a_run_refuses_a_table_that_is_none(tmp_path: Path) -> None:
+    """With the file, as `patterns check` does."""
+    (tmp_path / "taxonomy.yaml").write_text("causes: {own.thing: [1]}")
+    with pytest.raises(PatternError, match=r"taxonomy\.yaml:1"):
+        load((tmp_path,))

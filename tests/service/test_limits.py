@@ -121,6 +121,52 @@ def test_a_body_is_counted_whatever_it_claims(narrow: Served) -> None:
     assert asked(narrow, bytes(MIB + 1)).status_code == 413
 
 
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: %s\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "lines"),
+    [
+        ("1.1", ["Content-Length: 5", "Transfer-Encoding: chunked"]),
+        ("1.1", ["Transfer-Encoding: chunked", "Content-Length: 500"]),
+        ("1.1", ["Transfer-Encoding: Chunked", "Content-Length: 0"]),
+        ("1.0", ["Transfer-Encoding: chunked"]),
+    ],
+)
+def test_a_body_with_two_ends_closes_the_connection(
+    narrow: Served, version: str, lines: list[str]
+) -> None:
+    """What follows may be a request to one server and a body to another: it is not answered."""
+    host = "{}:{}".format(*narrow.address)
+    first = (f"POST /api/analyze HTTP/{version}", f"Host: {host}", "Connection: keep-alive")
+    text = "\r\n".join((*first, *lines, "", "0", "", "")).encode()
+    answer = raw(narrow, text + SMUGGLED % host.encode())
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"connection: close" in answer.lower()
+    assert "/smuggled" not in narrow.told()
+
+
+@pytest.mark.parametrize(
+    ("path", "logged"),
+    [
+        ("/a%0d%0aforged", "/a%0D%0Aforged"),
+        ("/a%20200%205B", "/a%20200%205B"),
+        ("/%1b%5b31mred", "/%1B[31mred"),
+        ("/%e2%80%a8%c2%85%9b", "/%E2%80%A8%C2%85%EF%BF%BD"),
+        ("/%2500%22", "/%2500%22"),
+    ],
+)
+def test_a_path_is_one_quoted_word_of_the_log(narrow: Served, path: str, logged: str) -> None:
+    """It forges neither a line nor a field, and gives a terminal no command."""
+    assert raw(narrow, head(narrow, target=f"GET {path}")).startswith(b"HTTP/1.1 404 ")
+    narrow.health()
+    (line,) = [line for line in narrow.told().split("\n") if f" {logged} " in line]
+    assert line.isascii()
+    assert line.isprintable()
+    assert len(line.split(" ")) == 7
+
+
 def test_a_form_is_counted_as_well(narrow: Served) -> None:
     """The whole of it."""
     files = [("log", (str(n), bytes(MIB // 2))) for n in range(3)]

@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from postmortem.trackers.guarded_fetch import GuardedFetch, is_public
+from postmortem.host.network_addresses import is_public
+from postmortem.trackers.guarded_fetch import GuardedFetch
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 MOST = 100_000
@@ -35,6 +36,33 @@ PRIVATE = [
     "64:ff9b::a9fe:a9fe",
     "2002:7f00:1::",
     "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    "168.63.129.16",
+    "192.0.0.1",
+    "192.0.0.192",
+    "192.88.99.1",
+    "::8.8.8.8",
+    "::7f00:1",
+    "::ffff:8.8.8.8",
+    "::ffff:0:8.8.8.8",
+    "::ffff:0:169.254.169.254",
+    "64:ff9b::10.0.0.1",
+    "64:ff9b::168.63.129.16",
+    "64:ff9b:1::1",
+    "64:ff9b:1:ffff::8.8.8.8",
+    "64:ff9b:0:1::8.8.8.8",
+    "2002:a83f:8110::1",
+    "2002:c058:6301::1",
+    "2001:db8::1",
+    "2001:2::1",
+    "2606:50c0:8000::5efe:192.168.0.1",
+    "2606:50c0:8000:0:200:5efe:127.0.0.1",
+    "3fff::1",
+    "3fff:fff:ffff::1",
+    "5f00::1",
+    "fec0::1",
+    "feff::1",
+    "100::1",
+    "4000::1",
     "no address",
     "",
 ]
@@ -92,7 +120,18 @@ def test_an_address_that_is_not_public_is_known(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["140.82.121.4", "2606:50c0:8000::154", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "140.82.121.4",
+        "168.63.129.17",
+        "192.0.1.1",
+        "2606:50c0:8000::154",
+        "2a00:1450:4001:80b::200e",
+        "64:ff9b::140.82.121.4",
+        "2002:8c52:7904::1",
+    ],
+)
 def test_a_public_address_is_known(address: str) -> None:
     """GitHub's among them."""
     assert is_public(address)

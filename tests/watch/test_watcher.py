@@ -1,7 +1,7 @@
 """The watch as a whole, under a clock that the test moves: nothing is waited for."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -358,3 +358,107 @@ def test_a_packed_log_is_refused(log: Path) -> None:
     log.write_bytes(b"\x1f\x8b0123456789")
     with pytest.raises(InputError, match="archive"):
         watched([log], iter([]))
+
+
+def _as_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _as_full_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "other.log").write_text(TRACEBACK)
+
+
+def _as_loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _as_nothing(path: Path) -> None:
+    assert not path.exists()
+
+
+def _put_away(path: Path) -> None:
+    """Remove whatever stands there."""
+    if path.is_dir() and not path.is_symlink():
+        for inner in path.iterdir():
+            inner.unlink()
+        path.rmdir()
+    elif path.is_symlink():
+        path.unlink()
+
+
+UNREADABLE = [
+    pytest.param(_as_folder, id="a folder"),
+    pytest.param(_as_full_folder, id="a folder with a log"),
+    pytest.param(_as_loop, id="a loop of links"),
+    pytest.param(_as_nothing, id="nothing"),
+]
+
+
+@pytest.mark.parametrize("is_same", [True, False], ids=["the same file", "another file"])
+@pytest.mark.parametrize("become", UNREADABLE)
+def test_a_log_that_is_no_file_for_a_second(
+    tmp_path: Path, become: Callable[[Path], None], *, is_same: bool
+) -> None:
+    """The watch goes on; what it had read counts once, and what comes then is read."""
+    log, aside = tmp_path / "run.log", tmp_path / "aside"
+    log.write_text(steps(1, 40))
+
+    def story() -> Iterator[float]:
+        yield 1
+        log.rename(aside)
+        become(log)
+        yield 1
+        yield 1
+        _put_away(log)
+        if is_same:
+            aside.rename(log)
+        with log.open("a") as stream:
+            stream.write(steps(41, 60) + "step 61 loss nan lr 0.001\n")
+        yield 1
+
+    found = watched([log], story())
+    assert [kind for kind in kinds(found) if kind != "rotated"] == ["nan"]
+    (warned,) = [event for event in found if isinstance(event, Warned)]
+    assert warned.line == (61 if is_same else 21)
+
+
+@pytest.mark.parametrize("become", UNREADABLE[::2])
+def test_a_log_that_stays_no_file_is_an_error(
+    tmp_path: Path, become: Callable[[Path], None]
+) -> None:
+    """After a while; at once where nothing is waited for."""
+    log = tmp_path / "run.log"
+    log.write_text(steps(1, 40))
+
+    def story() -> Iterator[float]:
+        yield 1
+        log.unlink()
+        become(log)
+        yield from [2] * 20
+        raise AssertionError("the watch goes on")
+
+    with pytest.raises(InputError, match=r"run\.log"):
+        watched([log], story())
+
+
+def test_a_log_whose_disk_fails_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read that fails (a server of files restarts) ends no watch."""
+    log = tmp_path / "run.log"
+    log.write_text(steps(1, 40))
+
+    def fail(*_: object) -> Iterator[bytes]:
+        raise OSError(116, "Stale file handle")
+
+    def story() -> Iterator[float]:
+        yield 1
+        with monkeypatch.context() as patched:
+            patched.setattr("postmortem.reading.follow.Followed._added", fail)
+            yield 1
+        with log.open("a") as stream:
+            stream.write(steps(41, 60) + "step 61 loss nan lr 0.001\n")
+        yield 1
+
+    assert "nan" in kinds(watched([log], story()))
