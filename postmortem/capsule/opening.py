@@ -23,7 +23,7 @@ from postmortem.capsule.consistency import faults
 from postmortem.capsule.manifest import FILES, SCHEMA, Manifest
 from postmortem.capsule.structured import WrongForm, read_as
 from postmortem.capsule.tensor_headers import NoTensorFile, TensorHeader, headers
-from postmortem.errors import InputError, MissingExtra
+from postmortem.errors import InputError, MissingExtra, install_hint
 
 MANIFEST: Final = "manifest.json"
 _MOST_MANIFEST: Final = 64 * 1024 * 1024
@@ -54,7 +54,7 @@ class Capsule:
             raise MissingExtra(
                 f"replay needs torch and safetensors: {error}",
                 "",
-                "pip install 'train-postmortem[replay]'",
+                install_hint("replay"),
             ) from error
         loaded: dict[str, Any] = load(self.folder / file)
         return loaded

@@ -11,7 +11,7 @@ from typing import Final
 
 from postmortem.capsule.manifest import Manifest
 from postmortem.capsule.opening import open_capsule, sha256_of
-from postmortem.errors import InputError, MissingExtra, UsageError
+from postmortem.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.model.replayed import Replayed
 from postmortem.model.said import Said
 
@@ -44,7 +44,7 @@ def replayed(
     refuse_without_trust(capsule.manifest, trust=trust)
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("safetensors") is None:
         raise MissingExtra(
-            "replay needs torch and safetensors", "", "pip install 'train-postmortem[replay]'"
+            "replay needs torch and safetensors", "", install_hint("replay")
         )
     replaying = importlib.import_module("postmortem.replay.replaying")
     found: Replayed[Said] = replaying.replay(capsule, device=device, seconds=seconds, memory=memory)
