@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.case.outcomes import NO_LOG, is_without_log
 from postmortem.case.values import Case
 from postmortem.inference.at_hand import is_at_hand
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
@@ -54,7 +55,11 @@ def answer(
     """
     best = ranked[0]
     rule = knowledge.cause(best.id)
-    abstains = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
+    abstains = (
+        best.probability < ABSTAIN_BELOW
+        or best.id.startswith("unknown.")
+        or (case.outcome == NO_LOG and is_without_log(case.gathered))
+    )
     status = "unknown" if abstains else "hypothesis" if is_disputed else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge)
     would_change = tuple(
