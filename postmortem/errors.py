@@ -6,7 +6,8 @@
     ├── PatternError      a rule in a pattern folder is wrong
     └── MissingExtra      an optional package is needed for this input and is not installed
 
-In: nothing. Out: exception types, how an extra is installed. Not here: catching them (the command line does, once).
+In: nothing. Out: exception types, how an extra is installed.
+Not here: catching them (the command line does, once).
 """
 
 

@@ -100,9 +100,7 @@ def _cross_fitted(
     try:
         from postmortem.learn.training import cross_fitted  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"training needs {error.name}", "", install_hint("train")
-        ) from error
+        raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
     pairs = cross_fitted(train, wanted, patterns=patterns)
     return list(rows_of(pairs, machine_for(patterns).knowledge))
 

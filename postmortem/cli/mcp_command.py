@@ -96,9 +96,7 @@ def command(
     try:
         from postmortem.assistant import at_call, server  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"mcp needs {error.name}", "", install_hint("mcp")
-        ) from error
+        raise MissingExtra(f"mcp needs {error.name}", "", install_hint("mcp")) from error
     if sys.stdin.isatty():
         tell("waiting for a client on standard input; assistants start this: docs/assistants.md")
     named = str(model or SHIPPED)

@@ -167,9 +167,7 @@ def _sent(target: Target, notice: Notice, language: str) -> None:
     try:
         from postmortem.notices.posting import post  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"notify needs {error.name}", "", install_hint("bots")
-        ) from error
+        raise MissingExtra(f"notify needs {error.name}", "", install_hint("bots")) from error
     kind = KINDS[target.kind]
     problem = post(target.address, kind, kind.made(notice, target.secret, time.time()))
     if problem is not None:

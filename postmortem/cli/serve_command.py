@@ -38,9 +38,7 @@ def command(config: Path | None, **asked: Any) -> int:
             webhook_routes,
         )
     except ImportError as error:
-        raise MissingExtra(
-            f"serve needs {error.name}", "", install_hint("service")
-        ) from error
+        raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
     settings = service_settings.settings_in(config, _given(asked))
     tokens = access_tokens.tokens_from(settings.token_file)
     http_server.require_safe(settings, tokens)

@@ -63,9 +63,7 @@ def command(
     try:
         from postmortem.learn.training import added, trained  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"training needs {error.name}", "", install_hint("train")
-        ) from error
+        raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
     if folders:
         made = trained([*folders, *own], patterns=patterns, seed=seed)
     else:

@@ -119,9 +119,7 @@ def command(places: tuple[str, ...], **asked: Any) -> int:
     try:
         from postmortem.triage import full_triage  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"triage needs {error.name}", "", install_hint("triage")
-        ) from error
+        raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
     _make(asked["output"])
     wish = full_triage.Wish(places=places, **_wishes(asked))
     with closing(TriageProgress()) as progress:

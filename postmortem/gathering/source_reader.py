@@ -40,7 +40,9 @@ _ERROR_FILE_BYTES: Final = 16 << 20
 _HEAD: Final = 65536
 """Characters by which it is told what a text is."""
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
-_DOCUMENT: Final = say("source code or a document, not a training log", "是源代码或文档，不是训练日志")
+_DOCUMENT: Final = say(
+    "source code or a document, not a training log", "是源代码或文档，不是训练日志"
+)
 _FRAMES: Final = say(
     "its only line breaks are carriage returns: lines count its frames",
     "文件只用回车符换行：行号按进度条的帧计数",

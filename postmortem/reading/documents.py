@@ -35,17 +35,21 @@ _PRINTED: Final = lazy_compile(
 _STATEMENT: Final = lazy_compile(
     # Python
     r"from [\w.]+ import\b|import [\w.{*\"]|(?:async )?def \w+\(|class \w+|@\w[\w.]*(?:\(.*)?$"
-    r"|(?:if|elif|while|for|with|async with|async for|except|match|case)\b.*:$|(?:try|else|finally):$"
+    r"|(?:if|elif|while|for|with|async with|async for|except|match|case)\b.*:$"
+    r"|(?:try|else|finally):$"
     r"|(?:return|raise|assert|yield|await|del|global|pass|continue|break)\b"
     r"|[\w.\[\], ]{1,80} (?:[-+*/|&]?=|:=) .*[(\[{]|[\w.]{1,80}\(.*[)(,]$|[rfb]{0,2}\"\"\""
     # languages with braces, shells, build files
     r"|#include\b|#(?:SBATCH|PBS|BSUB|!)|.*[{;]$|[\]})>;,]{1,8}$|(?:pub |static |export )?fn \w+"
     r"|func \w*|package [\w.]+$|use [\w:]+|namespace \w+|(?:public|private|protected)\b"
-    r"|(?:const|let|var|export|function)\b|(?:fi|done|esac|then|do)$|set -\w|(?:echo|source|module|srun) "
+    r"|(?:const|let|var|export|function)\b|(?:fi|done|esac|then|do)$|set -\w"
+    r"|(?:echo|source|module|srun) "
     r"|\w+\(.*\)$|if \[|(?:FROM|RUN|COPY|WORKDIR|ENTRYPOINT|CMD|ENV) \S|.*\\$"
     # markup
     r"|</?[A-Za-z!?][^\n]*|[^\n]*</\w{1,20}>$|\\[a-z]{2,20}\b"
 )
+_KEPT: Final = lazy_compile(r"\s{0,40}# ?")
+"""Before output that somebody kept in the comments of a script."""
 _REMARK: Final = lazy_compile(r"(?:#(?![!\w])|//|/\*|\*(?:\s|/|$)|--\s|%\s)")
 _QUOTES: Final = lazy_compile(r"\"\"\"|'''")
 _PAIR: Final = lazy_compile(r"(?:- )*[\w./-]{1,80}:(?: .*)?$|- \S.*$|---$|#.*$")
@@ -100,7 +104,7 @@ def _statements(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
 
 def _is_printed(row: str) -> bool:
     """Say whether only a running program prints a line."""
-    if _PRINTED.match(row):
+    if _PRINTED.match(row) or _PRINTED.match(_KEPT.sub("", row)):
         return True
     cleaned = clean(row)
     return cleaned.time is not None or bool(cleaned.level) or cleaned.where != NOWHERE

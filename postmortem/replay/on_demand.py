@@ -43,9 +43,7 @@ def replayed(
     capsule = open_capsule(path)
     refuse_without_trust(capsule.manifest, trust=trust)
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("safetensors") is None:
-        raise MissingExtra(
-            "replay needs torch and safetensors", "", install_hint("replay")
-        )
+        raise MissingExtra("replay needs torch and safetensors", "", install_hint("replay"))
     replaying = importlib.import_module("postmortem.replay.replaying")
     found: Replayed[Said] = replaying.replay(capsule, device=device, seconds=seconds, memory=memory)
     return found

@@ -26,8 +26,6 @@ def open_store(named: str | Path) -> "Store":
         MissingExtra: SQLAlchemy or Alembic is not installed, or psycopg for PostgreSQL.
     """
     if any(importlib.util.find_spec(name) is None for name in ("sqlalchemy", "alembic")):
-        raise MissingExtra(
-            "a store needs SQLAlchemy and Alembic", "", install_hint("triage")
-        )
+        raise MissingExtra("a store needs SQLAlchemy and Alembic", "", install_hint("triage"))
     store: Store = importlib.import_module("postmortem.store.opened_store").opened(named)
     return store

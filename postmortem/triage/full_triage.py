@@ -170,9 +170,7 @@ def _engine(wish: Wish) -> Engine:
     try:
         from postmortem.triage.workers.cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
-        raise MissingExtra(
-            "the engine ray needs Ray", "", install_hint("cluster")
-        ) from error
+        raise MissingExtra("the engine ray needs Ray", "", install_hint("cluster")) from error
     return RayEngine(wish.workers, settings, wish.address)
 
 

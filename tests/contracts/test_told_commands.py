@@ -333,9 +333,7 @@ def test_extras_that_are_named_exist() -> None:
     named = {
         (block.place, extra)
         for block in told_everywhere()
-        for found in re.findall(
-            r"(?:['\s/.\w]\.|/src|/source|/postmortem)\[([\w,]+)\]", block.text
-        )
+        for found in re.findall(r"(?:['\s/.\w]\.|/src|/source|/postmortem)\[([\w,]+)\]", block.text)
         for extra in found.split(",")
     }
     assert named
@@ -347,8 +345,10 @@ _NAMED = re.compile(r"train-postmortem(?:\[|==)|install\b[^\n]{0,200}\btrain-pos
 
 @pytest.mark.parametrize(
     "place",
-    ["postmortem", "patterns", "docs", "templates", "tools", "action.yml"]
-    + sorted(path.name for path in ROOT.glob("*.md")),
+    [
+        *("postmortem", "patterns", "docs", "templates", "tools", "action.yml"),
+        *sorted(path.name for path in ROOT.glob("*.md")),
+    ],
 )
 def test_nothing_is_installed_by_a_name_that_is_not_registered(place: str) -> None:
     """Whoever registers the name would run code wherever a hint is followed."""

@@ -25,6 +25,7 @@ from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for
 from postmortem.reading.block_reader import blocks
+from postmortem.reading.windows import Allowance
 from postmortem.report.one_language import told
 
 OOM = (
@@ -412,6 +413,47 @@ def test_findings_on_one_line_are_in_order_of_their_ids() -> None:
         places = [(one.offset, one.signature) for one in found]
         assert len({offset for offset, _ in places}) < len(places)
         assert places == sorted(places)
+
+
+def _box(number: int) -> str:
+    return (
+        "╭──── Traceback (most recent call last) ────╮\n"
+        f"│ /app/module_{number}.py:{number} in function_{number} │\n"
+    )
+
+
+def _deeper(number: int) -> str:
+    return " " * (number % 60) + "Traceback (most recent call last):\n"
+
+
+def _plain(number: int) -> str:
+    return (
+        f'Traceback (most recent call last):\n  File "/app/m{number}.py", line 3, in f\n    g()\n'
+    )
+
+
+def _chained(number: int) -> str:
+    return (
+        f"{_plain(number)}ValueError: {number}\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+    )
+
+
+def _of_a_rank(number: int) -> str:
+    lines = _box(number).splitlines()
+    return "".join(f"[rank{number % 8}]: {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("piece", [_box, _deeper, _plain, _chained, _of_a_rank])
+def test_following_tracebacks_is_linear(
+    piece: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many begin and never end: no line is followed over more than some tens of times."""
+    followed: list[int] = []
+    monkeypatch.setattr(Allowance, "spend", lambda _, amount: followed.append(amount))
+    raw = "".join(map(piece, range(1200)))
+    gathered(raw.encode())
+    assert sum(followed) < 60 * raw.count("\n")
 
 
 def test_merging_adds_up() -> None:

@@ -277,9 +277,7 @@ def test_pip_is_asked_for_what_the_action_holds(runner: Runner, tmp_path: Path) 
         f' "{tmp_path}/asked" >"$4/bin/python"\nchmod +x "$4/bin/python"\n'
     )
     python.chmod(0o755)
-    found = runner.run(
-        {"paths": "run.log", "python": str(python), "artifact": ""}
-    )
+    found = runner.run({"paths": "run.log", "python": str(python), "artifact": ""})
     asked = (tmp_path / "asked").read_text().split("\n")
     assert asked[:4] == ["-I", "-m", "pip", "install"]
     assert f"{ROOT}[bots]" in asked

@@ -11,11 +11,11 @@ from postmortem.reading.sources import Stream
 
 SAMPLES = sorted((Path(__file__).parents[1] / "data" / "no_logs").iterdir())
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
-FRAMES = '''  File "/home/user/train.py", line 12, in <module>
+FRAMES = """  File "/home/user/train.py", line 12, in <module>
     main()
   File "/home/user/train.py", line 8, in main
     loss = model(x.cuda())
-'''
+"""
 FRAGMENTS = {
     "one line": OOM,
     "a traceback": f"Traceback (most recent call last):\n{FRAMES}{OOM}\n",
@@ -36,9 +36,13 @@ FRAGMENTS = {
     "Slurm's last word": "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2024-05-02T10:11:12 DUE TO TIME LIMIT ***",
     "a shell's last word": "train.sh: line 3: torchrun: command not found",
     "NCCL's warning": "n1:4242:4300 [0] NCCL WARN NET/IB : Got completion from peer with error 12",
-    "a compiler's line": "ops/kernel.cu(12): error: identifier \"foo\" is undefined\nRuntimeError: Error compiling objects for extension\n",
-    "a loss that is NaN": "".join(f"step {one} loss: {'nan' if one > 3 else 2.0}\n" for one in range(8)),
-    "records of a trainer": "{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.1}\n{'loss': nan, 'learning_rate': 1e-05, 'epoch': 0.2}\n" * 3,
+    "a compiler's line": 'ops/kernel.cu(12): error: identifier "foo" is undefined\nRuntimeError: Error compiling objects for extension\n',
+    "output kept in comments": f"import torch\n\nmodel = build(\n    1,\n)\nmodel(x)\n# Traceback (most recent call last):\n# {OOM}\n",
+    "a loss that is NaN": "".join(
+        f"step {one} loss: {'nan' if one > 3 else 2.0}\n" for one in range(8)
+    ),
+    "records of a trainer": "{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.1}\n{'loss': nan, 'learning_rate': 1e-05, 'epoch': 0.2}\n"
+    * 3,
     "a disk that is full": "OSError: [Errno 28] No space left on device: '/out/checkpoint-500/optimizer.pt'",
     "a size mismatch": "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x512 and 768x10)",
 }

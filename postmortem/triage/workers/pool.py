@@ -18,9 +18,7 @@ try:
 
     from postmortem.host.work_pool import new_processes
 except ImportError as error:
-    raise MissingExtra(
-        "triage needs pebble", "", install_hint("triage")
-    ) from error
+    raise MissingExtra("triage needs pebble", "", install_hint("triage")) from error
 
 _AHEAD = 2
 """Tasks in flight for each worker, so that none waits for the next."""
