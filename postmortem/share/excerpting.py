@@ -97,6 +97,19 @@ def _smallest(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]
     return passages, False
 
 
+def _without_needless(
+    kept: list[Passage], is_enough: Callable[[list[Passage]], bool]
+) -> list[Passage]:
+    """Leave out runs of passages, first all of them, then halves, down to each by itself."""
+    size = len(kept)
+    while size:
+        for first in reversed(range(0, len(kept), size)):
+            tried = kept[:first] + kept[first + size :]
+            kept = tried if is_enough(tried) else kept
+        size //= 2
+    return kept
+
+
 class _Maker:
     """Writes texts of passages and judges them."""
 
@@ -131,12 +144,7 @@ class _Maker:
             tries += 1
             return tries <= _TRIES and self.is_same(self.joined([*tried, *must]))
 
-        size = len(kept)
-        while size and tries < _TRIES:
-            for first in reversed(range(0, len(kept), size)):
-                tried = kept[:first] + kept[first + size :]
-                kept = tried if is_enough(tried) else kept
-            size //= 2
+        kept = _without_needless(kept, is_enough)
         for passage in sorted(kept, key=lambda passage: -passage.lines):
             others = [other for other in kept if other != passage]
             halved = ([*others, half] for half in passage.halves())
