@@ -6,7 +6,8 @@
     ├── PatternError      a rule in a pattern folder is wrong
     └── MissingExtra      an optional package is needed for this input and is not installed
 
-In: nothing. Out: exception types. Not here: catching them (the command line does, once).
+In: nothing. Out: exception types, how an extra is installed.
+Not here: catching them (the command line does, once).
 """
 
 
@@ -48,3 +49,16 @@ class PatternError(PostmortemError):
 
 class MissingExtra(PostmortemError):  # noqa: N818 -- it names what is missing; "MissingExtraError" says no more
     """An optional package is needed and is not installed."""
+
+
+def install_command(*extras: str) -> str:
+    """Give the command that installs extras, typed in a checkout.
+
+    The package is in no registry yet: a name there would be whoever registers it first.
+    """
+    return f"pip install '.[{','.join(extras)}]'"
+
+
+def install_hint(*extras: str) -> str:
+    """Say how extras are installed, from a checkout or a wheel."""
+    return f"{install_command(*extras)} in a checkout of postmortem, or with its wheel for the dot"

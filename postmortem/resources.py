@@ -29,7 +29,7 @@ def folder(name: str) -> Path:
     raise PostmortemError(
         f"the data folder {name!r} is missing",
         _PACKAGE,
-        "reinstall: pip install --force-reinstall train-postmortem",
+        "install it again: pip install --force-reinstall . in a checkout of postmortem",
     )
 
 

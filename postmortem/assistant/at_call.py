@@ -36,6 +36,7 @@ from postmortem.report.sharing import IssueText
 from postmortem.report.untrusted_block import marked_off
 from postmortem.report.words.assistant_words import ASSISTANT
 from postmortem.share.excerpting import smallest_text
+from postmortem.triage.search.several_jobs import require_one_job
 
 _MIB: Final = 2**20
 _MOST_REPORT: Final = 200_000
@@ -87,6 +88,7 @@ def analyzed(settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Pat
     """
     get_ready(settings)
     _require_size(settings, [*asked.paths, *asked.env], within)
+    require_one_job(asked.paths)
     sources = [*asked.paths, *_texts("text", asked.text)]
     env = [*asked.env, *_texts("env_text", asked.env_text)]
     report = Report(_judged(settings, sources, env, within), asked.language)
@@ -138,6 +140,7 @@ def compared_runs(
     """
     get_ready(settings)
     _require_size(settings, [*asked.good, *asked.bad, *asked.good_env, *asked.bad_env], within)
+    require_one_job([*asked.good, *asked.bad])
     good, bad = (
         _judged(settings, paths, env, within)
         for paths, env in ((asked.good, asked.good_env), (asked.bad, asked.bad_env))
@@ -155,6 +158,7 @@ def shared(settings: CallSettings, asked: ShareRequest, within: Sequence[Path]) 
     """
     get_ready(settings)
     _require_size(settings, [*asked.paths, *asked.env], within)
+    require_one_job(asked.paths)
     made = smallest_text(
         asked.paths,
         env=asked.env,

@@ -23,7 +23,7 @@ from postmortem.capsule.json_limits import MOST_BYTES, parse_json
 from postmortem.capsule.manifest import FILES, SCHEMA, Manifest
 from postmortem.capsule.structured import WrongForm, read_as
 from postmortem.capsule.tensor_headers import NoTensorFile, TensorHeader, headers
-from postmortem.errors import InputError, MissingExtra
+from postmortem.errors import InputError, MissingExtra, install_hint
 
 MANIFEST: Final = "manifest.json"
 _LARGE: Final = 64 * 1024 * 1024
@@ -54,7 +54,7 @@ class Capsule:
             raise MissingExtra(
                 f"replay needs torch and safetensors: {error}",
                 "",
-                "pip install 'train-postmortem[replay]'",
+                install_hint("replay"),
             ) from error
         try:
             loaded: dict[str, Any] = load(self.folder / file)

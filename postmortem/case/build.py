@@ -83,7 +83,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
 
 def _all_seen(gathered: Gathered, knowledge: KnowledgeBase) -> list[Seen]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
-    found = list(gathered.seen())
+    found = gathered.seen()
     found += in_words.told(gathered, found, knowledge)
     return narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
 

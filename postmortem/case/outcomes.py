@@ -29,6 +29,9 @@ _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "
 _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
 """Shapes of a run whose steps still come: it is slow, or was, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"
+_NO_OUTPUT: Final = frozenset({"environment", "ignored"})
+"""Kinds of sources that no run has printed."""
+NO_LOG: Final = "not-a-training-log"
 
 
 def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
@@ -98,8 +101,13 @@ def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, S
         return "unknown" if known.keys() & _OPEN else "running"
     if _troubles(seen):
         return "unknown"
-    is_begun = seen or gathered.facts.facts or "waits-at-start" in known
-    return "incomplete" if is_begun else "not-a-training-log"
+    is_begun = (seen or gathered.facts.facts) and not is_without_log(gathered)
+    return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
+
+
+def is_without_log(gathered: Gathered) -> bool:
+    """Say whether all that was read tells how things stand, and nothing what happened."""
+    return all(source.kind in _NO_OUTPUT for source in gathered.sources)
 
 
 def _troubles(seen: Iterable[Seen]) -> bool:

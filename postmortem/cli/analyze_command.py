@@ -22,6 +22,8 @@ from postmortem.cli.say import tell
 from postmortem.host.usable_cores import core_count
 from postmortem.names import SHIPPED
 from postmortem.pipeline import machine_for, model_for
+from postmortem.report.for_people import input_kind
+from postmortem.report.words import Words
 
 _TOLD: Final = 3
 
@@ -91,7 +93,7 @@ def command(
     deliver(report, form=form, output=output, redact=redact, full=full, open_=open_)
     if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
         tell(summary)
-    return _status(report) if exit_code else 0
+    return _status(report, exit_code=exit_code)
 
 
 def _get_ready(model: Path | None, patterns: tuple[Path, ...]) -> None:
@@ -109,9 +111,14 @@ def _tell_untold(model: Path | None, patterns: tuple[Path, ...]) -> None:
         tell(f"the model was taught {named}, of which there is no page here: name its --patterns")
 
 
-def _status(report: Report) -> int:
-    """Give the exit status that tells what was found."""
-    if not any(source.lines for source in report.diagnosis.sources):
-        tell("there is nothing to judge: all files are empty; pass the file that holds the output")
+def _status(report: Report, *, exit_code: bool) -> int:
+    """Give the exit status that tells what was found, and say why nothing could be judged."""
+    kind = input_kind(report.diagnosis)
+    if kind:
+        words = Words("en")
+        named = ", ".join(one.path for one in report.diagnosis.sources[:_TOLD])
+        says = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
+        title = words(f"input.{kind}", count=len(report.diagnosis.sources))
+        tell(f"not a training log: {title} ({named}); {says}")
         return 2
-    return 1 if report.is_alarming else 0
+    return int(exit_code and report.is_alarming)

@@ -9,7 +9,7 @@ import click
 from postmortem.cli.delivery import require_folder, write
 from postmortem.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, model_options
 from postmortem.cli.say import show
-from postmortem.errors import MissingExtra, UsageError
+from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.learn.evaluating import JudgedOneWay, rows_of
 from postmortem.learn.labelled import labelled_in
 from postmortem.learn.merits import evaluation_of
@@ -100,9 +100,7 @@ def _cross_fitted(
     try:
         from postmortem.learn.training import cross_fitted  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"training needs {error.name}", "", "pip install 'train-postmortem[train]'"
-        ) from error
+        raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
     pairs = cross_fitted(train, wanted, patterns=patterns)
     return list(rows_of(pairs, machine_for(patterns).knowledge))
 

@@ -9,7 +9,7 @@ import click
 
 from postmortem.cli.options import FOLDER, PATTERNS, model_options
 from postmortem.cli.say import tell
-from postmortem.errors import MissingExtra, UsageError
+from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.names import SHIPPED, WITHOUT
 
 _MIB: Final = 2**20
@@ -96,9 +96,7 @@ def command(
     try:
         from postmortem.assistant import at_call, server  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"mcp needs {error.name}", "", "pip install 'train-postmortem[mcp]'"
-        ) from error
+        raise MissingExtra(f"mcp needs {error.name}", "", install_hint("mcp")) from error
     if sys.stdin.isatty():
         tell("waiting for a client on standard input; assistants start this: docs/assistants.md")
     named = str(model or SHIPPED)

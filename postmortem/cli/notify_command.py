@@ -14,7 +14,7 @@ from postmortem.cli.job_or_analysis import report_on
 from postmortem.cli.options import FOLDER, LINK, PATTERNS, SOURCE, model_options
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.cli.say import show, tell
-from postmortem.errors import InputError, MissingExtra, UsageError
+from postmortem.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.names import LANGUAGES
 from postmortem.notices.outgoing import KINDS
 from postmortem.notices.targets import SECRET, URL, Target, target_of
@@ -167,9 +167,7 @@ def _sent(target: Target, notice: Notice, language: str) -> None:
     try:
         from postmortem.notices.posting import post  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"notify needs {error.name}", "", "pip install 'train-postmortem[bots]'"
-        ) from error
+        raise MissingExtra(f"notify needs {error.name}", "", install_hint("bots")) from error
     kind = KINDS[target.kind]
     problem = post(target.address, kind, kind.made(notice, target.secret, time.time()))
     if problem is not None:

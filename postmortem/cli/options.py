@@ -40,15 +40,21 @@ FOLDER: Final = _NonEmptyPath(path_type=Path)
 
 
 def check_sources(*paths: str) -> None:
-    """Refuse standard input where it would be read twice.
+    """Refuse standard input where it would be read twice, and a folder of several jobs.
 
     Raises:
+        InputError: a folder holds several jobs.
         UsageError: it is named more than once.
     """
     if paths.count(STDIN) > 1:
         raise UsageError(
             "standard input is named more than once", STDIN, "it can be read once only"
         )
+    if any(Path(path).is_dir() for path in paths):
+        # Who names a file does not pay for the rules of folders.
+        from postmortem.triage.search.several_jobs import require_one_job  # noqa: PLC0415
+
+        require_one_job(paths)
 
 
 _LONGEST_LINK: Final = 500

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from postmortem.cli.options import FOLDER, PATTERNS, model_options
-from postmortem.errors import MissingExtra
+from postmortem.errors import MissingExtra, install_hint
 from postmortem.names import SHIPPED
 
 
@@ -38,9 +38,7 @@ def command(config: Path | None, **asked: Any) -> int:
             webhook_routes,
         )
     except ImportError as error:
-        raise MissingExtra(
-            f"serve needs {error.name}", "", "pip install 'train-postmortem[service]'"
-        ) from error
+        raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
     settings = service_settings.settings_in(config, _given(asked))
     tokens = access_tokens.tokens_from(settings.token_file)
     http_server.require_safe(settings, tokens)

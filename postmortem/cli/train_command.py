@@ -8,7 +8,7 @@ import click
 from postmortem.classify.text_model import TextModel
 from postmortem.cli.options import FOLDER, OUTPUT, PATTERNS
 from postmortem.cli.say import tell
-from postmortem.errors import MissingExtra, UsageError
+from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.host.files import replace
 from postmortem.names import SHIPPED
 from postmortem.pipeline import model_for
@@ -63,9 +63,7 @@ def command(
     try:
         from postmortem.learn.training import added, trained  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"training needs {error.name}", "", "pip install 'train-postmortem[train]'"
-        ) from error
+        raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
     if folders:
         made = trained([*folders, *own], patterns=patterns, seed=seed)
     else:

@@ -11,7 +11,7 @@ import click
 from postmortem.cli.options import FOLDER, LANGUAGE, PATTERNS, model_options
 from postmortem.cli.say import show, tell
 from postmortem.cli.triage_progress import TriageProgress
-from postmortem.errors import MissingExtra, UsageError
+from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.host.usable_cores import core_count
 from postmortem.names import SHIPPED, WITHOUT
 from postmortem.report.terminal.triage_lines import triage_told
@@ -119,9 +119,7 @@ def command(places: tuple[str, ...], **asked: Any) -> int:
     try:
         from postmortem.triage import full_triage  # noqa: PLC0415 -- an extra
     except ImportError as error:
-        raise MissingExtra(
-            f"triage needs {error.name}", "", "pip install 'train-postmortem[triage]'"
-        ) from error
+        raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
     _make(asked["output"])
     wish = full_triage.Wish(places=places, **_wishes(asked))
     with closing(TriageProgress()) as progress:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import Any, Final
 
+from postmortem.errors import install_command
 from postmortem.formats.metric_names import metric_name
 from postmortem.formats.records import Record
 from postmortem.model.lines import NOWHERE
@@ -30,8 +31,9 @@ _LARGEST: Final = 64 << 20
 """Bytes of one event; images and graphs are some megabytes."""
 _SCALARS: Final = "scalars"
 MISSING: Final = say(
-    "TensorBoard events: to read them, pip install 'train-postmortem[tensorboard]'",
-    "TensorBoard 事件文件：要读取它，请运行 pip install 'train-postmortem[tensorboard]'",
+    "TensorBoard events: to read them, {command} in a checkout of postmortem",
+    "TensorBoard 事件文件：要读取它，请在 postmortem 的代码目录中运行 {command}",
+    command=install_command("tensorboard"),
 )
 NOTE: Final = say(
     "TensorBoard events: lines count its records", "TensorBoard 事件文件：行号按事件计数"

@@ -9,7 +9,7 @@ import copy
 import dataclasses
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -300,10 +300,19 @@ class Gathered:
             _rooms=rooms,
         )
 
-    def seen(self) -> Iterator[Seen]:
-        """Yield every kept finding."""
-        for kept in self.findings.values():
-            yield from kept.all()
+    def seen(self) -> list[Seen]:
+        """Give every kept finding by source, place and, on one line, by id.
+
+        In which order the rules were asked of a line depends on the borders of blocks and on what
+        was learnt before.
+        """
+        found = (one for kept in self.findings.values() for one in kept.all())
+        return sorted(found, key=lambda one: _place_of(one.finding))
+
+
+def _place_of(finding: Finding) -> tuple[int, int, int, str]:
+    """Give what findings are ordered by."""
+    return finding.source, finding.offset, finding.line, finding.signature
 
 
 def _add_records(gathered: Gathered, other: Gathered) -> None:

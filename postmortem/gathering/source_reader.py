@@ -24,6 +24,7 @@ from postmortem.model.lines import Where
 from postmortem.model.said import Said, say
 from postmortem.reading.block_reader import Block, blocks
 from postmortem.reading.decode import Text
+from postmortem.reading.documents import is_document
 from postmortem.reading.kinds import kind_of
 from postmortem.reading.prefixes import carries_srun_labels
 from postmortem.reading.readable import fill
@@ -39,6 +40,9 @@ _ERROR_FILE_BYTES: Final = 16 << 20
 _HEAD: Final = 65536
 """Characters by which it is told what a text is."""
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
+_DOCUMENT: Final = say(
+    "source code or a document, not a training log", "是源代码或文档，不是训练日志"
+)
 _FRAMES: Final = say(
     "its only line breaks are carriage returns: lines count its frames",
     "文件只用回车符换行：行号按进度条的帧计数",
@@ -78,6 +82,9 @@ class SourceReader:
             is_cut = bool(text.read(1))
             return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)])
         part = self._log(text, index, where, path, srun=carries_srun_labels(head[:_HEAD]))
+        if _is_document(part, text, head, index):
+            nothing = Gathered(lines={index: part.lines[index]}, records={index: 0})
+            return Read(nothing, [_DOCUMENT], "ignored")
         return Read(part, _notes(text))
 
     def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
@@ -162,6 +169,14 @@ def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) ->
     if part.facts.facts and not (part.findings or part.tracebacks):
         return "environment"
     return kind_of(head[:_HEAD]) or "log"
+
+
+def _is_document(part: Gathered, text: Text, head: str, index: int) -> bool:
+    """Say whether a source is a document; one that only states settings tells of a run."""
+    is_of_settings = bool(part.facts.facts) and not part.findings
+    if is_of_settings or part.records.get(index) or not text.is_whole or kind_of(head):
+        return False
+    return is_document(head, {one.finding.line for one in part.seen()})
 
 
 def _notes(text: Text) -> list[Said]:

@@ -31,7 +31,8 @@ from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
 from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
-ANCHOR: Final = b"Traceback (most recent call last)"
+_HEAD: Final = "Traceback (most recent call last)"
+ANCHOR: Final = _HEAD.encode()
 FRAME_ANCHOR: Final = b'File "'
 CHAINS: Final = (
     b"During handling of the above exception",
@@ -45,6 +46,9 @@ _OTHER_PROGRAM: Final = lazy_compile(
 _FIGURES: Final = lazy_compile(r"[\d.,]+|\s+")
 _MOST_FOREIGN: Final = 512
 """Lines of other processes in a row behind which a traceback is not followed."""
+_MOST_HEADS: Final = 16
+"""Further tracebacks of the process, behind the heads of which one is not followed: processes
+without labels print into each other, but a box that nobody closes would be followed to its end."""
 _MOST_TEXT: Final = 2000
 
 
@@ -144,7 +148,7 @@ def _joined(
 
 def _rows(view: View) -> Iterator[Row]:
     """Yield the cleaned lines of the same process that follow."""
-    data, position, number, foreign = view.data, view.end, view.number, 0
+    data, position, number, foreign, heads = view.data, view.end, view.number, 0, 0
     limit = min(view.start + LONG_REACH, len(data))
     end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
     passed, spend = view.passed, view.rows.spend
@@ -163,6 +167,9 @@ def _rows(view: View) -> Iterator[Row]:
             return
         if same_process(cleaned.where, where):
             foreign = 0
+            heads += _HEAD in cleaned.text
+            if heads > _MOST_HEADS:
+                return
             yield Row(
                 number,
                 cleaned.text,

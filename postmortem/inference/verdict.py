@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.case.outcomes import NO_LOG, is_without_log
 from postmortem.case.values import Case
 from postmortem.inference.at_hand import is_at_hand
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
@@ -54,7 +55,7 @@ def answer(
     """
     best = ranked[0]
     rule = knowledge.cause(best.id)
-    abstains = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
+    abstains = _abstains(best, case)
     status = "unknown" if abstains else "hypothesis" if is_disputed else _status(best, ranked)
     summary = _summary(best, ranked, status, case, knowledge)
     would_change = tuple(
@@ -73,6 +74,12 @@ def answer(
         would_change=would_change,
         need=_need(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
+
+
+def _abstains(best: Ranked, case: Case) -> bool:
+    """Say whether no cause is named: nothing is likely, or there is no log to judge."""
+    is_unlikely = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
+    return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
 
 
 def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:

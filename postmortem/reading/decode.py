@@ -47,15 +47,16 @@ class Text:
         self.encoding, skip = detect(head, opened.path)
         source = _Decoded(opened, self.encoding, head[skip:])
         self._head = source.head
+        self.is_whole = len(head) < SNIFF
+        """Whether `head` holds all of it."""
         self.printed: notebook.Printed | None = None
         """What the cells of a notebook printed, where this is one."""
         if notebook.claims(self._head):
-            self.printed = notebook.Printed(source)
+            self.printed, self.is_whole = notebook.Printed(source), False
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""
-            is_whole = len(head) < SNIFF
-            self._head = (is_whole and repacked.printed(self._head)) or self._head
+            self._head = (self.is_whole and repacked.printed(self._head)) or self._head
         self._source: Readable = self.printed or source
         self.head = self._head
         """The first megabyte as UTF-8; stays readable after it was handed out."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from postmortem.capsule.manifest import Manifest
 from postmortem.capsule.opening import open_capsule, sha256_of
-from postmortem.errors import InputError, MissingExtra, UsageError
+from postmortem.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.model.replayed import Replayed
 from postmortem.model.said import Said
 from postmortem.replay.printing import print_to_stderr
@@ -44,9 +44,7 @@ def replayed(
     capsule = open_capsule(path)
     refuse_without_trust(capsule.manifest, trust=trust)
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("safetensors") is None:
-        raise MissingExtra(
-            "replay needs torch and safetensors", "", "pip install 'train-postmortem[replay]'"
-        )
+        raise MissingExtra("replay needs torch and safetensors", "", install_hint("replay"))
     with print_to_stderr(until_exit=trust):
         replaying = importlib.import_module("postmortem.replay.replaying")
         found: Replayed[Said] = replaying.replay(

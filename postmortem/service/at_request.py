@@ -20,6 +20,7 @@ from postmortem.reading.bundles import is_bundle, lay_out
 from postmortem.reading.sources import LogSource, Stream, Unpacking
 from postmortem.report import render
 from postmortem.service.refusals import Refusal
+from postmortem.triage.search.several_jobs import require_one_unpacked, require_one_upload
 
 _Given = TypeVar("_Given")
 _MIB: Final = 2**20
@@ -130,6 +131,7 @@ def analysis_of_files(settings: JudgeSettings, files: Sequence[Received]) -> Ana
                 if file.is_environment
             ]
             _require_small(shared)
+            _require_one_job(logs)
             analysis = analyze(
                 logs,
                 env_files=dumps,
@@ -161,6 +163,20 @@ def _source(file: Received, settings: JudgeSettings, shared: Unpacking) -> LogSo
     folder.mkdir()
     lay_out(file.label, content, folder, shared, settings.bundle_files)
     return str(folder)
+
+
+def _require_one_job(logs: Sequence[LogSource]) -> None:
+    """Refuse an archive of several jobs, and several files with names of different jobs.
+
+    Raises:
+        InputError: there are several jobs.
+    """
+    for folder in logs:
+        if isinstance(folder, str):
+            require_one_unpacked(folder)
+    names = [one.name for one in logs if isinstance(one, Stream)]
+    if len(names) > 1:
+        require_one_upload(names)
 
 
 def _require_small(shared: Unpacking) -> None:

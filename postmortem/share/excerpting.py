@@ -28,7 +28,8 @@ from postmortem.share.chained_tracebacks import whole_traceback
 from postmortem.share.chosen_passages import LEVELS, logs_of_job, must_stay, passages_at
 
 GAP: Final = "[...]"
-_TRIES: Final = 60
+_TRIES: Final = 10
+"""Analyses after which what is left stays, needed or not."""
 _Writer = Callable[[Mapping[int, Sequence[str]]], str]
 
 
@@ -96,6 +97,19 @@ def _smallest(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]
     return passages, False
 
 
+def _without_needless(
+    kept: list[Passage], is_enough: Callable[[list[Passage]], bool]
+) -> list[Passage]:
+    """Leave out runs of passages, first all of them, then halves, down to each by itself."""
+    size = len(kept)
+    while size:
+        for first in reversed(range(0, len(kept), size)):
+            tried = kept[:first] + kept[first + size :]
+            kept = tried if is_enough(tried) else kept
+        size //= 2
+    return kept
+
+
 class _Maker:
     """Writes texts of passages and judges them."""
 
@@ -118,17 +132,23 @@ class _Maker:
         return self._judge(self.text(passages)).verdict.cause == self.analysis.verdict.cause
 
     def smallest(self, passages: Sequence[Passage], looked_for: list[Passage]) -> list[Passage]:
-        """Leave out passages, then halves of what is left, as long as the verdict stays."""
-        must = self.joined(looked_for)
-        kept, tries = [piece for passage in passages for piece in passage.without(must)], 0
-        for is_halving in (False, True):
-            for passage in sorted(kept, key=lambda passage: -passage.lines):
-                for left in [[half] for half in passage.halves()] if is_halving else [[]]:
-                    tries += 1
-                    tried = [other for other in kept if other != passage] + left
-                    if tries <= _TRIES and self.is_same(self.joined([*tried, *must])):
-                        kept = tried
-                        break
+        """Leave out what the verdict does not need: many passages at once, then fewer and fewer.
+
+        What is left is halved. Each try is an analysis, so there are few.
+        """
+        must, tries = self.joined(looked_for), 0
+        kept = [piece for passage in passages for piece in passage.without(must)]
+
+        def is_enough(tried: list[Passage]) -> bool:
+            nonlocal tries
+            tries += 1
+            return tries <= _TRIES and self.is_same(self.joined([*tried, *must]))
+
+        kept = _without_needless(kept, is_enough)
+        for passage in sorted(kept, key=lambda passage: -passage.lines):
+            others = [other for other in kept if other != passage]
+            halved = ([*others, half] for half in passage.halves())
+            kept = next((tried for tried in halved if is_enough(tried)), kept)
         return self.joined([*kept, *must])
 
     def made(self, passages: Sequence[Passage], write: _Writer, *, is_same: bool) -> Shared:

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 
-from postmortem.errors import InputError, MissingExtra
+from postmortem.errors import InputError, MissingExtra, install_hint
 from postmortem.store.store_address import shown, without_secrets
 
 CHUNK: Final = 500
@@ -131,7 +131,7 @@ def _engine(url: URL) -> Engine:
         raise MissingExtra(
             "a store in PostgreSQL needs psycopg",
             "",
-            "pip install 'train-postmortem[triage,postgres]'",
+            install_hint("triage", "postgres"),
         ) from error
 
 

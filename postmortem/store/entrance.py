@@ -8,7 +8,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from postmortem.errors import MissingExtra
+from postmortem.errors import MissingExtra, install_hint
 
 if TYPE_CHECKING:
     from postmortem.store.opened_store import Store
@@ -26,8 +26,6 @@ def open_store(named: str | Path) -> "Store":
         MissingExtra: SQLAlchemy or Alembic is not installed, or psycopg for PostgreSQL.
     """
     if any(importlib.util.find_spec(name) is None for name in ("sqlalchemy", "alembic")):
-        raise MissingExtra(
-            "a store needs SQLAlchemy and Alembic", "", "pip install 'train-postmortem[triage]'"
-        )
+        raise MissingExtra("a store needs SQLAlchemy and Alembic", "", install_hint("triage"))
     store: Store = importlib.import_module("postmortem.store.opened_store").opened(named)
     return store

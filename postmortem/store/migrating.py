@@ -82,7 +82,7 @@ def _revision(connection: Connection, database: Database, known: set[str]) -> st
         raise InputError(
             f"a newer version of the program made this store (revision {found})",
             database.name,
-            "upgrade train-postmortem, or name another store",
+            "upgrade postmortem, or name another store",
         )
     if found is None and not database.is_server and inspect(connection).get_table_names():
         raise InputError(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from postmortem.errors import MissingExtra, UsageError
+from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.trackers.tracker_protocol import Tracker
 
 _MODULES: Final[Mapping[str, str]] = {
@@ -47,7 +47,7 @@ def opened_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:
         tracker: Tracker = import_module(path).open_tracker(name, own)
     except ModuleNotFoundError as error:
         if path in _MODULES.values():
-            mend = "pip install 'train-postmortem[bots]'"
+            mend = install_hint("bots")
             raise MissingExtra(f"{kind} needs {error.name}", name, mend) from error
         raise UsageError(f"{path} cannot be imported: no {error.name}", name) from error
     except ValidationError as error:

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.errors import InputError, MissingExtra, PostmortemError
+from postmortem.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.host.files import replace
 from postmortem.model.said import Said, say
 from postmortem.pipeline import machine_for, model_for
@@ -170,9 +170,7 @@ def _engine(wish: Wish) -> Engine:
     try:
         from postmortem.triage.workers.cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
-        raise MissingExtra(
-            "the engine ray needs Ray", "", "pip install 'train-postmortem[cluster]'"
-        ) from error
+        raise MissingExtra("the engine ray needs Ray", "", install_hint("cluster")) from error
     return RayEngine(wish.workers, settings, wish.address)
 
 

@@ -387,5 +387,5 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [one for one in sys.modules if one.startswith(needing)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pebble", None)
-    with pytest.raises(MissingExtra, match=re.escape("train-postmortem[mcp]")):
+    with pytest.raises(MissingExtra, match=re.escape("pip install '.[mcp]'")):
         cli.cli.main(args=["mcp"], standalone_mode=False)

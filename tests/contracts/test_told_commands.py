@@ -333,13 +333,35 @@ def test_extras_that_are_named_exist() -> None:
     named = {
         (block.place, extra)
         for block in told_everywhere()
-        for found in re.findall(
-            r"(?:train-postmortem|['\s/.\w]\.|/src|/source)\[([\w,]+)\]", block.text
-        )
+        for found in re.findall(r"(?:['\s/.\w]\.|/src|/source|/postmortem)\[([\w,]+)\]", block.text)
         for extra in found.split(",")
     }
     assert named
     assert [(place, extra) for place, extra in sorted(named) if extra not in extras] == []
+
+
+_NAMED = re.compile(r"train-postmortem(?:\[|==)|install\b[^\n]{0,200}\btrain-postmortem")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("postmortem", "patterns", "docs", "templates", "tools", "action.yml"),
+        *sorted(path.name for path in ROOT.glob("*.md")),
+    ],
+)
+def test_nothing_is_installed_by_a_name_that_is_not_registered(place: str) -> None:
+    """Whoever registers the name would run code wherever a hint is followed."""
+    path = ROOT / place
+    files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+    named = [
+        (str(one.relative_to(ROOT)), found[0])
+        for one in files
+        if "__pycache__" not in one.parts
+        for found in _NAMED.finditer(one.read_text(encoding="utf-8", errors="replace"))
+    ]
+    assert files
+    assert named == []
 
 
 def test_the_collector_reads_what_it_should(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from postmortem import pipeline
@@ -25,6 +25,7 @@ from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.pipeline import machine_for
 from postmortem.reading.block_reader import blocks
+from postmortem.reading.windows import Allowance
 from postmortem.report.one_language import told
 
 OOM = (
@@ -234,6 +235,7 @@ LONG_LINES = {
 
 @pytest.mark.parametrize("kind", LONG_LINES)
 @settings(max_examples=6, deadline=None)
+@example(seed=268275253, size=3283)  # two findings on one line, one of which a template counts
 @given(
     seed=st.integers(0, 1 << 30),
     size=st.one_of(st.integers(1 << 10, 1 << 12), st.integers(1 << 12, 350_000)),
@@ -400,6 +402,58 @@ def gathered(raw: bytes, source: int = 0, size: int = 1 << 23) -> Gathered:
     for block in blocks(io.BytesIO(raw), size):
         gathering.feed(block)
     return gathering.snapshot()
+
+
+def test_findings_on_one_line_are_in_order_of_their_ids() -> None:
+    """Whatever the rules were asked in, and whatever was found on earlier lines."""
+    record = "{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
+    lone = "{'loss': 1.5, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
+    for raw in (record * 3, lone + record * 3, record * 400 + lone * 400):
+        found = [one.finding for one in gathered(raw.encode()).seen()]
+        places = [(one.offset, one.signature) for one in found]
+        assert len({offset for offset, _ in places}) < len(places)
+        assert places == sorted(places)
+
+
+def _box(number: int) -> str:
+    return (
+        "╭──── Traceback (most recent call last) ────╮\n"
+        f"│ /app/module_{number}.py:{number} in function_{number} │\n"
+    )
+
+
+def _deeper(number: int) -> str:
+    return " " * (number % 60) + "Traceback (most recent call last):\n"
+
+
+def _plain(number: int) -> str:
+    return (
+        f'Traceback (most recent call last):\n  File "/app/m{number}.py", line 3, in f\n    g()\n'
+    )
+
+
+def _chained(number: int) -> str:
+    return (
+        f"{_plain(number)}ValueError: {number}\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+    )
+
+
+def _of_a_rank(number: int) -> str:
+    lines = _box(number).splitlines()
+    return "".join(f"[rank{number % 8}]: {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("piece", [_box, _deeper, _plain, _chained, _of_a_rank])
+def test_following_tracebacks_is_linear(
+    piece: Callable[[int], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many begin and never end: no line is followed over more than some two hundred times."""
+    followed: list[int] = []
+    monkeypatch.setattr(Allowance, "spend", lambda _, amount: followed.append(amount))
+    raw = "".join(map(piece, range(1200)))
+    gathered(raw.encode())
+    assert sum(followed) < 200 * raw.count("\n")
 
 
 def test_merging_adds_up() -> None:

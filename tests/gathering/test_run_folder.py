@@ -181,7 +181,7 @@ def test_without_the_package_event_files_are_listed_with_what_to_install(
     folder = put(tmp_path, {"run.log": log_of(LOSSES), name: b"\x18\0\0\0\0\0\0\0"})
     assert sources(report(folder), folder)[name] == (
         "ignored",
-        "TensorBoard events: to read them, pip install 'train-postmortem[tensorboard]'",
+        "TensorBoard events: to read them, pip install '.[tensorboard]' in a checkout of postmortem",
     )
 
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import samples
@@ -9,6 +10,7 @@ import samples
 import postmortem
 from postmortem.errors import InputError
 from postmortem.report.sharing import IssueText
+from postmortem.share import excerpting
 from postmortem.share.excerpting import smallest_text
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
@@ -147,3 +149,27 @@ def test_a_question_without_a_diagnosis_asks_for_one(tmp_path: Path) -> None:
     )
     made = smallest_text([log], prompt=True)
     assert "No diagnosis was made" in made.text
+
+
+def test_few_analyses_suffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many findings lie about: each try is an analysis, and a reader waits for all."""
+    words = ["loss: nan", "Killed", "KeyError: 'labels'", "NCCL WARN Call to connect returned"]
+    path = tmp_path / "run.log"
+    path.write_text(
+        "".join(
+            f"[rank{number % 8}]: {words[number // 5 % 4] if number % 5 == 0 else f'iter {number}'}\n"
+            for number in range(1500)
+        )
+    )
+    judged: list[str] = []
+    whole = excerpting.pipeline.analyze
+
+    def counted(*given: Any, **more: Any) -> Any:
+        judged.append("")
+        return whole(*given, **more)
+
+    monkeypatch.setattr(excerpting.pipeline, "analyze", counted)
+    made = excerpting.smallest_text([path])
+    assert made.is_same
+    assert made.lines < made.of / 8
+    assert len(judged) <= 20

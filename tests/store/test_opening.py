@@ -45,7 +45,7 @@ def test_a_store_of_a_newer_program_is_refused(url: str) -> None:
     with open_store(url) as store, store._database.writing() as connection:
         connection.execute(text("UPDATE postmortem_revision SET version_num = '9999'"))
     for _ in range(2):
-        with pytest.raises(InputError, match=r"newer version.*9999.*upgrade train-postmortem"):
+        with pytest.raises(InputError, match=r"newer version.*9999.*upgrade postmortem"):
             open_store(url)
 
 
@@ -206,7 +206,7 @@ def test_a_missing_extra_is_named(
 ) -> None:
     """With the command that installs it; nothing is made."""
     monkeypatch.setitem(sys.modules, missing, None)
-    with pytest.raises(MissingExtra, match=r"pip install 'train-postmortem\[triage\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[triage\]'"):
         open_store(tmp_path / "store.sqlite")
     assert list(tmp_path.iterdir()) == []
 
@@ -214,7 +214,7 @@ def test_a_missing_extra_is_named(
 def test_a_missing_driver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL has an extra of its own."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingExtra, match=r"psycopg.*train-postmortem\[.*postgres\]"):
+    with pytest.raises(MissingExtra, match=r"psycopg.*'\.\[.*postgres\]"):
         open_store("postgresql://127.0.0.1:1/db")
 
 

@@ -119,7 +119,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("postmortem.trackers.github")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "githubkit", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'train-postmortem\[bots\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[bots\]'"):
         opened_tracker("github", {"token": "env:X"})
 
 

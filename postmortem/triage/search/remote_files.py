@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, Final, TypeVar
 
-from postmortem.errors import InputError, MissingExtra, PostmortemError
+from postmortem.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.model.said import say
 from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.triage.search.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntry, Leftovers, Tree
@@ -112,7 +112,7 @@ def told(url: str, error: Exception) -> PostmortemError:
         return MissingExtra(
             say("reading it needs {what}", "读取它需要 {what}", what=missing),
             shown,
-            "pip install 'train-postmortem[triage]' and the driver that fsspec names for it,"
+            f"{install_hint('triage')}; and the driver that fsspec names for it,"
             " such as s3fs, gcsfs or aiohttp",
         )
     if isinstance(error, FileNotFoundError):

@@ -10,7 +10,7 @@ import concurrent.futures
 from collections.abc import Iterator
 from typing import Any
 
-from postmortem.errors import MissingExtra
+from postmortem.errors import MissingExtra, install_hint
 from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome, Work, crashed, timed_out
 
 try:
@@ -18,9 +18,7 @@ try:
 
     from postmortem.host.work_pool import new_processes
 except ImportError as error:
-    raise MissingExtra(
-        "triage needs pebble", "", "pip install 'train-postmortem[triage]'"
-    ) from error
+    raise MissingExtra("triage needs pebble", "", install_hint("triage")) from error
 
 _AHEAD = 2
 """Tasks in flight for each worker, so that none waits for the next."""
