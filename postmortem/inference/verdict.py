@@ -12,9 +12,11 @@ from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
 from postmortem.inference.at_hand import is_at_hand
+from postmortem.inference.predicates import holds
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import CauseRule
 from postmortem.model.answer import Evidence, Need, Verdict, has_rival
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
@@ -68,11 +70,16 @@ def answer(
         status=status,
         summary=summary,
         whose="unknown" if abstains else rule.whose,
-        retry="unknown" if abstains else rule.retry,
+        retry="unknown" if abstains else _retry(rule, case),
         not_checked=_not_checked(case),
         would_change=would_change,
         need=_need(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
+
+
+def _retry(rule: CauseRule, case: Case) -> str:
+    """Say whether running again may help: where its condition fails, only after a fix."""
+    return rule.retry if holds(rule.retry_asked, case) is not None else "after-fix"
 
 
 def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
