@@ -48,8 +48,7 @@ def _peak_rate(case: Case) -> str:
     by_end = [
         (max(point.value for point in points), points)
         for series in case.gathered.series.values()
-        if series.name == names.LEARNING_RATE
-        and (points := _of_last_attempt(series, case.begins))
+        if series.name == names.LEARNING_RATE and (points := _of_last_attempt(series, case.begins))
     ]
     top, points = max(by_end, key=lambda one: one[0], default=(0.0, ()))
     may_stand_still = "rate-standstill" in case.shapes
@@ -58,9 +57,7 @@ def _peak_rate(case: Case) -> str:
 
 def _of_last_attempt(series: Series, begins: Mapping[int, int]) -> Sequence[Point]:
     begin = begins.get(series.source, 0)
-    return [
-        point for point in series.kept() if point.line >= begin and math.isfinite(point.value)
-    ]
+    return [point for point in series.kept() if point.line >= begin and math.isfinite(point.value)]
 
 
 def _is_peak(rates: Sequence[Point], *, may_stand_still: bool) -> bool:

@@ -49,8 +49,5 @@ def share_rest(causes: Sequence[Ranked]) -> Sequence[Ranked]:
     shares = [int(1e4 * cause.probability * left / wanted) / 1e4 for cause in others]
     return [
         best,
-        *(
-            cause._replace(probability=share)
-            for cause, share in zip(others, shares, strict=True)
-        ),
+        *(cause._replace(probability=share) for cause, share in zip(others, shares, strict=True)),
     ]

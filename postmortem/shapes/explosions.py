@@ -4,6 +4,7 @@ In: the values of a series. Out: the index of the record with which the growth b
 shapes (`shapes.leaps`, `shapes.departure`, `shapes.gradients`), figures that are not finite.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -49,7 +50,7 @@ def explosion_start(values: Sequence[float], by_design: float = 1.0) -> int | No
 
 def _asked(sizes: Sequence[float], start: int) -> float:
     """Give the times by which the lowest value must have grown."""
-    grows = [other > _STEP * one for one, other in zip(sizes[start - 1 :], sizes[start:])]
+    grows = [other > _STEP * one for one, other in itertools.pairwise(sizes[start - 1 :])]
     if len(grows) > 1 and all(grows):
         return _TIMES_OF_RUN
     return _TIMES_OF_ONE if start == 1 else _TIMES
