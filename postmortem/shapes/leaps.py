@@ -42,14 +42,18 @@ _UNNAMED_TIMES: Final = 1e4
 def of_loss(observed: Observed) -> Iterator[Shape]:
     """Find a loss that leaps, and whether it comes back."""
     curves = observed.curves
-    points = curves.points(names.LOSS)
-    values = [point.value for point in points]
     if any(series.nonfinite for series in curves.by_name.values()):
         return
+    points = curves.points(names.LOSS)
     start = loss_explosion(curves)
     if start is not None:
         yield _exploded(curves, points, start)
-        return
+    else:
+        yield from _leapt(curves, points)
+
+
+def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+    values = [point.value for point in points]
     if len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0:
         return
     times = _TIMES_BY_DESIGN if rises_by_design(curves) else _TIMES

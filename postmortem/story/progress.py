@@ -98,10 +98,8 @@ def progress_of(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    bad = _first_bad(gathered, case, failure, stamps) if not cause.startswith(_SOUND) else None
     losses = _losses(gathered, case)
-    if bad is not None and any(_is_back(points, bad) for points in losses.get(bad.source, ())):
-        bad = None
+    bad = _lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -142,6 +140,23 @@ def _place(
     return checkpoints.Place(
         source, line, clock.time_at(list(stamps), line), gathered.step_at(source, line)
     )
+
+
+def _is_unsound(cause: str) -> bool:
+    return not cause.startswith(_SOUND)
+
+
+def _lasting_bad(
+    gathered: Gathered,
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    stamps: Iterable[clock.Stamp],
+    losses: Mapping[int, Sequence[Sequence[Point]]],
+) -> checkpoints.Place | None:
+    """Give the place where the curves go wrong; none if the loss has outlived it."""
+    bad = _first_bad(gathered, case, failure, stamps)
+    is_back = bad is not None and any(_is_back(one, bad) for one in losses.get(bad.source, ()))
+    return None if is_back else bad
 
 
 def _first_bad(
