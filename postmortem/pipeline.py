@@ -20,6 +20,7 @@ from postmortem.gathering.gathered import Gathered
 from postmortem.gathering.job import read
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.read_apart import Helpers
+from postmortem.inference.certainty import settled
 from postmortem.inference.circumstances import holding
 from postmortem.inference.second_opinion import heard
 from postmortem.inference.verdict import rank
@@ -74,7 +75,7 @@ def judge(
     if model is not None:
         around = functools.partial(holding, case, knowledge)
         ranking = heard(case, knowledge, ranking, lambda: opinion_of(case, model, around()), shown)
-    analysis = tell(case, ranking, knowledge)
+    analysis = tell(case, settled(ranking, case, knowledge), knowledge)
     return dataclasses.replace(
         analysis,
         classifier=None if model is None else model.digest,

@@ -7,7 +7,7 @@ In: (name, value) pairs with the line and strength of the rule that read them. O
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.facts.cards import Cards
@@ -20,6 +20,8 @@ _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
 TOLD: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
+_MOMENTARY: Final = 3
+"""Numbers in one source from which on what reads as a setting is a figure of the moment."""
 _MOST_CHECKPOINTS: Final = 1000
 _MOST_TESTIMONIES: Final = 2000
 _MOST_PHASES: Final = 100
@@ -71,6 +73,8 @@ class FactStore:
         """Evaluation, loading, saving, training, by source; each where it was last told of."""
         self.courses: dict[tuple[int, str], list[Testimony]] = {}
         """By source and what: figures in the order of their lines."""
+        self._stated: dict[tuple[str, int, int], set[str]] = {}
+        """The first numbers stated for each setting, by its key, strength and source."""
 
     def add(
         self, name: str, value: str, strength: int, source: int, line: int, time: str | None = None
@@ -97,6 +101,8 @@ class FactStore:
         elif name == "checkpoint_deleted":
             self.checkpoints = [one for one in self.checkpoints if one.value != fact.value]
         elif kind in {"package", "setting", "env", "framework"}:
+            if kind == "setting":
+                self._state((f"setting.{rest}", strength, source), [fact.value])
             self._put(f"{kind}.{rest.replace('_', '-') if kind == 'package' else rest}", fact)
         else:
             self._put(f"progress.{name}", fact)
@@ -140,6 +146,21 @@ class FactStore:
         phases.append(told)
         del phases[:-_MOST_PHASES]
 
+    def _state(self, place: tuple[str, int, int], values: Iterable[str]) -> None:
+        """Keep the first few different numbers that a source states for a setting."""
+        stated = self._stated.setdefault(place, set())
+        for value in values:
+            if len(stated) < _MOMENTARY and number(value) is not None:
+                stated.add(value)
+
+    def momentary(self) -> set[str]:
+        """Name the settings that are figures of a moment: their source states ever new ones."""
+        return {
+            key.removeprefix("setting.")
+            for key, fact in self.facts.items()
+            if len(self._stated.get((key, fact.strength, fact.source), ())) >= _MOMENTARY
+        }
+
     def _put(self, key: str, fact: Fact) -> None:
         known = self.facts.get(key)
         is_shorter = (
@@ -158,6 +179,8 @@ class FactStore:
         """Take what another part of the job has gathered."""
         for key, fact in other.facts.items():
             self._put(key, fact)
+        for place, values in other._stated.items():  # noqa: SLF001 -- of the same kind
+            self._state(place, sorted(values))
         self.cards.merge(other.cards)
         self.tellers |= other.tellers
         for name, lines in other.framework_lines.items():

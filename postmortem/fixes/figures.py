@@ -81,11 +81,12 @@ def _fit(case: Case) -> dict[str, str]:
 
 
 def set_in(case: Case) -> dict[str, str]:
-    """Give the settings that have a value."""
+    """Give the settings that have a value, but those that are figures of a moment."""
+    momentary = case.gathered.facts.momentary()
     return {
         name: str(setting.value)
         for name, setting in case.settings.items()
-        if setting.value not in (None, "")
+        if setting.value not in (None, "") and name not in momentary
     }
 
 

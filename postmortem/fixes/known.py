@@ -5,10 +5,11 @@ of them a fix takes (`fixes.select`).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from postmortem import names
 from postmortem.case.values import Case
+from postmortem.facts.series import Point, Series
 from postmortem.model.answer import Evidence
 from postmortem.model.said import Said
 from postmortem.model.shown import Progress
@@ -17,14 +18,14 @@ from postmortem.model.shown import Progress
 def known_numbers(case: Case, done: Progress) -> dict[str, str]:
     """Collect what fixes may name beside the settings.
 
-    The log, checkpoints, the largest printed rate.
+    The log, checkpoints, the rate at the peak of its schedule.
     """
     found = {
         "log": _log(case),
         "last_checkpoint": done.last_checkpoint or "",
         "good_checkpoint": done.resume_from or "",
         "checkpoint_before_first_bad": done.checkpoint_before_first_bad,
-        "learning_rate": _largest_rate(case),
+        "learning_rate": _peak_rate(case),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -39,15 +40,44 @@ def _log(case: Case) -> str:
     return next(logs, "")
 
 
-def _largest_rate(case: Case) -> str:
-    """Give the largest learning rate that was printed, or nothing."""
-    rates = [
-        series.max
+def _peak_rate(case: Case) -> str:
+    """Give the rate to which the last attempt had risen, or nothing while it was still rising.
+
+    Of several groups of parameters the highest: one that is still on its way up hides the rest.
+    """
+    by_end = [
+        (max(point.value for point in points), points)
         for series in case.gathered.series.values()
-        if series.name == names.LEARNING_RATE and math.isfinite(series.max)
+        if series.name == names.LEARNING_RATE and (points := _of_last_attempt(series, case.begins))
     ]
-    largest = max(rates, default=0.0)
-    return f"{largest:g}" if largest > 0 else ""
+    top, points = max(by_end, key=lambda one: one[0], default=(0.0, ()))
+    may_stand_still = "rate-standstill" in case.shapes
+    return f"{top:g}" if top > 0 and _is_peak(points, may_stand_still=may_stand_still) else ""
+
+
+def _of_last_attempt(series: Series, begins: Mapping[int, int]) -> Sequence[Point]:
+    begin = begins.get(series.source, 0)
+    return [point for point in series.kept() if point.line >= begin and math.isfinite(point.value)]
+
+
+def _is_peak(rates: Sequence[Point], *, may_stand_still: bool) -> bool:
+    """Say whether the highest of some rates is that of the schedule, and not of a moment.
+
+    It has come down since, or it holds. A rate that a skipped step keeps where it is proves
+    nothing, nor does the first one of a run that was resumed.
+    """
+    values = [point.value for point in rates]
+    top = max(values)
+    if values[-1] < top:
+        return values.index(top) > 0 or not _is_resumed(rates)
+    holds = sum(value == top for value in values)
+    return len(values) > 1 and 2 * holds > len(values) and not may_stand_still
+
+
+def _is_resumed(rates: Sequence[Point]) -> bool:
+    """Say whether more steps stand before the first record than between it and the next."""
+    first, second = rates[0].step, rates[1].step
+    return math.isfinite(first) and math.isfinite(second) and first > 2 * (second - first)
 
 
 def captures_of(evidence: Sequence[Evidence[Said]], case: Case) -> dict[str, str]:

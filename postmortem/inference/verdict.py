@@ -13,14 +13,16 @@ from typing import Final, NamedTuple
 from postmortem.case.outcomes import NO_LOG, is_without_log
 from postmortem.case.values import Case
 from postmortem.inference.at_hand import is_at_hand
+from postmortem.inference.predicates import holds
 from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.causes import CauseRule
 from postmortem.model.answer import Evidence, Need, Verdict, has_rival
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
 ABSTAIN_BELOW: Final = 0.45
-_SURE: Final = 0.8
+SURE: Final = 0.8
 
 
 class Ranking(NamedTuple):
@@ -54,10 +56,21 @@ def answer(
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
-    rule = knowledge.cause(best.id)
     abstains = _abstains(best, case)
     status = "unknown" if abstains else "hypothesis" if is_disputed else _status(best, ranked)
-    summary = _summary(best, ranked, status, case, knowledge)
+    return _stated(ranked, status, case, knowledge)
+
+
+def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
+    """State the answer of a ranking anew, with another status; what it names stays."""
+    return Ranking(ranking.causes, _stated(ranking.causes, status, case, knowledge))
+
+
+def _stated(
+    ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+) -> Verdict[Said]:
+    best, abstains = ranked[0], status == "unknown"
+    rule = knowledge.cause(best.id)
     would_change = tuple(
         labelled(knowledge.title(item.neighbour), both(item.by))
         for item in rule.separations
@@ -67,9 +80,9 @@ def answer(
         cause=None if abstains else best.id,
         probability=best.probability,
         status=status,
-        summary=summary,
+        summary=_summary(best, ranked, status, case, knowledge),
         whose="unknown" if abstains else rule.whose,
-        retry="unknown" if abstains else rule.retry,
+        retry="unknown" if abstains else _retry(rule, case),
         not_checked=_not_checked(case),
         would_change=would_change,
         need=_need(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
@@ -80,6 +93,11 @@ def _abstains(best: Ranked, case: Case) -> bool:
     """Say whether no cause is named: nothing is likely, or there is no log to judge."""
     is_unlikely = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
     return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
+
+
+def _retry(rule: CauseRule, case: Case) -> str:
+    """Say whether running again may help: where its condition fails, only after a fix."""
+    return rule.retry if holds(rule.retry_asked, case) is not None else "after-fix"
 
 
 def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
@@ -104,9 +122,9 @@ def _status(best: Ranked, ranked: Sequence[Ranked]) -> str:
     strongest = max(shown, default=0.0)  # how a log is worded proves nothing
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
     rival = ranked[1].score if len(ranked) > 1 else -math.inf
-    if best.probability >= _SURE and _is_replayed(best):
+    if best.probability >= SURE and _is_replayed(best):
         return "established"
-    if strongest >= WEIGHTS["decisive"] * 0.8 and best.probability >= _SURE and not against:
+    if strongest >= WEIGHTS["decisive"] * 0.8 and best.probability >= SURE and not against:
         return "established"
     if strongest >= WEIGHTS["strong"] * 0.8 and best.score - rival >= 0.8 and not against:
         return "supported"

@@ -8,7 +8,7 @@ whose texts carry every language. Not here: weighing (`inference.rules`), choosi
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from postmortem.knowledge.conditions import Asked, Conditions
+from postmortem.knowledge.conditions import ALWAYS, Asked, Conditions
 from postmortem.knowledge.snippets import Snippet, snippet
 
 Text = Mapping[str, str]
@@ -54,6 +54,8 @@ class CauseRule(NamedTuple):
     opposing: tuple[Argument, ...] = ()
     separations: tuple[Separation, ...] = ()
     deciders: tuple[Decider, ...] = ()
+    retry_asked: Asked = ALWAYS
+    """Where this does not hold, a fix comes before another run, whatever `retry` says."""
 
 
 class FixRule(NamedTuple):
@@ -130,6 +132,7 @@ def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
             )
             for item in entry.get("need") or ()
         ),
+        conditions.asked({"if": entry["retry_if"]}, place) if entry.get("retry_if") else ALWAYS,
     )
 
 

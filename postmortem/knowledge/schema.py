@@ -179,6 +179,7 @@ class CauseEntry(Strict):
     explanation: TextEntry
     whose: Literal["user", "data", "library", "platform", "hardware", "unknown"]
     retry: Literal["as-is", "after-fix", "no", "unknown"]
+    retry_if: Annotated[Names, Field(max_length=MOST_NAMES)] = []
     for_: Annotated[list[WeighingEntry], Field(alias="for")] = []
     against: list[WeighingEntry] = []
     separates: list[SeparatesEntry] = []

@@ -15,6 +15,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import Said, say
 from postmortem.shapes.aligned import Curves
+from postmortem.shapes.leaps import loss_explosion
 from postmortem.shapes.loss_of_training import (
     WORTH,
     TrainingLoss,
@@ -56,6 +57,8 @@ def leaving(observed: Observed) -> Iterable[Shape]:
     curves, loss = observed.curves, observed.loss
     if loss is None or loss.is_broken or (is_policy(curves) and max(loss.values) < 1.0):
         return []
+    if loss_explosion(curves) is not None:
+        return []  # `shapes.leaps` tells of it
     if rises_by_design(curves):
         return _divergence(curves, loss, _BEYOND_DESIGN)
     return (

@@ -15,6 +15,7 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, show
+from postmortem.shapes.explosions import explosion_start
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -97,6 +98,14 @@ def explosion(observed: Observed) -> Iterable[Shape]:
                 top=blown.value,
             )
             return [curves.shape("grad-explosion", said, blown.line)]
+    elif (start := explosion_start([point.value for point in finite])) is not None:
+        said = say(
+            "grad_norm {usual:.3g} → {top:.3g}",
+            "grad_norm {usual:.3g} → {top:.3g}",
+            usual=finite[start - 1].value,
+            top=finite[-1].value,
+        )
+        return [curves.shape("grad-explosion", said, finite[start].line)]
     elif finite and _is_lost_from_afar(curves, finite):
         said = say(
             "grad_norm {top:.3g} before the loss stops being finite",

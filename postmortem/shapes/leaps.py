@@ -1,8 +1,9 @@
 """A figure that leaps by orders of magnitude from one record to the next, however few there are.
 
 In: the curves of one process; lines that count up, of which no reader made records. Out: the shapes
-`loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`. Not here: rises by less, which need
-records that show what is usual (`shapes.spikes`, `shapes.departure`), figures that are not finite.
+`loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`, and `loss-divergence` where it never
+comes back. Not here: rises by less, which need records that show what is usual (`shapes.spikes`,
+`shapes.departure`), figures that are not finite.
 
 Whatever is minimised, and whatever its sign: a hundred times all that it has ever been is no noise.
 """
@@ -12,9 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
+from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, at
 from postmortem.shapes.counting_lines import counted_columns
+from postmortem.shapes.explosions import explosion_start
 from postmortem.shapes.objectives import rises_by_design
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -22,6 +25,8 @@ from postmortem.shapes.shape import Shape
 _TIMES: Final = 100.0
 _TIMES_BY_DESIGN: Final = 1000.0
 """The same of a loss that may rise in a sound run, as that of a critic does."""
+_BY_DESIGN: Final = 1e3
+"""Times by which more is asked of the explosion of such a loss."""
 _SHOW_WHAT_IS_USUAL: Final = 10
 """Records of a loss above 0 from which on `shapes.departure` and `shapes.spikes` judge it."""
 _FEWEST: Final = 2
@@ -29,7 +34,6 @@ _LARGE: Final = 10.0
 """A size up to which such a leap may be one of what was 0 to begin with."""
 _BACK: Final = 10.0
 """Times its size before the leap up to which a figure is back."""
-_UNNAMED: Final = ("metric-absurd", "loss-spike")
 _SEVERAL: Final = 4
 _UNNAMED_TIMES: Final = 1e4
 """Times that a figure must leap of which nobody knows what it is, in fewer records than several."""
@@ -38,10 +42,19 @@ _UNNAMED_TIMES: Final = 1e4
 def of_loss(observed: Observed) -> Iterator[Shape]:
     """Find a loss that leaps, and whether it comes back."""
     curves = observed.curves
+    if any(series.nonfinite for series in curves.by_name.values()):
+        return
     points = curves.points(names.LOSS)
+    start = loss_explosion(curves)
+    if start is not None:
+        yield _exploded(curves, points, start)
+    else:
+        yield from _leapt(curves, points)
+
+
+def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
     values = [point.value for point in points]
-    is_broken = any(series.nonfinite for series in curves.by_name.values())
-    if (len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0) or is_broken:
+    if len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0:
         return
     times = _TIMES_BY_DESIGN if rises_by_design(curves) else _TIMES
     index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
@@ -63,6 +76,23 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
         yield curves.shape("spike-recovers", said, points[index].line)
 
 
+def loss_explosion(curves: Curves) -> int | None:
+    """Give the index of the record with which the loss leaves its level by orders, for good."""
+    values = [point.value for point in curves.points(names.LOSS)]
+    return explosion_start(values, _BY_DESIGN if rises_by_design(curves) else 1.0)
+
+
+def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Shape:
+    said = say(
+        "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
+        "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",
+        before=points[start - 1].value,
+        value=points[-1].value,
+        place=at(points[start]),
+    )
+    return curves.shape("loss-divergence", said, points[start].line)
+
+
 def _with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
     """Give the second record where the loss of the evaluation leaps with that of training."""
     index = leap(values, _TIMES, 1)
@@ -81,7 +111,10 @@ def of_lines(observed: Observed) -> Iterable[Shape]:
                 before=column[index - 1],
                 value=column[index],
             )
-            return [Shape(name, said, source, where, lines[index]) for name in _UNNAMED]
+            course = "loss-spike" if explosion_start(column) is None else "loss-divergence"
+            return [
+                Shape(name, said, source, where, lines[index]) for name in ("metric-absurd", course)
+            ]
     return []
 
 

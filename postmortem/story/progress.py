@@ -7,21 +7,24 @@ printed clocks around the failure. Not here: sentences about it (`report.parts`)
 checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
+import itertools
 import math
-from collections.abc import Collection, Iterable, Sequence
+import statistics
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from postmortem import names
+from postmortem.case.attempts import COMMAND, START
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints, clock
 from postmortem.facts.number_texts import whole
-from postmortem.facts.series import Series
+from postmortem.facts.series import Point
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.model.said import Said
 from postmortem.model.shown import Excerpt, FirstFailure, Progress
-from postmortem.reading.prefixes import time_basis
+from postmortem.reading.prefixes import seconds, time_basis
 
 _WHILE_SAVING: Final = frozenset(
     {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}
@@ -30,6 +33,14 @@ _WHILE_SAVING: Final = frozenset(
 _FROM_OUTSIDE: Final = "scheduler."
 """What harms nothing that was computed: a checkpoint that was saved upon the notice is good too."""
 _SOUND: Final = "healthy."
+_MANY: Final = 20
+"""Sound records at the end of a loss with which it is back."""
+_LEVEL: Final = 1.5
+"""Times the level before, up to which it is."""
+_TOGETHER: Final = 60.0
+"""Seconds after a failure within which a process of the same submission may print its first."""
+_EPOCHS: Final = 2
+"""Times that a count begins anew before it is one within an epoch."""
 
 
 def clocks(
@@ -87,7 +98,8 @@ def progress_of(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    bad = _first_bad(gathered, case, failure, stamps) if not cause.startswith(_SOUND) else None
+    losses = _losses(gathered, case)
+    bad = _lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -101,10 +113,10 @@ def progress_of(
         listed.pop()
     before, good = _standing(listed, limit, is_stopped=cause.startswith(_FROM_OUTSIDE) and not bad)
     return Progress(
-        last_good_step=_reached(_last_good(gathered, bad), good, bad),
+        last_good_step=_reached(_last_good(losses, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
         checkpoint_before_first_bad=before,
-        seconds_after_failure=_lost(gathered, failure, stamps, logs),
+        seconds_after_failure=_lost(gathered, case, failure, stamps, logs),
         resume_from=good.value if good else None,
         first_bad=(whole(bad.step), bad.line) if bad else None,
     )
@@ -128,6 +140,23 @@ def _place(
     return checkpoints.Place(
         source, line, clock.time_at(list(stamps), line), gathered.step_at(source, line)
     )
+
+
+def _is_unsound(cause: str) -> bool:
+    return not cause.startswith(_SOUND)
+
+
+def _lasting_bad(
+    gathered: Gathered,
+    case: Case,
+    failure: FirstFailure[Said] | None,
+    stamps: Iterable[clock.Stamp],
+    losses: Mapping[int, Sequence[Sequence[Point]]],
+) -> checkpoints.Place | None:
+    """Give the place where the curves go wrong; none if the loss has outlived it."""
+    bad = _first_bad(gathered, case, failure, stamps)
+    is_back = bad is not None and any(_is_back(one, bad) for one in losses.get(bad.source, ()))
+    return None if is_back else bad
 
 
 def _first_bad(
@@ -160,28 +189,50 @@ def _is_unfinished(
     )
 
 
-def _last_good(gathered: Gathered, bad: checkpoints.Place | None) -> float | None:
+def _losses(gathered: Gathered, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+    """Give the points of the training losses of the last attempt, by source."""
+    found: dict[int, list[Sequence[Point]]] = {}
+    for series in gathered.copies.leading(gathered.series):
+        begin = case.begins.get(series.source, 0)
+        if series.name == names.LOSS:
+            points = [point for point in series.kept() if point.line >= begin]
+            found.setdefault(series.source, []).append(points)
+    return found
+
+
+def _is_back(points: Sequence[Point], bad: checkpoints.Place) -> bool:
+    """Say whether a loss that went wrong ends with many sound records at its old level."""
+    before = [one.value for one in points if one.line < bad.line and math.isfinite(one.value)]
+    behind = [one.value for one in points if one.line > bad.line][-_MANY:]
+    if not before or len(behind) < _MANY or not all(map(math.isfinite, behind)):
+        return False
+    return statistics.median(behind) < _LEVEL * statistics.median(before[-_MANY:])
+
+
+def _last_good(
+    losses: Mapping[int, Sequence[Sequence[Point]]], bad: checkpoints.Place | None
+) -> float | None:
     """Give the last step whose training loss is finite, before the curves go wrong.
 
     Of several processes and files of a run that of the one that came furthest.
     """
-    losses = [
-        series for series in gathered.copies.leading(gathered.series) if series.name == names.LOSS
-    ]
-    beside = [series for series in losses if bad is not None and series.source == bad.source]
+    beside = losses.get(bad.source, ()) if bad is not None else ()
     limit = bad.line if bad is not None and beside else math.inf
-    steps = (_last_finite(loss, limit) for loss in beside or losses)
+    every = [points for group in losses.values() for points in group]
+    steps = (_last_finite(points, limit) for points in beside or every)
     return max((step for step in steps if step is not None), default=None)
 
 
-def _last_finite(loss: Series, limit: float) -> float | None:
-    """Give the last step of a series that is finite, before a raw line."""
-    for step, value, line in zip(
-        reversed(loss.steps), reversed(loss.values), reversed(loss.lines), strict=True
-    ):
-        if math.isfinite(value) and line < limit:
-            return whole(step)
-    return None
+def _last_finite(points: Sequence[Point], limit: float) -> float | None:
+    """Give the last step that is finite, before a raw line.
+
+    None where the count begins anew again and again: it is one within an epoch.
+    """
+    sound = [one for one in points if math.isfinite(one.value) and one.line < limit]
+    if not sound:
+        return None
+    restarts = sum(other.step < one.step for one, other in itertools.pairwise(sound))
+    return None if restarts >= _EPOCHS else whole(sound[-1].step)
 
 
 def _reached(
@@ -200,20 +251,39 @@ def _reached(
 
 def _lost(
     gathered: Gathered,
+    case: Case,
     failure: FirstFailure[Said] | None,
     stamps: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> float | None:
+    """Tell how long the attempt went on behind its first failure: no other submission counts."""
     if failure is None:
         return None
     near = list(stamps)
-    ends = [stamp.time for stamp in near if stamp.line > failure.line]
-    ends += [
-        stamp.time
-        for source in logs
-        if source != failure.source
-        for stamp in _end_of(gathered, source)
-        if time_basis(stamp.time) == "full"
-    ]
-    seconds = clock.seconds_behind(near, failure.line, ends)
-    return None if seconds is None else round(seconds, 3)
+    over = _next_start(case, failure)
+    ends = [stamp.time for stamp in near if failure.line < stamp.line < over]
+    failed = max((one for one in near if one.line <= failure.line), default=None)
+    for source in logs:
+        if source != failure.source and failed is not None and _ran_at(gathered, source, failed):
+            found = _end_of(gathered, source)
+            ends += [stamp.time for stamp in found if time_basis(stamp.time) == "full"]
+    lasted = clock.seconds_behind(near, failure.line, ends)
+    return None if lasted is None else round(lasted, 3)
+
+
+def _next_start(case: Case, failure: FirstFailure[Said]) -> float:
+    """Give the line behind a failure at which another attempt begins; infinity without one."""
+    starts = (
+        event.finding.line
+        for name in (START, COMMAND)
+        for event in case.signatures(name)
+        if event.finding.source == failure.source and event.finding.line > failure.line
+    )
+    return min(starts, default=math.inf)
+
+
+def _ran_at(gathered: Gathered, source: int, failed: clock.Stamp) -> bool:
+    """Say whether the log of another process had begun when the first one failed."""
+    begun = clock.stamps(1, gathered.heads.get(source, "").split("\n"))
+    first = next((one.time for one in begun if time_basis(one.time) == "full"), None)
+    return first is not None and seconds(first) <= seconds(failed.time) + _TOGETHER

@@ -30,7 +30,12 @@ def observed(losses: Sequence[float], *others: str) -> Observed:
 @pytest.mark.parametrize(
     ("losses", "shapes"),
     [
-        pytest.param((9.5, 8.5, 9200.0), {"loss-spike", "huge-spike"}, id="at the end"),
+        pytest.param((9.5, 8.5, 1200.0), {"loss-spike", "huge-spike"}, id="at the end"),
+        pytest.param((9.5, 8.5, 9200.0), {"loss-divergence"}, id="over orders of magnitude"),
+        pytest.param((9.5, 9200.0), set(), id="behind one record, which may be of another kind"),
+        pytest.param((2.0, 5e18), {"loss-divergence"}, id="beyond all bounds behind one record"),
+        pytest.param((2.2, 60.0, 2000.0), {"loss-divergence"}, id="step by step"),
+        pytest.param((-3.0, -2.5, -90.0, -6e3), set(), id="a likelihood that falls far"),
         pytest.param(
             (-5.25, -5.5, -5.0, 41000.0, -3.5, -4.0),
             {"loss-spike", "huge-spike", "spike-recovers"},
