@@ -18,6 +18,7 @@ from postmortem.case.values import Case
 from postmortem.classify.evidence_model import EvidenceModel
 from postmortem.classify.opinion import Opinion
 from postmortem.inference.belief import (
+    FIRM,
     believed,
     excess,
     is_absence,
@@ -27,6 +28,7 @@ from postmortem.inference.belief import (
 )
 from postmortem.inference.doubt import HEALTHY, UNPROVED
 from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
+from postmortem.inference.raised import failing_traceback
 from postmortem.inference.rules import PRIOR, WEIGHTS
 from postmortem.inference.verdict import Ranking, answer, rank
 from postmortem.knowledge.base import KnowledgeBase
@@ -80,6 +82,8 @@ def heard(
     if ranking.verdict.status == "established":
         return ranking
     opinion = ask()
+    if _is_raised(ranking, case):
+        return _rated(ranking, _raised_belief(ranking.causes[0], opinion))
     if _tells_nothing(opinion, case):
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
@@ -94,6 +98,27 @@ def heard(
     if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
         again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
     return _with_belief(again, opinion)
+
+
+def _is_raised(ranking: Ranking, case: Case) -> bool:
+    """Say whether the traceback of the first failure supports a verdict: no wording outweighs it."""
+    failed = failing_traceback(case)
+    return (
+        failed is not None
+        and ranking.verdict.status == "supported"
+        and any(
+            item.weight >= FIRM
+            and item.source == failed.source
+            and failed.line <= (item.line or 0) <= failed.end_line
+            for item in ranking.causes[0].evidence
+        )
+    )
+
+
+def _raised_belief(best: Ranked, opinion: Opinion) -> float:
+    """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
+    evidence = opinion.model.evidence
+    return max(believed(best, opinion.shares, evidence), believed(best, {}, evidence))
 
 
 def _is_open(ranking: Ranking) -> bool:

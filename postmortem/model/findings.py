@@ -15,6 +15,11 @@ _OUTERMOST: Final = lazy_compile(
     r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
 )
 """Functions with which a program, a cell, a thread or a spawned process begins."""
+_PASSES_ON: Final = lazy_compile(
+    r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__"
+)
+"""Library functions that only call, or look up, what they were asked for: an exception of theirs
+about it is the caller's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +91,24 @@ class Traceback:
     went_on: int = 0
     """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 
+    def raising_frame(self) -> Frame | None:
+        """Give the innermost frame but those that only pass on what they were called with."""
+        inner = (
+            frame
+            for frame in reversed(self.frames)
+            if not (frame.is_library and _PASSES_ON.fullmatch(frame.function))
+        )
+        return next(inner, self.frames[-1] if self.frames else None)
+
     def raised_in_library(self) -> bool:
-        """Say whether the innermost frame is library code."""
-        return bool(self.frames) and self.frames[-1].is_library
+        """Say whether library code raised it."""
+        inner = self.raising_frame()
+        return inner is not None and inner.is_library
+
+    def raised_by_user(self) -> bool:
+        """Say whether the user's own code raised it."""
+        inner = self.raising_frame()
+        return inner is not None and not inner.is_library
 
     def was_caught(self) -> bool:
         """Say whether somebody below the script itself has printed it: it ended nothing by itself.
