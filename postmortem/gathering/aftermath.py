@@ -17,6 +17,7 @@ from postmortem.reading.windows import View, same_process
 
 EXIT: Final = "exit"
 THREAD: Final = "thread"
+TEST: Final = "test"
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
 _AT_EXIT: Final = lazy_compile(

@@ -62,6 +62,11 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
+def _passes_on(frame: Frame) -> bool:
+    """Say whether a frame only hands on what it was called with, or is text that was executed."""
+    return frame.file.startswith("<") or _PASSES_ON.fullmatch(frame.function) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Traceback:
     """A Python traceback joined across its lines; frames from the outermost to the innermost."""
@@ -87,7 +92,8 @@ class Traceback:
     """The logger's level of its first line; a traceback that was logged as a warning was caught."""
     aside: str = ""
     """Who tells of it, if not the run itself: `exit` for finalizers, exit handlers and the logging
-    module, which end nothing; `thread` for a thread of its own, which may end alone."""
+    module, which end nothing; `thread` for a thread of its own, which may end alone; `test` for a
+    test, behind which what it printed is shown."""
     went_on: int = 0
     """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 
@@ -96,7 +102,7 @@ class Traceback:
         inner = (
             frame
             for frame in reversed(self.frames)
-            if not (frame.is_library and _PASSES_ON.fullmatch(frame.function))
+            if not (frame.is_library and _passes_on(frame))
         )
         return next(inner, self.frames[-1] if self.frames else None)
 

@@ -5,24 +5,45 @@ of those that are no library's. Not here: whose code a file is (`gathering.frame
 itself (`story.places`).
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from postmortem.case.values import Case
+from postmortem.inference.raised import failing_traceback
 from postmortem.model.findings import Traceback
 from postmortem.model.said import Said
 from postmortem.model.shown import FirstFailure, OwnFrame
+
+_MOST_BETWEEN: Final = 8
+"""Lines between a traceback and one that is chained to it."""
 
 
 def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[Said] | None:
     """Add the innermost frame of the user's own code, of the traceback that tells of it."""
     if failure is None:
         return None
-    frames = (one.own_frame() for one in _around(failure, case))
+    around = list(_around(failure, case))
+    tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
+    frames = (one.own_frame() for one in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
+    if own is None and (failed := failing_traceback(case)) is not None:
+        own = failed.own_frame()
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
+
+
+def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
+    """Yield the tracebacks that follow from one: of an exception that a library has caught and
+    raised again only the last of a chain comes up to the user's code."""
+    end = one.end_line
+    for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
+        is_next = other.source == one.source and end < other.line <= end + _MOST_BETWEEN
+        if is_next and other.chained:
+            yield other
+            end = other.end_line
 
 
 def _around(failure: FirstFailure[Said], case: Case) -> Iterator[Traceback]:
