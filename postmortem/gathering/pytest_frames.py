@@ -3,8 +3,8 @@
 In: the line that names the test and the cleaned lines behind it. Out: frames, and the line that
 tells the exception. Not here: tests whose style is `native`, which are ordinary tracebacks.
 
-In the long style a place follows its source, whose failing line begins with `>`; in the short one
-the source follows its place. What was raised stands behind `E`, an assertion without its class.
+In the long style a place follows its source, which ends with the failing line; in the short one the
+source follows its place. What was raised stands behind `E`, an assertion without its class.
 """
 
 import dataclasses
@@ -25,19 +25,19 @@ _PLACE: Final = lazy_compile(
     r"(?: in (?P<function>\S{1,200})| (?P<name>[\w.]{1,100})|)\s*$"
 )
 _RAISED: Final = lazy_compile(r"E {2,12}(?P<text>\S[^\n]*)")
-_RUN: Final = lazy_compile(r"> {1,40}(?P<code>\S[^\n]*)")
+_CODE: Final = lazy_compile(r"(?:>| {4}) {1,40}(?P<code>[^\s^~][^\n]*)")
 _DEFINED: Final = lazy_compile(r" {0,40}(?:async )?def (?P<function>\w{1,100})\(")
 _MOST_ROWS: Final = 400
 _MOST_CODE: Final = 300
 
 
-def test_named(text: str) -> str | None:
+def parse_test_name(text: str) -> str | None:
     """Give the name of the failed test whose section begins with a line; None for any other."""
     match = _HEAD.match(text.strip())
     return match["test"] if match is not None else None
 
 
-def test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row | None, int]:
+def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row | None, int]:
     """Read the section of a test.
 
     Returns:
@@ -68,10 +68,10 @@ def test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row | None
         elif is_open and text.strip():
             frames[-1] = dataclasses.replace(frames[-1], code=text.strip()[:_MOST_CODE])
             is_open = False
-        elif (run := _RUN.match(text)) is not None:
-            code, raised = run["code"][:_MOST_CODE], None
         elif (defined := _DEFINED.match(text)) is not None:
-            function = defined["function"]
+            function, raised = defined["function"], None
+        elif raised is None and (run := _CODE.match(text)) is not None:
+            code = run["code"][:_MOST_CODE]
     return frames, raised, end
 
 

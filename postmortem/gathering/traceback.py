@@ -25,7 +25,7 @@ from postmortem.gathering.frames import (
     raised,
 )
 from postmortem.gathering.notebook_frames import cell_frames, class_of
-from postmortem.gathering.pytest_frames import test_frames, test_named
+from postmortem.gathering.pyparse_test_frames import parse_test_frames, parse_test_name
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
@@ -71,7 +71,7 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     """
     head = view.cleaned
     rows = _rows(view)
-    if (test := test_named(head.text)) is not None:
+    if (test := parse_test_name(head.text)) is not None:
         return _of_a_test(view, source, base, rows, test)
     if _HEAD not in head.text:
         return None
@@ -133,7 +133,7 @@ def _of_a_test(
     view: View, source: int, base: int, rows: Iterator[Row], test: str
 ) -> Traceback | None:
     """Read the section of a failed test; what it printed stands behind it and is no sequel."""
-    frames, raised, end = test_frames(rows, test)
+    frames, raised, end = parse_test_frames(rows, test)
     if not frames or raised is None:
         return None
     found = _joined(view, source, base, frames, raised, iter(()))
