@@ -53,7 +53,15 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     known = registry.found(observed)
     rules = knowledge.by_id
     passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
-    outlived = Outlived(attempt.tracebacks, attempt.seen, rules, gathered, passed)
+    closing = known.get("closing-words")
+    outlived = Outlived(
+        attempt.tracebacks,
+        attempt.seen,
+        rules,
+        gathered,
+        passed,
+        None if closing is None else (closing.source, closing.line),
+    )
     left = _without(outlived, attempt)
     ended_by = _failures(left, about, knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)

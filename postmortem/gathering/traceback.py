@@ -13,7 +13,13 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.gathering.aftermath import TEST, first_ordinary, told_aside
+from postmortem.gathering.aftermath import (
+    LOGGED,
+    TEST,
+    first_ordinary,
+    is_logged,
+    told_aside,
+)
 from postmortem.gathering.frames import (
     Row,
     boxed_frames,
@@ -25,7 +31,7 @@ from postmortem.gathering.frames import (
     raised,
 )
 from postmortem.gathering.notebook_frames import cell_frames, class_of
-from postmortem.gathering.pyparse_test_frames import parse_test_frames, parse_test_name
+from postmortem.gathering.pytest_frames import parse_test_frames, parse_test_name
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
@@ -165,6 +171,10 @@ def _joined(
             looked += itertools.islice(rows, _MOST_ADVICE)
             frames = [*frames, *_user_code(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
+    ordinary = first_ordinary(itertools.chain(looked, rows))
+    aside = told_aside(view)
+    if not aside and ordinary is not None and ordinary.level and is_logged(view):
+        aside = LOGGED
     return Traceback(
         exception=name,
         message=cut(message, _MOST_TEXT),
@@ -180,8 +190,8 @@ def _joined(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=told_aside(view),
-        went_on=first_ordinary(itertools.chain(looked, rows)),
+        aside=aside,
+        went_on=ordinary.number if ordinary is not None else 0,
     )
 
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.inference.raised import failing_traceback
-from postmortem.model.findings import Traceback
+from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import Said
 from postmortem.model.shown import FirstFailure, OwnFrame
 
@@ -28,11 +27,24 @@ def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[S
     tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
     frames = (one.own_frame() for one in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
-    if own is None and (failed := failing_traceback(case)) is not None:
-        own = failed.own_frame()
+    if own is None:
+        own = _ended_in(failure, case)
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
+
+
+def _ended_in(failure: FirstFailure[Said], case: Case) -> Frame | None:
+    """Give the frame in which a run ended whose first failure is a line before its traceback."""
+    first = case.first
+    if first is None or (first.source, first.line) != (failure.source, failure.line):
+        return None
+    behind = (
+        one.own_frame()
+        for one in case.tracebacks
+        if one.source == failure.source and one.line > failure.line
+    )
+    return next((frame for frame in behind if frame is not None), None)
 
 
 def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
