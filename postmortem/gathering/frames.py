@@ -41,7 +41,7 @@ _PACKAGES: Final = (
     "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
 )
 _LIBRARY: Final = lazy_compile(
-    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<(?!ipython)"
+    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<(?!ipython|stdin)"
     r"|[/\\]pythonapi|\.zip[/\\]|\.p(?:yx|xi|xd)$|[/\\]transformers_modules[/\\]"
     r"|[/\\](?:bin|Scripts)[/\\][\w-]{1,80}(?:\.exe(?:[/\\]__main__\.py)?)?$"
     rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"

@@ -62,6 +62,10 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
+_LOOKS_UP: Final = lazy_compile(r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__")
+_NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
+
+
 def _passes_on(frame: Frame) -> bool:
     """Say whether a frame only hands on what it was called with, or is text that was executed."""
     return frame.file.startswith("<") or _PASSES_ON.fullmatch(frame.function) is not None
@@ -99,12 +103,16 @@ class Traceback:
 
     def raising_frame(self) -> Frame | None:
         """Give the innermost frame but those that only pass on what they were called with."""
-        inner = (
-            frame
-            for frame in reversed(self.frames)
-            if not (frame.is_library and _passes_on(frame))
-        )
-        return next(inner, self.frames[-1] if self.frames else None)
+        frames = [frame for frame in self.frames if not (frame.is_library and _passes_on(frame))]
+        own = max((at for at, one in enumerate(frames) if not one.is_library), default=-1)
+        asked = frames[own + 1] if 0 <= own < len(frames) - 1 else None
+        if (
+            asked is not None
+            and self.exception.endswith(_NOT_THERE)
+            and _LOOKS_UP.fullmatch(asked.function)
+        ):
+            return frames[own]  # what it looked up is not there, however deep that came to light
+        return frames[-1] if frames else next(reversed(self.frames), None)
 
     def raised_in_library(self) -> bool:
         """Say whether library code raised it."""
@@ -114,7 +122,7 @@ class Traceback:
     def raised_by_user(self) -> bool:
         """Say whether the user's own code raised it."""
         inner = self.raising_frame()
-        return inner is not None and not inner.is_library
+        return inner is not None and (not inner.is_library or inner.file == "<string>")
 
     def was_caught(self) -> bool:
         """Say whether somebody below the script itself has printed it: it ended nothing by itself.

@@ -11,10 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from postmortem.case.values import Case
+from postmortem.gathering.frames import is_library
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import Said
 from postmortem.model.shown import FirstFailure, OwnFrame
 
+_NAMED_FILE: Final = lazy_compile(r"\((?P<file>(?:/|[A-Za-z]:\\)[^()\n]{1,300}\.py)\)")
 _MOST_BETWEEN: Final = 8
 """Lines between a traceback and one that is chained to it."""
 
@@ -24,6 +27,8 @@ def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[S
     if failure is None:
         return None
     around = list(_around(failure, case))
+    if around and (file := _standing_in(around[0])):
+        return replace(failure, frame=OwnFrame(file, 1, "", ""))
     tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
     frames = (one.own_frame() for one in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
@@ -32,6 +37,13 @@ def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[S
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
+
+
+def _standing_in(one: Traceback) -> str:
+    """Give the user's own file that a library has imported for the module of that name."""
+    named = _NAMED_FILE.search(one.message) if one.raised_in_library() else None
+    is_of_an_import = one.exception.endswith(("ImportError", "AttributeError"))
+    return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
 
 
 def _ended_in(failure: FirstFailure[Said], case: Case) -> Frame | None:
