@@ -105,7 +105,7 @@ def _without_copies(
     handed_on: Container[tuple[int, int]],
     knowledge: KnowledgeBase,
 ) -> list[Seen]:
-    """Leave out what is said of an exception that only hands on another one, but for narrow rules."""
+    """Leave out what broad rules say of an exception that only hands on another one."""
     lines = {
         (one.source, one.exception_line)
         for one, _ in gathered.tracebacks

@@ -8,6 +8,7 @@ own whose message is the traceback of the real one; an exception group lists its
 a pool or a future raises again is chained to the traceback of the worker that raised it first.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -32,7 +33,7 @@ def forwarding(tracebacks: Iterable[tuple[Traceback, int]]) -> dict[Place, Place
 
 
 def _pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
-    for outer, inner in zip(ordered, ordered[1:], strict=False):
+    for outer, inner in itertools.pairwise(ordered):
         if not (outer.source == inner.source and same_process(outer.where, inner.where)):
             continue
         if _quotes(outer, inner):

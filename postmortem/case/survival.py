@@ -108,7 +108,9 @@ class Outlived:
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
-        return first is not None or has_end_marker(self._seen)
+        return (
+            first is not None or self._closing is not None or has_end_marker(self._seen)
+        )
 
     def _around(self, finding: Finding) -> Iterator[Traceback]:
         for one in self._told.get(finding.source, ()):
@@ -130,8 +132,8 @@ class Outlived:
     def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
         """Say whether the program that printed a traceback goes on as before, and comes to its end.
 
-        A logger writes at once, so that one line of it behind an error that it tells is enough. What
-        is printed may be late: of it some must stand before the error and some behind.
+        A logger writes at once, so that one line of it behind an error that it tells is enough.
+        What is printed may be late: of it some must stand before the error and some behind.
         """
         if not one.went_on or one.aside not in {"", LOGGED}:
             return False

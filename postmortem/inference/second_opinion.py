@@ -27,8 +27,8 @@ from postmortem.inference.belief import (
     proposal,
 )
 from postmortem.inference.doubt import HEALTHY, UNPROVED
-from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
 from postmortem.inference.raised import failing_traceback
+from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
 from postmortem.inference.rules import PRIOR, WEIGHTS
 from postmortem.inference.verdict import Ranking, answer, rank
 from postmortem.knowledge.base import KnowledgeBase
@@ -89,9 +89,7 @@ def heard(
 
 def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """Leave out what nothing but the text proposes, and that as less likely than not."""
-    causes = [
-        cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN
-    ]
+    causes = [cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN]
     if not causes or len(causes) == len(ranking.causes):
         return ranking
     if causes[0] is ranking.causes[0]:
@@ -125,7 +123,7 @@ def _combined(
 
 
 def _is_raised(ranking: Ranking, case: Case) -> bool:
-    """Say whether the traceback of the first failure supports a verdict: no wording outweighs it."""
+    """Say whether the traceback of the first failure supports a verdict, whatever is worded."""
     failed = failing_traceback(case)
     return (
         failed is not None

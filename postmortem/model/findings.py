@@ -15,9 +15,7 @@ _OUTERMOST: Final = lazy_compile(
     r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
 )
 """Functions with which a program, a cell, a thread or a spawned process begins."""
-_PASSES_ON: Final = lazy_compile(
-    r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__"
-)
+_PASSES_ON: Final = lazy_compile(r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__")
 """Library functions that only call, or look up, what they were asked for: an exception of theirs
 about it is the caller's."""
 
@@ -62,7 +60,10 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
-_LOOKS_UP: Final = lazy_compile(r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__")
+_LOOKS_UP: Final = lazy_compile(
+    r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__"
+)
+"""Functions that give what somebody asks for."""
 _NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
 
 

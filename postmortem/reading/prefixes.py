@@ -140,7 +140,10 @@ _FORMS: Final = (
     # a day without a year, in brackets, as many scripts print: "[11/04 10:00:00] "
     ("[", r"\[(?P<monthday2>\d\d[-/]\d\d) (?P<clock11>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\](?:: ?|\s)"),
     # what pytest prints was raised: "E       KeyError: 'lr'"
-    ("E", r"E {3,9}(?=(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b)"),
+    (
+        "E",
+        r"E {3,9}(?=(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b)",
+    ),
     # a member of an exception group: "    | KeyError: 'lr'"
     (
         " ",
@@ -330,8 +333,9 @@ def _time(found: dict[str, str]) -> str | None:
     if "usdate" in found:
         month, day, year = found["usdate"].split("/")
         return f"{year}-{month}-{day}T{clock}"
-    if (day := found.get("monthday") or found.get("monthday2")) is not None:
-        return f"--{day.replace('/', '-')}T{clock}"
+    monthday = found.get("monthday") or found.get("monthday2")
+    if monthday is not None:
+        return f"--{monthday.replace('/', '-')}T{clock}"
     return f"T{clock}"
 
 

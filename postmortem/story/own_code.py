@@ -60,8 +60,11 @@ def _ended_in(failure: FirstFailure[Said], case: Case) -> Frame | None:
 
 
 def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
-    """Yield the tracebacks that follow from one: of an exception that a library has caught and
-    raised again only the last of a chain comes up to the user's code."""
+    """Yield the tracebacks that are chained to one.
+
+    Of an exception that a library has caught and raised again only the last one comes up to the
+    user's code.
+    """
     end = one.end_line
     for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
         is_next = other.source == one.source and end < other.line <= end + _MOST_BETWEEN
