@@ -108,9 +108,7 @@ class Outlived:
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
-        return (
-            first is not None or self._closing is not None or has_end_marker(self._seen)
-        )
+        return first is not None or self._closing is not None or has_end_marker(self._seen)
 
     def _around(self, finding: Finding) -> Iterator[Traceback]:
         for one in self._told.get(finding.source, ()):

@@ -60,9 +60,7 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
-_LOOKS_UP: Final = lazy_compile(
-    r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__"
-)
+_LOOKS_UP: Final = lazy_compile(r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__")
 """Functions that give what somebody asks for."""
 _NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
 
@@ -98,7 +96,7 @@ class Traceback:
     aside: str = ""
     """Who tells of it, if not the run itself: `exit` for finalizers, exit handlers and the logging
     module, which end nothing; `thread` for a thread of its own, which may end alone; `test` for a
-    test, behind which what it printed is shown; `logged` for the program's logger, which goes on."""
+    test, behind which what it printed is shown; `logged` for a logger of a program that goes on."""
     went_on: int = 0
     """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 

@@ -102,7 +102,7 @@ def _failure(diagnosis: Diagnosis) -> tuple[str, int] | None:
 
 
 def _own_place(diagnosis: Diagnosis) -> tuple[str, int] | None:
-    """Give the user's own line that failed, within the repository if a runner has checked it out."""
+    """Give the user's own line that failed, as the repository names it if a runner shows it."""
     first = diagnosis.first_failure
     frame = None if first is None else first.frame
     if frame is None or frame.line < 1 or not _IS_FILE.search(frame.file):

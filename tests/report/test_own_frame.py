@@ -33,7 +33,7 @@ def shown(form: str) -> str:
         ("assistant", FILE, True),
     ],
 )
-def test_each_form_names_the_same_line(form: str, place: str, has_statement: bool) -> None:
+def test_each_form_names_the_same_line(form: str, place: str, has_statement: object) -> None:
     """One projection feeds them all."""
     text = shown(form).replace('\\"', '"') if form == "json" else shown(form)
     assert place in text
