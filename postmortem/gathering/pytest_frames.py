@@ -8,6 +8,7 @@ source follows its place. What was raised stands behind `E`, an assertion withou
 """
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -52,15 +53,7 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
             break
         if (place := _PLACE.match(text)) is not None:
             is_open = place["function"] is not None  # its source follows
-            frames.append(
-                Frame(
-                    place["file"],
-                    whole_number(place["line"]) or 0,
-                    place["function"] or function,
-                    "" if is_open else code,
-                    is_library(place["file"]),
-                )
-            )
+            frames.append(_frame(place, function, "" if is_open else code))
             code, end = "", row.number
         elif (told := _told(text)) is not None:
             raised = raised if raised is not None else row._replace(text=told)
@@ -73,6 +66,11 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
         elif raised is None and (run := _CODE.match(text)) is not None:
             code = run["code"][:_MOST_CODE]
     return frames, raised, end
+
+
+def _frame(place: re.Match[str], function: str, code: str) -> Frame:
+    file, line = place["file"], whole_number(place["line"]) or 0
+    return Frame(file, line, place["function"] or function, code, is_library(file))
 
 
 def _told(text: str) -> str | None:

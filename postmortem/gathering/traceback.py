@@ -172,9 +172,6 @@ def _joined(
             frames = [*frames, *_user_code(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
     ordinary = first_ordinary(itertools.chain(looked, rows))
-    aside = told_aside(view)
-    if not aside and ordinary is not None and ordinary.level and is_logged(view):
-        aside = LOGGED
     return Traceback(
         exception=name,
         message=cut(message, _MOST_TEXT),
@@ -190,9 +187,15 @@ def _joined(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=aside,
+        aside=told_aside(view) or _logged(view, ordinary),
         went_on=ordinary.number if ordinary is not None else 0,
     )
+
+
+def _logged(view: View, ordinary: Row | None) -> str:
+    """Say whether a logger tells of the error, and writes on behind it."""
+    is_going_on = ordinary is not None and ordinary.level != ""
+    return LOGGED if is_going_on and is_logged(view) else ""
 
 
 def _user_code(rows: Iterable[Row]) -> list[Frame]:

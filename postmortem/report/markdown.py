@@ -95,11 +95,16 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     first = parts.first_failure(diagnosis, words)
     if first:
         yield f"**{words('first')}**{words('colon')}{prose(first)}"
-    where, code_ = own_code(diagnosis, words)
+    yield from _own_code(diagnosis, words)
+
+
+def _own_code(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Yield the user's own line that failed, and its statement."""
+    where, statement = own_code(diagnosis, words)
     if where:
-        yield f"**{words('own-code')}**{words('colon')}{code(where)}" + (
-            f"\n\n{fence(code_, 'python')}" if code_ else ""
-        )
+        yield f"**{words('own-code')}**{words('colon')}{code(where)}"
+    if statement:
+        yield fence(statement, "python")
 
 
 def _need(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
