@@ -11,8 +11,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from postmortem.case import attempts, failures, in_words, order, outcomes, standing
+from postmortem.case.forwarded import forwarding
 from postmortem.case.last_words import LastWords, of_logs
-from postmortem.case.narrower import narrowest
+from postmortem.case.narrower import is_any_exception, narrowest
 from postmortem.case.order_of_time import Clock, skews
 from postmortem.case.passed_over import ended_nothing
 from postmortem.case.survival import Outlived
@@ -33,6 +34,7 @@ class _LastAttempt(NamedTuple):
     """The raw line at which it begins, by source."""
     seen: Sequence[Seen]
     tracebacks: Sequence[tuple[Traceback, int]]
+    """But those that only hand on another one."""
 
     def holds(self, source: int) -> bool:
         """Say whether a source has a part in it."""
@@ -42,15 +44,24 @@ class _LastAttempt(NamedTuple):
 def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
     about = of_kind(gathered, "environment", "scheduler")
-    seen = _all_seen(gathered, knowledge)
-    attempt = _last_attempt(gathered, seen)
+    handed_on = forwarding(gathered.tracebacks)
+    seen = _without_copies(_all_seen(gathered, knowledge), gathered, handed_on, knowledge)
+    attempt = _last_attempt(gathered, seen, handed_on)
     apart = _skews(attempt)
     clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
     observed = observe(gathered, attempt.seen, attempt.begins)
     known = registry.found(observed)
     rules = knowledge.by_id
     passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
-    outlived = Outlived(attempt.tracebacks, attempt.seen, rules, gathered, passed)
+    closing = known.get("closing-words")
+    outlived = Outlived(
+        attempt.tracebacks,
+        attempt.seen,
+        rules,
+        gathered,
+        passed,
+        None if closing is None else (closing.source, closing.line),
+    )
     left = _without(outlived, attempt)
     ended_by = _failures(left, about, knowledge, clock)
     spoken = None if ended_by else _last_words(attempt)
@@ -88,6 +99,26 @@ def _all_seen(gathered: Gathered, knowledge: KnowledgeBase) -> list[Seen]:
     return narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
 
 
+def _without_copies(
+    seen: Sequence[Seen],
+    gathered: Gathered,
+    handed_on: Container[tuple[int, int]],
+    knowledge: KnowledgeBase,
+) -> list[Seen]:
+    """Leave out what broad rules say of an exception that only hands on another one."""
+    lines = {
+        (one.source, one.exception_line)
+        for one, _ in gathered.tracebacks
+        if (one.source, one.offset) in handed_on
+    }
+    return [
+        found
+        for found in seen
+        if (found.finding.source, found.finding.line) not in lines
+        or not is_any_exception(knowledge.by_id[found.finding.signature])
+    ]
+
+
 def _counting(attempt: _LastAttempt, passed: Container[tuple[int, int]]) -> list[Seen]:
     """Give what was found but what ended nothing."""
     return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
@@ -114,7 +145,9 @@ def _unsurvived(attempt: _LastAttempt) -> tuple[Traceback, ...]:
     )
 
 
-def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _LastAttempt:
+def _last_attempt(
+    gathered: Gathered, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
+) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
         finding
@@ -136,6 +169,7 @@ def _last_attempt(gathered: Gathered, seen: Sequence[Seen]) -> _LastAttempt:
             (traceback, before)
             for traceback, before in gathered.tracebacks
             if traceback.line >= begins.get(traceback.source, 0)
+            and (traceback.source, traceback.offset) not in handed_on
         ],
     )
 

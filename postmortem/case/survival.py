@@ -20,7 +20,7 @@ from postmortem.case.failures import (
     has_end_marker,
     is_consequence,
 )
-from postmortem.gathering.aftermath import EXIT, THREAD
+from postmortem.gathering.aftermath import ASIDE, EXIT, LOGGED, THREAD
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.lazy_regex import lazy_compile
@@ -49,6 +49,7 @@ class Outlived:
         rules: Mapping[str, Signature],
         gathered: Gathered,
         passed: Container[tuple[int, int]] = (),
+        closing: tuple[int, int] | None = None,
     ) -> None:
         """Judge each traceback by what comes after it.
 
@@ -58,7 +59,9 @@ class Outlived:
             rules: signatures by id.
             gathered: tells how many records there are beside them.
             passed: places of the findings that ended nothing, by source and offset.
+            closing: source and line of words with which the run closes, if there are any.
         """
+        self._closing = closing
         self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
@@ -69,7 +72,11 @@ class Outlived:
             for found in seen
         )
         self._gone = {
-            (one.source, one.offset) for one in told if one.aside == EXIT or self._was_survived(one)
+            (one.source, one.offset)
+            for one, before in tracebacks
+            if one.aside == EXIT
+            or self._was_survived(one)
+            or self._was_handled(one, before, records_behind(gathered, one, before))
         }
         self._passed = {
             (one.source, one.offset)
@@ -101,7 +108,7 @@ class Outlived:
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
-        return first is not None or has_end_marker(self._seen)
+        return first is not None or self._closing is not None or has_end_marker(self._seen)
 
     def _around(self, finding: Finding) -> Iterator[Traceback]:
         for one in self._told.get(finding.source, ()):
@@ -120,12 +127,29 @@ class Outlived:
             return False
         return self._is_later(one, is_any=is_caught and not self._is_of_many)
 
+    def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
+        """Say whether the program that printed a traceback goes on as before, and comes to its end.
+
+        A logger writes at once, so that one line of it behind an error that it tells is enough.
+        What is printed may be late: of it some must stand before the error and some behind.
+        """
+        if not one.went_on or one.aside not in {"", LOGGED}:
+            return False
+        is_end = self._is_success_behind(one) or (
+            self._closing is not None
+            and self._closing[0] == one.source
+            and self._closing[1] >= one.went_on
+        )
+        if one.aside == LOGGED:
+            return behind > 0 or is_end
+        return is_end and before > 0 and behind > 0
+
     def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(one.end_line, one.went_on)
         return any(
             other.line > end
-            and not other.aside
+            and other.aside not in ASIDE
             and not is_consequence(other)
             and _said(other) != _said(one)
             and same_process(one.where, other.where)
@@ -148,7 +172,7 @@ class Outlived:
         )
 
     def _is_aside(self, finding: Finding) -> bool:
-        return any(one.aside for one in self._around(finding))
+        return any(one.aside in ASIDE for one in self._around(finding))
 
     def _is_success_behind(self, one: Traceback) -> bool:
         return any(

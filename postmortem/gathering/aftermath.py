@@ -17,6 +17,11 @@ from postmortem.reading.windows import View, same_process
 
 EXIT: Final = "exit"
 THREAD: Final = "thread"
+ASIDE: Final = frozenset({EXIT, THREAD})
+"""Who tells of an error beside the run, which may go on."""
+TEST: Final = "test"
+LOGGED: Final = "logged"
+"""The program's logger tells of it, and writes on."""
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
 _AT_EXIT: Final = lazy_compile(
@@ -81,6 +86,19 @@ def told_aside(view: View) -> str:
     return ""
 
 
+def is_logged(view: View) -> bool:
+    """Say whether a logger tells of an error right before the traceback that begins on a line."""
+    end = view.start - 1
+    start = view.data.rfind(b"\n", max(0, view.start - _BYTES_BEFORE), max(0, end)) + 1
+    before = view.clean_at(start, end) if start < end else None
+    return (
+        before is not None
+        and before.level in LOUD
+        and same_process(before.where, view.cleaned.where)
+        and view.cleaned.level == ""
+    )
+
+
 def _lines_before(view: View) -> Iterator[str]:
     """Yield the lines before one, of its process, the nearest first."""
     end, low = view.start - 1, max(0, view.start - _BYTES_BEFORE)
@@ -93,18 +111,14 @@ def _lines_before(view: View) -> Iterator[str]:
         end = start - 1
 
 
-def first_ordinary(rows: Iterable[Row]) -> int:
-    """Find a line of ordinary output among the next ones, before another traceback.
-
-    Returns:
-        Its raw number, or 0.
-    """
+def first_ordinary(rows: Iterable[Row]) -> Row | None:
+    """Find a line of ordinary output among the next ones, before another traceback."""
     for row in itertools.islice(rows, _MOST_BEHIND):
         if _HEAD.search(row.text):
             break
         if row.is_own and _is_ordinary(row.text, row.level):
-            return row.number
-    return 0
+            return row
+    return None
 
 
 def _is_ordinary(text: str, level: str) -> bool:

@@ -21,6 +21,11 @@ _BOXED: Final = lazy_compile(
     r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?:"
     r" (?P<function>[\w<>.]{1,100})|\s)"
 )
+_BOXED_RUN: Final = lazy_compile(r"❱ {0,8}\d{1,8} (?P<code>[^\n]*)")
+_BROKEN: Final = lazy_compile(
+    r"[│|] (?:/|[A-Za-z]:\\|<)(?![^│|]{0,300}:\d{1,8} in )[^│|]{20,300}[│|]?\s*$"
+)
+"""A place in a box whose line ends before the function."""
 _EXCEPTION: Final = lazy_compile(
     r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*(?:\([A-Z]\w{0,80}\)(?=: ))?)"
     r"(?:: ?(?P<message>.*))?$"
@@ -36,8 +41,9 @@ _PACKAGES: Final = (
     "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
 )
 _LIBRARY: Final = lazy_compile(
-    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<frozen"
-    r"|[/\\]pythonapi|\.zip[/\\]"
+    r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<(?!ipython|stdin)"
+    r"|[/\\]pythonapi|\.zip[/\\]|\.p(?:yx|xi|xd)$|[/\\]transformers_modules[/\\]"
+    r"|[/\\](?:bin|Scripts)[/\\][\w-]{1,80}(?:\.exe(?:[/\\]__main__\.py)?)?$"
     rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
 )
 _RAISE: Final = lazy_compile(
@@ -109,15 +115,39 @@ def plain_frames(rows: Iterator[Row], indent: int) -> tuple[list[Frame], Row | N
 def boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
     """Read a traceback that Rich has drawn a box around; the exception follows the box."""
     frames: list[Frame] = []
+    pending: re.Match[str] | None = None
     closed = False
-    for row in rows:
+    for row in _joined_rows(rows):
         if match := _BOXED.search(row.text):
-            _add(frames, match, "")
+            _add(frames, pending, "")
+            pending = match
+        elif pending is not None and (run := _BOXED_RUN.search(row.text)):
+            _add(frames, pending, run["code"].strip("│ "))
+            pending = None
         elif row.text.lstrip().startswith("╰"):
             closed = True
+            _add(frames, pending, "")
+            pending = None
         elif closed and row.text.strip():
             return frames, row
+    _add(frames, pending, "")
     return frames, None
+
+
+def _joined_rows(rows: Iterator[Row]) -> Iterator[Row]:
+    """Join the place of a frame that a narrow box has broken in two."""
+    head: Row | None = None
+    for row in rows:
+        if head is not None and row.text.startswith(("│", "|")):
+            text = head.text.rstrip("│| ") + row.text.strip("│| ")
+            if _BOXED.search(f"{text} ") is None:
+                text = f"{head.text.rstrip('│| ')} {row.text.strip('│| ')}"
+            yield row._replace(text=f"{text} ")
+            head = None
+        elif _BROKEN.match(row.text):
+            head = row
+        else:
+            yield row
 
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import ENVELOPE, Series
+from postmortem.gathering.aftermath import TEST
 from postmortem.gathering.copies import Copies
 from postmortem.gathering.text_sample import TextSample
 from postmortem.model.findings import Finding, Traceback
@@ -344,7 +345,12 @@ def bounded(every: Collection[Series], most: int) -> int:
 
 
 def records_behind(gathered: Gathered, one: Finding | Traceback, before: int) -> int:
-    """Count the records that tell how a process fares behind what has so many before it."""
+    """Count the records that tell how a process fares behind what has so many before it.
+
+    Behind a failed test stand those that it had printed before.
+    """
+    if isinstance(one, Traceback) and one.aside == TEST:
+        return 0
     return gathered.records_beside(one.source, one.where) - before
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from postmortem.formats import table
 from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
-from postmortem.gathering import traceback
+from postmortem.gathering import pytest_frames, traceback
 from postmortem.gathering.literal_filters import Hit, Prefilter, prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
 from postmortem.lazy_regex import lazy_compile
@@ -79,6 +79,7 @@ class Machine:
         """Give who wants to see the lines of each literal, in the order in which they look."""
         wanted: dict[bytes, list[Wanted]] = {
             traceback.ANCHOR: [("traceback", 0)],
+            pytest_frames.ANCHOR: [("traceback", 0)],
             traceback.FRAME_ANCHOR: [("frame", 0)],
         }
         rules: Iterable[tuple[str, Sequence[Signature | Format]]] = (

@@ -10,10 +10,16 @@ exception means.
 
 import dataclasses
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.gathering.aftermath import first_ordinary, told_aside
+from postmortem.gathering.aftermath import (
+    LOGGED,
+    TEST,
+    first_ordinary,
+    is_logged,
+    told_aside,
+)
 from postmortem.gathering.frames import (
     Row,
     boxed_frames,
@@ -25,20 +31,33 @@ from postmortem.gathering.frames import (
     raised,
 )
 from postmortem.gathering.notebook_frames import cell_frames, class_of
+from postmortem.gathering.pytest_frames import parse_test_frames, parse_test_name
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
 from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
-_HEAD: Final = "Traceback (most recent call last)"
+_HEAD: Final = "(most recent call last)"
 ANCHOR: Final = _HEAD.encode()
+"""Without the word before it, which may have a colour of its own."""
 FRAME_ANCHOR: Final = b'File "'
 CHAINS: Final = (
     b"During handling of the above exception",
     b"The above exception was the direct cause",
 )
 
+_HEAD: Final = "Traceback (most recent call last)"
+_GROUPED: Final = lazy_compile(r"\s*[|+] (?:Exception Group )?Traceback ")
+_GROUP_BAR: Final = lazy_compile(r"\s*[|+] ?")
+_GROUP_RULE: Final = lazy_compile(r"\s*\+-")
+"""What separates the members of an exception group."""
+_OF_SOURCE: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
+"""Exceptions that have no function: what they name is the source that cannot be read."""
+_COMPILER: Final = "torch._dynamo"
+_MOST_ADVICE: Final = 60
+"""Lines of advice between an exception of the compiler and the code that was compiled."""
+_FROM_USER_CODE: Final = "from user code:"
 _BAR: Final = lazy_compile(r"\d%\|")
 _OTHER_PROGRAM: Final = lazy_compile(
     r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: "
@@ -62,7 +81,14 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     """
     head = view.cleaned
     rows = _rows(view)
-    if (name := class_of(head.text)) is not None:
+    if (test := parse_test_name(head.text)) is not None:
+        return _of_a_test(view, source, base, rows, test)
+    if _HEAD not in head.text:
+        return None
+    if _GROUPED.match(head.text) is not None:
+        rows = _without_bars(rows)
+        frames, last = plain_frames(rows, 0)
+    elif (name := class_of(head.text)) is not None:
         frames, last = cell_frames(rows, name)
         if frames and last is None:
             return _cut_off(_joined(view, source, base, frames, None, rows), name)
@@ -98,7 +124,7 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
     """
     head = view.cleaned
     match = framed(head.text)
-    if match is None or not match["function"]:
+    if match is None:
         return None, base + view.end
     first = Row(view.number, head.text, view.end)
     rows = _rows(view)
@@ -107,9 +133,29 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
         last is None
         or (ending := exception_in(last.text)) is None
         or not is_exception_name(ending["name"])
+        or (not match["function"] and ending["name"] not in _OF_SOURCE)
     ):
         return None, base + (last.end if last else view.end)
     return _joined(view, source, base, frames, last, rows), base + last.end
+
+
+def _of_a_test(
+    view: View, source: int, base: int, rows: Iterator[Row], test: str
+) -> Traceback | None:
+    """Read the section of a failed test; what it printed stands behind it and is no sequel."""
+    frames, raised, end = parse_test_frames(rows, test)
+    if not frames or raised is None:
+        return None
+    found = _joined(view, source, base, frames, raised, iter(()))
+    return dataclasses.replace(found, end_line=max(end, found.end_line), aside=TEST, went_on=0)
+
+
+def _without_bars(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the lines of one member of an exception group, without what is drawn before them."""
+    for row in rows:
+        if _GROUP_RULE.match(row.text) is not None:
+            return
+        yield row._replace(text=_GROUP_BAR.sub("", row.text, count=1))
 
 
 def _indent(text: str) -> int:
@@ -125,7 +171,11 @@ def _joined(
     if last is not None and (match := exception_in(last.text)):
         name, message = match["name"], (match["message"] or "")
         message, exception, looked = _whole_message(message, last, rows, view.data)
+        if _COMPILER in name:
+            looked += itertools.islice(rows, _MOST_ADVICE)
+            frames = [*frames, *_user_code(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
+    ordinary = first_ordinary(itertools.chain(looked, rows))
     return Traceback(
         exception=name,
         message=cut(message, _MOST_TEXT),
@@ -141,9 +191,22 @@ def _joined(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=told_aside(view),
-        went_on=first_ordinary(itertools.chain(looked, rows)),
+        aside=told_aside(view) or _logged(view, ordinary),
+        went_on=ordinary.number if ordinary is not None else 0,
     )
+
+
+def _logged(view: View, ordinary: Row | None) -> str:
+    """Say whether a logger tells of the error, and writes on behind it."""
+    is_going_on = ordinary is not None and ordinary.level != ""
+    return LOGGED if is_going_on and is_logged(view) else ""
+
+
+def _user_code(rows: Iterable[Row]) -> list[Frame]:
+    """Read the frames of the code that was compiled, which stand behind what went wrong with it."""
+    behind = itertools.dropwhile(lambda row: _FROM_USER_CODE not in row.text, rows)
+    next(behind, None)
+    return plain_frames(iter([*behind, Row(0, "end", 0)]), 0)[0]
 
 
 def _rows(view: View) -> Iterator[Row]:

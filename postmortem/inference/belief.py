@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.classify.evidence_model import EvidenceModel
 from postmortem.inference.doubt import HEALTHY, LEFT_OVER, MOST_CERTAIN, UNPROVED, most_certain
-from postmortem.inference.ranking import PEER, Ranked
+from postmortem.inference.ranking import PEER, USER_EXCEPTION, Ranked
 from postmortem.inference.rules import WEIGHTS
 
 _COMPLETED: Final = "healthy.completed"
@@ -25,7 +25,7 @@ _FITS: Final = 0.2
 """The share from which on a wording is that of a cause."""
 _OF_ANOTHER: Final = 0.5
 """The share from which on a wording is rather that of another cause."""
-_FIRM: Final = 0.8 * WEIGHTS["strong"]
+FIRM: Final = 0.8 * WEIGHTS["strong"]
 """The weight of evidence that stands for itself."""
 UNCONFIRMED: Final = 0.79
 """The highest probability of what the wording does not confirm, and weak evidence or another
@@ -40,7 +40,8 @@ def believed(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) ->
     odds = (model.together if shares else model.alone).odds(told)
     shown = [item for item in best.evidence if item.kind != "classifier"]
     most = min(UNPROVED if told["left_over"] else MOST_CERTAIN, most_certain(best.id, shown))
-    if not told["fits"] and (told["other"] or told["strength"] < _FIRM):
+    is_doubtful = told["other"] or told["strength"] < FIRM
+    if shares and not told["fits"] and is_doubtful and not is_raised_by_user(best):
         most = min(most, UNCONFIRMED)
     return min(most, round(probable(odds), 4))
 
@@ -56,7 +57,9 @@ def figures(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
         "strength": min(WEIGHTS["strong"], strength),
         "against": max(_MOST_AGAINST, against),
         "curve": float("signature" not in kinds and "shape" in kinds),
-        "left_over": float(is_absence(best.id) and best.id != _COMPLETED),
+        "left_over": float(
+            is_absence(best.id) and best.id != _COMPLETED and not is_raised_by_user(best)
+        ),
         "completed": float(best.id == _COMPLETED),
         **_of_wording(best.id, shares),
     }
@@ -79,6 +82,13 @@ def proposal(cause: str, share: float, *, is_candidate: bool) -> dict[str, float
         "share": min(4.0, max(-4.0, log_odds(share))),
         "candidate": float(is_candidate and not is_absence(cause)),
     }
+
+
+def is_raised_by_user(best: Ranked) -> bool:
+    """Say whether a cause is named for an exception that the user's own code raised."""
+    return best.id == USER_EXCEPTION and any(
+        item.kind == "traceback" and item.weight >= FIRM for item in best.evidence
+    )
 
 
 def is_absence(cause: str) -> bool:

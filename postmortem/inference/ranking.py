@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
 from postmortem.inference.doubt import HEALTHY, held_back, most_certain
+from postmortem.inference.raised import has_narrower, own_exception
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.answer import Evidence
@@ -53,7 +54,7 @@ class Ranked(NamedTuple):
 def in_order(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> list[Ranked]:
     """Order the causes, best first, and turn log-odds into probabilities; never empty."""
     scores = {cause.id: cause for cause in scored}
-    _add_fallbacks(scores, case)
+    _add_fallbacks(scores, case, knowledge)
     _hold_back(scores, case)
     _give_way(scores)
     for winner, loser in knowledge.precedence:
@@ -77,13 +78,17 @@ def _probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     return min(most, round(1.0 / (1.0 + math.exp(-log_odds / TEMPERATURE)), 4))
 
 
-def _add_fallbacks(scores: dict[str, Scored], case: Case) -> None:
+def _add_fallbacks(scores: dict[str, Scored], case: Case, knowledge: KnowledgeBase) -> None:
     """An exception that no signature explains is the user's, or a library's.
 
-    A log without any evidence is unknown.
+    One that the user's own code raised is the user's, unless something narrower is known of it. A
+    log without any evidence is unknown.
     """
     failed = case.first.traceback if case.first is not None else None
-    if failed is not None and not _is_explained(failed, case):
+    own = own_exception(case)
+    if own is not None and not has_narrower(scores.values(), knowledge):
+        _add(scores, USER_EXCEPTION, _unexplained(own))
+    elif failed is not None and not _is_explained(failed, case):
         if failed.exception:
             _add(scores, USER_EXCEPTION, _unexplained(failed))
         elif not failed.frames:
@@ -107,7 +112,7 @@ def _is_explained(failed: Traceback, case: Case) -> bool:
 def _unexplained(failed: Traceback) -> Evidence[Said]:
     """Point to an exception that no rule knows, as firmly as its frames say whose it is."""
     own = failed.own_frame()
-    is_own = own is not None and not failed.raised_in_library()
+    is_own = failed.raised_by_user()
     weight = WEIGHTS["strong"] if is_own else _RAISED_IN_LIBRARY
     message = cut((failed.message.splitlines() or [""])[0], 240)
     place = f" — {own.file}:{own.line}" if own else ""

@@ -18,6 +18,7 @@ from postmortem.case.values import Case
 from postmortem.classify.evidence_model import EvidenceModel
 from postmortem.classify.opinion import Opinion
 from postmortem.inference.belief import (
+    FIRM,
     believed,
     excess,
     is_absence,
@@ -26,6 +27,7 @@ from postmortem.inference.belief import (
     proposal,
 )
 from postmortem.inference.doubt import HEALTHY, UNPROVED
+from postmortem.inference.raised import failing_traceback
 from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
 from postmortem.inference.rules import PRIOR, WEIGHTS
 from postmortem.inference.verdict import Ranking, answer, rank
@@ -46,6 +48,8 @@ Of logs made blind for their cause, four of five that it names are right.
 """
 _SILENT: Final = 0.4
 """The highest probability of what it does not name."""
+_SHOWN: Final = 0.5
+"""The probability from which on a cause is shown that nothing but the text proposes."""
 _OF_FIGURES: Final = ("performance.", "learning.")
 """Beginnings of causes that figures alone show."""
 _STANDSTILL: Final = "hang."
@@ -79,7 +83,29 @@ def heard(
     """
     if ranking.verdict.status == "established":
         return ranking
-    opinion = ask()
+    again = _combined(case, knowledge, ranking, ask(), extra)
+    return _without_guesses(again, case, knowledge) if again is not ranking else ranking
+
+
+def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
+    """Leave out what nothing but the text proposes, and that as less likely than not."""
+    causes = [cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN]
+    if not causes or len(causes) == len(ranking.causes):
+        return ranking
+    if causes[0] is ranking.causes[0]:
+        return Ranking(causes, ranking.verdict)
+    return Ranking(causes, answer(causes, case, knowledge))
+
+
+def _combined(
+    case: Case,
+    knowledge: KnowledgeBase,
+    ranking: Ranking,
+    opinion: Opinion,
+    extra: Sequence[tuple[str, Evidence[Said]]],
+) -> Ranking:
+    if _is_raised(ranking, case):
+        return _rated(ranking, _raised_belief(ranking.causes[0], opinion))
     if _tells_nothing(opinion, case):
         return _with_belief(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
@@ -94,6 +120,27 @@ def heard(
     if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
         again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
     return _with_belief(again, opinion)
+
+
+def _is_raised(ranking: Ranking, case: Case) -> bool:
+    """Say whether the traceback of the first failure supports a verdict, whatever is worded."""
+    failed = failing_traceback(case)
+    return (
+        failed is not None
+        and ranking.verdict.status == "supported"
+        and any(
+            item.weight >= FIRM
+            and item.source == failed.source
+            and failed.line <= (item.line or 0) <= failed.end_line
+            for item in ranking.causes[0].evidence
+        )
+    )
+
+
+def _raised_belief(best: Ranked, opinion: Opinion) -> float:
+    """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
+    evidence = opinion.model.evidence
+    return max(believed(best, opinion.shares, evidence), believed(best, {}, evidence))
 
 
 def _is_open(ranking: Ranking) -> bool:
@@ -127,8 +174,7 @@ def _with_belief(ranking: Ranking, opinion: Opinion) -> Ranking:
     if ranking.verdict.cause is None:
         return ranking
     best, evidence = ranking.causes[0], opinion.model.evidence
-    is_shown = any(item.weight > 0 and item.kind != "classifier" for item in best.evidence)
-    if not is_shown:
+    if not _is_shown(best):
         return _rated(ranking, min(UNPROVED, probable(alone(opinion, best.id))))
     return _rated(ranking, believed(best, opinion.shares, evidence))
 
@@ -235,10 +281,9 @@ def _is_put_forward(ranking: Ranking) -> bool:
 def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
     """Say whether nothing but a line that tells of another failure speaks for a cause."""
     carried = opinion.carried_by(best.id)
-    is_shown = any(item.weight > 0 and item.kind != "classifier" for item in best.evidence)
     return (
         carried is not None
-        and not is_shown
+        and not _is_shown(best)
         and any(
             (event.finding.role == "consequence" or event.finding.signature == ROOT_CAUSE)
             and event.finding.source == carried.source
@@ -262,6 +307,11 @@ def _put_forward(
         probability = min(_SILENT, probability)
     causes = _rated(again, probability).causes
     return Ranking(causes, answer(causes, case, knowledge, is_disputed=True))
+
+
+def _is_shown(cause: Ranked) -> bool:
+    """Say whether anything but a text speaks for a cause."""
+    return any(item.weight > 0 and item.kind != "classifier" for item in cause.evidence)
 
 
 def _is_opposed(cause: Ranked) -> bool:

@@ -15,6 +15,9 @@ _OUTERMOST: Final = lazy_compile(
     r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
 )
 """Functions with which a program, a cell, a thread or a spawned process begins."""
+_PASSES_ON: Final = lazy_compile(r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__")
+"""Library functions that only call, or look up, what they were asked for: an exception of theirs
+about it is the caller's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,16 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
+_LOOKS_UP: Final = lazy_compile(r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__")
+"""Functions that give what somebody asks for."""
+_NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
+
+
+def _passes_on(frame: Frame) -> bool:
+    """Say whether a frame only hands on what it was called with, or is text that was executed."""
+    return frame.file.startswith("<") or _PASSES_ON.fullmatch(frame.function) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Traceback:
     """A Python traceback joined across its lines; frames from the outermost to the innermost."""
@@ -82,13 +95,33 @@ class Traceback:
     """The logger's level of its first line; a traceback that was logged as a warning was caught."""
     aside: str = ""
     """Who tells of it, if not the run itself: `exit` for finalizers, exit handlers and the logging
-    module, which end nothing; `thread` for a thread of its own, which may end alone."""
+    module, which end nothing; `thread` for a thread of its own, which may end alone; `test` for a
+    test, behind which what it printed is shown; `logged` for a logger of a program that goes on."""
     went_on: int = 0
     """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 
+    def raising_frame(self) -> Frame | None:
+        """Give the innermost frame but those that only pass on what they were called with."""
+        frames = [frame for frame in self.frames if not (frame.is_library and _passes_on(frame))]
+        own = max((at for at, one in enumerate(frames) if not one.is_library), default=-1)
+        asked = frames[own + 1] if 0 <= own < len(frames) - 1 else None
+        if (
+            asked is not None
+            and self.exception.endswith(_NOT_THERE)
+            and _LOOKS_UP.fullmatch(asked.function)
+        ):
+            return frames[own]  # what it looked up is not there, however deep that came to light
+        return frames[-1] if frames else next(reversed(self.frames), None)
+
     def raised_in_library(self) -> bool:
-        """Say whether the innermost frame is library code."""
-        return bool(self.frames) and self.frames[-1].is_library
+        """Say whether library code raised it."""
+        inner = self.raising_frame()
+        return inner is not None and inner.is_library
+
+    def raised_by_user(self) -> bool:
+        """Say whether the user's own code raised it."""
+        inner = self.raising_frame()
+        return inner is not None and (not inner.is_library or inner.file == "<string>")
 
     def was_caught(self) -> bool:
         """Say whether somebody below the script itself has printed it: it ended nothing by itself.

@@ -137,6 +137,21 @@ _FORMS: Final = (
     ("JFMASOND", r"[A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock10>\d\d:\d\d:\d\d) "),
     ("[", r"\[ *(?P<uptime>\d{1,9}\.\d{3,6})\] "),
     ("[", r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} (?P<clock5>\d\d:\d\d:\d\d) \d{4}\] "),
+    # a day without a year, in brackets, as many scripts print: "[11/04 10:00:00] "
+    ("[", r"\[(?P<monthday2>\d\d[-/]\d\d) (?P<clock11>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\](?:: ?|\s)"),
+    # what pytest prints was raised: "E       KeyError: 'lr'"
+    (
+        "E",
+        r"E {3,9}(?=(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Exit)\b)",
+    ),
+    # a member of an exception group: "    | KeyError: 'lr'"
+    (
+        " ",
+        (
+            r" {2,20}\| (?=(?:[A-Za-z_]\w{0,60}\.){0,6}"
+            r"[A-Z]\w{0,60}(?:Error|Exception|Group|Exit|Interrupt)\b)"
+        ),
+    ),
     # Megatron core >= 0.7
     (" ", rf" \[{_STAMP}\] "),
     # pm2 logs: "0|train    | text"
@@ -159,7 +174,7 @@ _NCCL: Final = lazy_compile(
 )
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
 _BEHIND_SECONDS: Final = lazy_compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
-_CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 11)))
+_CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 12)))
 _GROUP: Final = lazy_compile(r"\(\?P<(\w+)>")
 
 
@@ -318,8 +333,9 @@ def _time(found: dict[str, str]) -> str | None:
     if "usdate" in found:
         month, day, year = found["usdate"].split("/")
         return f"{year}-{month}-{day}T{clock}"
-    if "monthday" in found:
-        return f"--{found['monthday'].replace('/', '-')}T{clock}"
+    monthday = found.get("monthday") or found.get("monthday2")
+    if monthday is not None:
+        return f"--{monthday.replace('/', '-')}T{clock}"
     return f"T{clock}"
 
 

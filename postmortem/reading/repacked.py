@@ -32,6 +32,8 @@ _LEAST_CUT: Final = 2
 _LEAST_SHARE: Final = 0.5
 _RULE: Final = 2
 """Characters of which a line that parts others is made."""
+_RULED: Final = lazy_compile(r"(?P<one>[=_*#~-])(?P=one){7}\s*$")
+"""The end of a heading that is drawn over the whole width."""
 _WITHIN: Final = lazy_compile(r"[\w/.,=:'\"()\[\]-]")
 _NEW: Final = lazy_compile(
     r"\s*(?:File \"|Traceback \(|[\^~]+\s*$)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[rank\d|\s{4}\S"
@@ -154,6 +156,7 @@ def _goes_on(line: str, following: str) -> bool:
         bool(following.strip())
         and _kind(line) != _kind(following)
         and _NEW.match(following) is None
+        and _RULED.search(line) is None
         and len(set(line.strip())) > _RULE
         and len(set(following.strip())) > _RULE
     )

@@ -9,6 +9,7 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 
 from typing import Final
 
+from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
@@ -18,6 +19,12 @@ from postmortem.report.plain import one_line, percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 
+_IS_FILE: Final = lazy_compile(r"^[^<\n]*\.pyw?$")
+_CHECKOUT: Final = lazy_compile(
+    r"^(?:/home/[^/]+/work|/Users/[^/]+/work|/__w|[A-Z]:\\a)[/\\](?P<repository>[^/\\]+)[/\\](?P=repository)[/\\]"
+    r"|^/github/workspace/"
+)
+"""Where runners of GitHub check a repository out: below it paths are the repository's."""
 _SHOWN: Final = 3
 _LONGEST: Final = 1500
 
@@ -44,7 +51,10 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> str:
         main = parts.main_cause(diagnosis)
         behind = main.fixes[0].title if main is not None and main.fixes else ""
     said = " ".join(part for part in (verdict.summary, behind) if part)
-    return _command(_level(diagnosis), title, said, _failure(diagnosis))
+    place, own = _failure(diagnosis), _own_place(diagnosis)
+    if own is not None and place is not None:
+        said = f"{said} {parts.first_failure(diagnosis, words)}"
+    return _command(_level(diagnosis), title, said, own or place)
 
 
 def _level(diagnosis: Diagnosis) -> str:
@@ -89,6 +99,15 @@ def _property(text: str) -> str:
 def _failure(diagnosis: Diagnosis) -> tuple[str, int] | None:
     first = diagnosis.first_failure
     return None if first is None else (diagnosis.sources[first.source].path, first.line)
+
+
+def _own_place(diagnosis: Diagnosis) -> tuple[str, int] | None:
+    """Give the user's own line that failed, as the repository names it if a runner shows it."""
+    first = diagnosis.first_failure
+    frame = None if first is None else first.frame
+    if frame is None or frame.line < 1 or not _IS_FILE.search(frame.file):
+        return None
+    return _CHECKOUT.sub("", frame.file), frame.line
 
 
 def _first_line(diagnosis: Diagnosis, cause: Cause) -> tuple[str, int] | None:

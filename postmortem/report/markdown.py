@@ -15,6 +15,7 @@ from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, milestones_told, parts
 from postmortem.report.for_people import presentable
+from postmortem.report.key_figures import own_code
 from postmortem.report.markdown_text import LONGEST, QUOTED, code, fence, fitted, folded, prose
 from postmortem.report.plain import number, percent, place, process, weight
 from postmortem.report.plotted import chosen
@@ -94,6 +95,16 @@ def _verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     first = parts.first_failure(diagnosis, words)
     if first:
         yield f"**{words('first')}**{words('colon')}{prose(first)}"
+    yield from _own_code(diagnosis, words)
+
+
+def _own_code(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+    """Yield the user's own line that failed, and its statement."""
+    where, statement = own_code(diagnosis, words)
+    if where:
+        yield f"**{words('own-code')}**{words('colon')}{code(where)}"
+    if statement:
+        yield fence(statement, "python")
 
 
 def _need(diagnosis: Diagnosis, words: Words) -> Iterator[str]:

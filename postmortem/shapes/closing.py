@@ -74,7 +74,8 @@ _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
 _CLOSING: Final = lazy_compile(
-    rf"^[\W_]{{0,40}}(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
+    rf"^[\W_]{{0,40}}(?:(?:main|train\w{{0,10}}|run|root)(?:__)?: )?"
+    rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
     rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
     r"|saved|weights|model|total|results|at|on|with|\d{4}-))",

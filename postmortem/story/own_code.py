@@ -5,24 +5,72 @@ of those that are no library's. Not here: whose code a file is (`gathering.frame
 itself (`story.places`).
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.model.findings import Traceback
+from postmortem.gathering.frames import is_library
+from postmortem.lazy_regex import lazy_compile
+from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import Said
 from postmortem.model.shown import FirstFailure, OwnFrame
+
+_NAMED_FILE: Final = lazy_compile(r"\((?P<file>(?:/|[A-Za-z]:\\)[^()\n]{1,300}\.py)\)")
+_MOST_BETWEEN: Final = 8
+"""Lines between a traceback and one that is chained to it."""
 
 
 def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[Said] | None:
     """Add the innermost frame of the user's own code, of the traceback that tells of it."""
     if failure is None:
         return None
-    frames = (one.own_frame() for one in _around(failure, case))
+    around = list(_around(failure, case))
+    if around and (file := _standing_in(around[0])):
+        return replace(failure, frame=OwnFrame(file, 1, "", ""))
+    tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
+    frames = (one.own_frame() for one in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
+    if own is None:
+        own = _ended_in(failure, case)
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
+
+
+def _standing_in(one: Traceback) -> str:
+    """Give the user's own file that a library has imported for the module of that name."""
+    named = _NAMED_FILE.search(one.message) if one.raised_in_library() else None
+    is_of_an_import = one.exception.endswith(("ImportError", "AttributeError"))
+    return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
+
+
+def _ended_in(failure: FirstFailure[Said], case: Case) -> Frame | None:
+    """Give the frame in which a run ended whose first failure is a line before its traceback."""
+    first = case.first
+    if first is None or (first.source, first.line) != (failure.source, failure.line):
+        return None
+    behind = (
+        one.own_frame()
+        for one in case.tracebacks
+        if one.source == failure.source and one.line > failure.line
+    )
+    return next((frame for frame in behind if frame is not None), None)
+
+
+def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
+    """Yield the tracebacks that are chained to one.
+
+    Of an exception that a library has caught and raised again only the last one comes up to the
+    user's code.
+    """
+    end = one.end_line
+    for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
+        is_next = other.source == one.source and end < other.line <= end + _MOST_BETWEEN
+        if is_next and other.chained:
+            yield other
+            end = other.end_line
 
 
 def _around(failure: FirstFailure[Said], case: Case) -> Iterator[Traceback]:

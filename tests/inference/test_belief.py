@@ -29,7 +29,8 @@ def first(cause: str, kind: str, *weights: float) -> Ranked:
         (first(CAUSE, "signature", 1.6), {CAUSE: 0.1, OTHER: 0.3}, UNCONFIRMED),
         (first(CAUSE, "signature", 1.6), {CAUSE: 0.4, OTHER: 0.6}, 1.0),
         (first("healthy.running", "shape", 3.0), {"healthy.running": 0.9}, UNPROVED),
-        (first("code.user-exception", "traceback", 3.0), {"code.user-exception": 0.9}, UNPROVED),
+        (first("code.user-exception", "traceback", 1.2), {"code.user-exception": 0.9}, UNPROVED),
+        (first("code.user-exception", "traceback", 3.0), {CAUSE: 0.9}, 1.0),
     ],
 )
 def test_what_may_be_wrong_is_not_sure(best: Ranked, shares: dict[str, float], most: float) -> None:
