@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
-from postmortem.knowledge import attack, attack_texts, schema, snippets
+from postmortem.knowledge import attack, attack_texts, exception_rules, schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.named import Names, faults_of_names, regexes, unused
@@ -22,6 +22,7 @@ from postmortem.knowledge.yamlfile import line_of, read_yaml
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
+_REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
 def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
@@ -54,7 +55,7 @@ def malformed(folder: Path) -> Iterator[PatternError]:
                 for what, mend in _faults_of_shape(kind, entry)
                 if not what.startswith(_FOR_PROOF)
             ]
-            for field in ("match", "unless", "pair", "loss_key", "message"):
+            for field in _REGEXES:
                 if isinstance(entry.get(field), str) and not wrong:
                     wrong += _regex_faults(entry[field])
             for what, mend in wrong:
@@ -96,7 +97,7 @@ def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
-    for field in ("match", "unless", "pair", "loss_key", "message"):
+    for field in _REGEXES:
         if entry.get(field):
             yield from _regex_faults(entry[field])
     for word in entry.get("beside", ()):
@@ -126,7 +127,12 @@ def _signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, snippet in entry.get("snippets", {}).items():
+    own = {
+        f"of fix {number}": fix["snippet"]
+        for number, fix in enumerate(entry.get("fixes", ()), 1)
+        if fix.get("snippet")
+    }
+    for name, snippet in {**entry.get("snippets", {}), **own}.items():
         for comment in snippets.strangers(snippets.snippet(snippet)):
             yield (
                 f"the snippet {name} has no comment {comment!r}",
@@ -154,6 +160,12 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
                 attack_texts.attacks(
                     entry[field], anchors=entry["anchors"][:2], many_lines=is_several_lines
                 ),
+            )
+            yield from _slow(entry, f"`{field}`", outcome)
+    for field in exception_rules.PATTERNS:
+        if entry.get(field) and not {"match", "package"} & set(entry):
+            outcome = attack.worst(
+                compiled(entry[field]).search, attack_texts.attacks(entry[field], many_lines=True)
             )
             yield from _slow(entry, f"`{field}`", outcome)
     for word in entry.get("beside", ()):
@@ -189,7 +201,7 @@ def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
         return list(entry.get("suggests", {}))
     if kind == "causes":
         return [entry["id"], *(item["from"] for item in entry.get("separates", ()))]
-    return list(entry.get("causes", ())) if kind in {"fixes", "advisories"} else []
+    return list(entry.get("causes", ())) if kind in {"exceptions", "fixes", "advisories"} else []
 
 
 def _faults_of_taxonomy(root: Path) -> list[PatternError]:

@@ -1,6 +1,6 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
-In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures", "causes",
+In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures", "exceptions", "causes",
 "conditions", "fixes", "stacks", "advisories", "formats", "taxonomy", "gpus", "keys"}, ready for
 `json.dump`, in which a condition holds no name of another any more. Not here: checks
 (`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook writes this
@@ -16,7 +16,7 @@ from typing import Any
 from postmortem.errors import PatternError
 from postmortem.knowledge.yamlfile import read_yaml
 
-KINDS = ("signatures", "conditions", "causes", "fixes", "stacks", "advisories", "formats")
+KINDS = ("signatures", "exceptions", "conditions", "causes", "fixes", "stacks", "advisories", "formats")
 TABLES = ("gpus", "keys")
 """Files of rows without ids, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")
