@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.errors import PatternError
-from postmortem.fixes.raised import fitting, raised_as
+from postmortem.fixes.raised import Explained, fitting, raised_as
+from postmortem.fixes.worded_advice import worded_advice
 from postmortem.gathering.frames import is_library
-from postmortem.knowledge.exception_rules import Raised, exception_rules
+from postmortem.knowledge.exception_rules import ExceptionRule, Raised, exception_rules
 from postmortem.model.findings import Frame
 
 
@@ -35,16 +36,26 @@ def faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[PatternError]:
                 )
 
 
-def _wrong(name: str, example: Mapping[str, Any], found: Any) -> Iterator[str]:
-    if found is None:
+def _wrong(
+    name: str, example: Mapping[str, Any], fit: tuple[ExceptionRule, dict[str, str]] | None
+) -> Iterator[str]:
+    if fit is None:
         yield "does not fire"
         return
-    rule, captures = found
+    rule, captures = fit
     if rule.advice.id != name:
         yield f"yields to {rule.advice.id}"
     for key, value in example.get("captures", {}).items():
         if captures.get(key) != str(value):
             yield f"captures {key}={captures.get(key)!r} and not {value!r}"
+    raised = raised_in(example)
+    frame = Frame("train.py", 1, "<module>", raised.code, is_library=False) if raised.code else None
+    found = Explained(rule.advice, captures, 0, 1, 1, frame, raised.message)
+    worded = worded_advice(found, example.get("log", ""))
+    if rule.advice.meaning is not None and not worded.meaning:
+        yield "explains nothing (each sentence has a place that is not filled)"
+    if rule.advice.fixes and not worded.fixes:
+        yield "has no fix (each title has a place that is not filled)"
 
 
 def raised_in(example: Mapping[str, Any]) -> Raised:

@@ -22,6 +22,8 @@ _FOLLOWING: Final = frozenset(
 )
 
 
+_MOST_LABELS: Final = 3
+"""`main: error: Training failed: …`: words before a message that somebody else puts there."""
 _LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
 
 
@@ -50,7 +52,10 @@ def explained(
     """
     last_resort = None
     for place, raised, frame in _candidates(case, source, line):
-        found = fitting(raised, knowledge.exceptions)
+        found = next(
+            filter(None, (fitting(one, knowledge.exceptions) for one in _without_labels(raised))),
+            None,
+        )
         if found is None:
             continue
         rule, captures = found
@@ -127,6 +132,17 @@ def _of_finding(one: Finding) -> _Candidate:
     exception = found["exception"] if found else ""
     message = (found["message"] or "") if found else one.text
     return (one.line, one.end_line), raised_as(exception, message, ()), None
+
+
+def _without_labels(raised: Raised) -> Iterator[Raised]:
+    """Yield a line that names no class, and what stands behind each of its first colons."""
+    yield raised
+    text = raised.message
+    for _ in range(0 if raised.exception else _MOST_LABELS):
+        _, mark, text = text.partition(": ")
+        if not mark:
+            return
+        yield raised._replace(message=text)
 
 
 def _by_signature(

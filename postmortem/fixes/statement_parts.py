@@ -28,6 +28,9 @@ def statement_parts(statement: str, captured: Mapping[str, str]) -> dict[str, st
     if tree is None:
         return {}
     found: dict[str, str] = {}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    if calls:
+        found["innermost"] = _source(calls[-1].func)
     for node in ast.walk(tree):
         for name, value in _parts_of(node, captured):
             found.setdefault(name, value)

@@ -27,15 +27,22 @@ _EXPRESSION: Final = lazy_compile(
     r"|(?:\{[\w.]{1,80}=\} ?){1,4}"
 )
 """What of a log may stand in code that people copy: names, keys, figures, no call with arguments."""
+_WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~ -]{0,199}")
+"""The same of paths and plain words, which stand between quotes there."""
 _PLACE: Final = lazy_compile(r"\$\{(\w{1,80})\}")
 _SENTENCES: Final = lazy_compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
+_PREPARING: Final = ("import ", "from ", "#")
+"""Lines of code that alone do nothing."""
 
 
 class WordedAdvice(NamedTuple):
     """What the message means here, and what to do first."""
 
+    meaning: Said
+    """Of the message, in the names of the log."""
     explanation: Said
+    """The same behind the place of the user's own statement."""
     fixes: tuple[Fix[Said], ...]
     found: Explained
 
@@ -60,23 +67,32 @@ class WordedAdvice(NamedTuple):
         return (*own, *behind)
 
 
-def worded_advice(found: Explained, case: Case) -> WordedAdvice:
-    """Fill the advice of a rule with what the log shows."""
-    values = _values(found, case)
+def worded_advice(found: Explained, text: str) -> WordedAdvice:
+    """Fill the advice of a rule with what the log shows; `text` stands around the failure."""
+    values = _values(found, text)
     words = {name: _in_a_sentence(value) for name, value in values.items()}
-    codes = {name: value for name, value in values.items() if _EXPRESSION.fullmatch(value)}
+    codes = {name: value for name, value in values.items() if _may_stand(value)}
     meaning = found.advice.meaning
-    explanation = _sentences(meaning, words) if meaning is not None else NOTHING
+    told = _sentences(meaning, words) if meaning is not None else NOTHING
     place = _place(found.frame)
-    if explanation and place:
-        explanation = say("{place} {text}", "{place}{text}", place=place, text=explanation)
-    fixes = (_fix(one, words, codes) for one in found.advice.fixes)
-    return WordedAdvice(
-        explanation.settled(), tuple(one for one in fixes if one is not None), found
-    )
+    explanation = told
+    if told and place:
+        explanation = say("{place} {text}", "{place}{text}", place=place, text=told)
+    fixes: list[Fix[Said]] = []
+    for one in found.advice.fixes:
+        fix = None if one.is_otherwise and fixes else _fix(one, words, codes)
+        if fix is not None:
+            fixes.append(fix)
+    return WordedAdvice(told, explanation.settled(), tuple(fixes), found)
 
 
-def _values(found: Explained, case: Case) -> dict[str, str]:
+def _may_stand(value: str) -> bool:
+    """Say whether a value may stand in code that people copy."""
+    is_harmless = _EXPRESSION.fullmatch(value) or _WORD.fullmatch(value)
+    return is_harmless is not None and safe(value) == value
+
+
+def _values(found: Explained, text: str) -> dict[str, str]:
     """Collect what texts may name: captures, parts of the statement, names that the log shows."""
     values = {name: value.strip() for name, value in found.captures.items() if value.strip()}
     frame = found.frame
@@ -89,7 +105,6 @@ def _values(found: Explained, case: Case) -> dict[str, str]:
     if found.message.strip():
         values.setdefault("message", found.message.strip().splitlines()[0].rstrip("."))
     wanted = (values.get("key") or values.get("name") or "").strip("'")
-    text = _text_around(found, case)
     if wanted:
         close = values.get("meant") or closest(wanted, text)
         values |= {"close": close} if close else {}
@@ -98,7 +113,8 @@ def _values(found: Explained, case: Case) -> dict[str, str]:
     return values
 
 
-def _text_around(found: Explained, case: Case) -> str:
+def text_around(found: Explained, case: Case) -> str:
+    """Give what the log shows around a failure, as far as it is kept."""
     tail = case.gathered.tails.get(found.source, (0, ""))[1]
     return f"{tail}\n{found.message}"
 
@@ -177,7 +193,10 @@ def _filled_lines(values: Mapping[str, str]) -> Callable[[str], str]:
     """Fill code; a line with a place that nothing fills is dropped."""
 
     def filled(text: str) -> str:
-        kept = [line for line in text.split("\n") if not _gaps(line, values)]
+        lines = text.split("\n")
+        kept = [line for line in lines if not _gaps(line, values)]
+        if len(kept) < len(lines) and all(line.startswith(_PREPARING) for line in kept):
+            return ""
         return "\n".join(fill(line, values) for line in kept)
 
     return filled

@@ -28,6 +28,8 @@ class AdviceFix(NamedTuple):
     snippet: Snippet | None
     safety: str
     references: tuple[str, ...]
+    is_otherwise: bool
+    """It is shown only where none before it is."""
 
 
 class Advice(NamedTuple):
@@ -68,12 +70,16 @@ class ExceptionRule(NamedTuple):
     """user | library | empty: either."""
     order: int
     """Of several that fit the smallest is taken."""
+    needs_class: bool
+    """It does not fit a line that names no class of exception."""
     renamed: Mapping[str, str]
     """New names by old ones: it fits only where `name` is an old one, and gives `meant`."""
 
     def captures(self, raised: Raised) -> dict[str, str] | None:
         """Give the named groups if the rule fits, else None."""
-        if self.exceptions and raised.exception and raised.exception not in self.exceptions:
+        if raised.exception and self.exceptions and raised.exception not in self.exceptions:
+            return None
+        if not raised.exception and self.needs_class:
             return None
         if self.raised_in and (self.raised_in == "library") != raised.in_library:
             return None
@@ -108,6 +114,7 @@ def exception_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule
             {field: entry[field] for field in PATTERNS if entry.get(field)},
             entry.get("raised_in", ""),
             entry.get("order", 50),
+            bool(entry.get("with_class")) or not entry.get("message"),
             entry.get("renamed") or {},
         )
         for entry in entries
@@ -136,4 +143,5 @@ def _fixes(entry: Mapping[str, Any]) -> Iterator[AdviceFix]:
             snippet(one["snippet"]) if one.get("snippet") else None,
             one.get("safety", "safe"),
             tuple(one.get("references") or ()),
+            bool(one.get("otherwise")),
         )

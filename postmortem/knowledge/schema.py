@@ -70,6 +70,7 @@ class AdviceFixEntry(Strict):
     why: TextEntry | None = None
     snippet: SnippetEntry | None = None
     safety: Literal["safe", "changes-results", "costly"] = "safe"
+    otherwise: bool = False
     references: list[str] = []
 
 
@@ -120,6 +121,7 @@ class ExceptionEntry(AdviceEntry):
     renamed: dict[str, str] = {}
     causes: list[CauseId] = []
     last_resort: bool = False
+    with_class: bool = False
     source: str = ""
     examples: ExceptionExamples
 
