@@ -32,6 +32,7 @@ _WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~ -]{0,199}")
 _PLACE: Final = lazy_compile(r"\$\{(\w{1,80})\}")
 _SENTENCES: Final = lazy_compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
+_CHANGE: Final = "change"
 _PREPARING: Final = ("import ", "from ", "#")
 """Lines of code that alone do nothing."""
 
@@ -47,23 +48,31 @@ class WordedAdvice(NamedTuple):
     found: Explained
 
     def fits(self, cause: str, evidence: Sequence[Evidence[Said]], *, is_best: bool) -> bool:
-        """Say whether a cause rests on what is explained here."""
+        """Say whether a cause rests on what is explained here: its strongest evidence does."""
         found = self.found
         if found.advice.is_last_resort and cause not in found.advice.causes:
             return False
-        places = [
-            (one.source, one.line) for one in evidence if one.weight > 0 and one.line is not None
-        ]
-        is_here = any(
-            source == found.source and found.first <= (line or 0) <= found.last
-            for source, line in places
+        placed = [one for one in evidence if one.weight > 0 and one.line is not None]
+        if not placed:
+            return is_best
+        strongest = max(one.weight for one in placed)
+        return any(
+            one.source == found.source and found.first <= (one.line or 0) <= found.last
+            for one in placed
+            if one.weight == strongest
         )
-        return is_here or (is_best and not places)
 
     def before(self, cause: str, general: Sequence[Fix[Said]]) -> tuple[Fix[Said], ...]:
-        """Put the fixes of the message before those of a cause, if these fit the message at all."""
-        own = self.fixes[:_FIRST]
-        behind = general if not own or cause in self.found.advice.causes else ()
+        """Put the fixes of the message before those of a cause, as far as these fit the message."""
+        own, advice = self.fixes[:_FIRST], self.found.advice
+        if not own:
+            return tuple(general)
+        is_fitting = cause in advice.causes
+        behind = (
+            one
+            for one in general
+            if is_fitting and (advice.keeps_changes or one.kind != _CHANGE)
+        )
         return (*own, *behind)
 
 

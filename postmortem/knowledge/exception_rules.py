@@ -39,7 +39,9 @@ class Advice(NamedTuple):
     meaning: Text | None
     fixes: tuple[AdviceFix, ...]
     causes: frozenset[str]
-    """Whose general fixes fit behind these."""
+    """Whose general checks and precautions fit behind these."""
+    keeps_changes: bool = False
+    """Their general changes fit as well."""
     is_last_resort: bool = False
     """It says nothing for causes other than these."""
 
@@ -129,6 +131,7 @@ def advice(entry: Mapping[str, Any]) -> Advice:
         entry.get("meaning"),
         tuple(_fixes(entry)),
         frozenset(entry.get("causes") or entry.get("suggests") or ()),
+        bool(entry.get("keeps_changes")),
         bool(entry.get("last_resort")),
     )
 

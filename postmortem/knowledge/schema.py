@@ -122,6 +122,7 @@ class ExceptionEntry(AdviceEntry):
     causes: list[CauseId] = []
     last_resort: bool = False
     with_class: bool = False
+    keeps_changes: bool = False
     source: str = ""
     examples: ExceptionExamples
 
