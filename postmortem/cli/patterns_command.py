@@ -76,7 +76,12 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     yield from rehearsal.faults(compiled["conditions"])
     yield from rehearsal.advisory_faults(compiled["advisories"], _conditions(compiled))
     if attacks:
-        for rule in (*matching, *compiled["exceptions"], *compiled["conditions"], *compiled["advisories"]):
+        for rule in (
+            *matching,
+            *compiled["exceptions"],
+            *compiled["conditions"],
+            *compiled["advisories"],
+        ):
             yield from checking.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")

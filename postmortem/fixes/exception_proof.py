@@ -64,7 +64,7 @@ def raised_in(example: Mapping[str, Any]) -> Raised:
     if not mark or " " in exception:
         bare = example["raised"]
         is_class = bare.replace(".", "").replace("_", "").isalnum() and bare[:1] != bare[:1].lower()
-        is_class = is_class or "." in bare and " " not in bare
+        is_class = is_class or ("." in bare and " " not in bare)
         exception, message = (bare, "") if is_class else ("", bare)
     frames = [_frame(text) for text in example.get("frames", ())]
     code = example.get("code", "")

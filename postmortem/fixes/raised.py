@@ -114,9 +114,7 @@ def _candidates(case: Case, source: int, line: int) -> Iterator[_Candidate]:
         for one in tracebacks
         if one not in around and one.exception.rpartition(".")[2] not in _FOLLOWING
     )
-    yield from (
-        _of_finding(one) for one in findings if one not in at_line and one.role == "cause"
-    )
+    yield from (_of_finding(one) for one in findings if one not in at_line and one.role == "cause")
 
 
 def _of_traceback(one: Traceback) -> _Candidate:

@@ -13,9 +13,11 @@ _LONGEST: Final = 400
 _MOST_NAMES: Final = 4
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _MODULES: Final = frozenset(
-    "F jax jnp json keras logging math nn np numpy optim os pathlib pd plt random re sklearn sns sys"
-    " tf time torch torchvision transformers yaml dist".split()
+    {"F", "jax", "jnp", "json", "keras", "logging", "math", "nn", "np", "numpy", "optim", "os"}
+    | {"pathlib", "pd", "plt", "random", "re", "sklearn", "sns", "sys", "tf", "time", "torch"}
+    | {"torchvision", "transformers", "yaml", "dist"}
 )
+"""Names by which scripts call modules: they are no values."""
 _NOT_VALUES: Final = _MODULES | frozenset(dir(builtins))
 
 
@@ -73,18 +75,49 @@ def _closing(text: str) -> str:
 
 
 def _parts_of(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    yield from _looked_up(node, captured)
+    yield from _computed(node)
+    yield from _bound(node)
+
+
+def _looked_up(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name what an attribute, a key or an index is asked of."""
     match node:
         case ast.Attribute(value=value, attr=attr) if attr == captured.get("name"):
             yield "receiver", _source(value)
             yield from _made(value)
-        case ast.Subscript(value=value, slice=ast.Constant(value=key)) if str(
-            key
-        ) == captured.get("key"):
-            yield "container", _source(value)
         case ast.Subscript(value=value, slice=index):
+            key = str(index.value) if isinstance(index, ast.Constant) else None
+            if key is not None and key == captured.get("key"):
+                yield "container", _source(value)
             yield "indexed", _source(value)
             yield "index", _source(index)
             yield from _made(value)
+        case _:
+            return
+
+
+def _computed(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Name the sides of a division, what is asserted, what is called and with what."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right):
+            yield "dividend", _source(left)
+            yield "divisor", _source(right)
+        case ast.Assert(test=test):
+            yield "asserted", _source(test)
+        case ast.Call(func=function, args=arguments):
+            yield "called", _source(function)
+            if isinstance(function, ast.Attribute) and not _is_module(function.value):
+                yield "object", _source(function.value)
+            if arguments:
+                yield "argument", _source(arguments[0])
+        case _:
+            return
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Name what is assigned or looped over."""
+    match node:
         case ast.Assign(targets=[target], value=value):
             yield "target", _source(target).strip("()")
             yield from _made(value)
@@ -92,22 +125,12 @@ def _parts_of(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str,
             yield "target", _source(target).strip("()")
             yield "iterable", _source(iterable)
             yield from _made(iterable)
-        case ast.BinOp(left=left, op=ast.Div() | ast.FloorDiv() | ast.Mod(), right=right):
-            yield "dividend", _source(left)
-            yield "divisor", _source(right)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            yield "left", _source(left)
-            yield "right", _source(right)
-        case ast.Assert(test=test):
-            yield "asserted", _source(test)
-        case ast.Call(func=function, args=arguments):
-            yield "called", _source(function)
-            if isinstance(function, ast.Attribute):
-                yield "object", _source(function.value)
-            if arguments:
-                yield "argument", _source(arguments[0])
         case _:
             return
+
+
+def _is_module(node: ast.AST) -> bool:
+    return _source(node).partition(".")[0] in _MODULES
 
 
 def _made(value: ast.AST) -> Iterator[tuple[str, str]]:

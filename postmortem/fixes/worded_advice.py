@@ -26,10 +26,11 @@ _EXPRESSION: Final = lazy_compile(
     r"(?:[\w.]+(?:\[(?:'[\w. /-]{1,60}'|[\w.:, -]{1,40})\]|\(\))?){1,6}(?:, [\w.]{1,60}){0,4}"
     r"|(?:\{[\w.]{1,80}=\} ?){1,4}"
 )
-"""What of a log may stand in code that people copy: names, keys, figures, no call with arguments."""
+"""What of a log may stand in code that people copy: names, keys, figures; no call's arguments."""
 _WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~ -]{0,199}")
 """The same of paths and plain words, which stand between quotes there."""
 _PLACE: Final = lazy_compile(r"\$\{(\w{1,80})\}")
+_STAND_IN: Final = lazy_compile(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
 _SENTENCES: Final = lazy_compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
 _CHANGE: Final = "change"
@@ -69,9 +70,7 @@ class WordedAdvice(NamedTuple):
             return tuple(general)
         is_fitting = cause in advice.causes
         behind = (
-            one
-            for one in general
-            if is_fitting and (advice.keeps_changes or one.kind != _CHANGE)
+            one for one in general if is_fitting and (advice.keeps_changes or one.kind != _CHANGE)
         )
         return (*own, *behind)
 
@@ -163,13 +162,22 @@ def _in_a_sentence(value: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Fill a text; words that stand in for a name are no code, and lose its backticks."""
+
+    def plain(match: "re.Match[str]") -> str:
+        return match[0] if match[1] in values else match[2]
+
+    return fill(_STAND_IN.sub(plain, text), values)
+
+
 def _sentences(texts: Mapping[str, str], values: Mapping[str, str]) -> Said:
     """Fill a text; a sentence with a place that nothing fills is dropped."""
 
     def filled(text: str) -> str:
         kept = [one for one in _SENTENCES.split(text) if not _gaps(one, values)]
         mark = " " if text == texts["en"] else ""
-        return mark.join(fill(one, values) for one in kept).strip()
+        return mark.join(_filled(one, values) for one in kept).strip()
 
     return both(texts).settled(filled)
 
@@ -178,9 +186,7 @@ def _gaps(text: str, values: Mapping[str, str]) -> bool:
     return any(name not in values for name in _PLACE.findall(text))
 
 
-def _fix(
-    one: AdviceFix, words: Mapping[str, str], codes: Mapping[str, str]
-) -> Fix[Said] | None:
+def _fix(one: AdviceFix, words: Mapping[str, str], codes: Mapping[str, str]) -> Fix[Said] | None:
     if any(_gaps(text, words) for text in one.title.values()):
         return None
     snippet = NOTHING
@@ -189,7 +195,7 @@ def _fix(
     return Fix(
         id=one.id,
         kind=one.kind,
-        title=both(one.title).settled(lambda text: fill(text, words)),
+        title=both(one.title).settled(lambda text: _filled(text, words)),
         why=_sentences(one.why, words) if one.why is not None else NOTHING,
         snippet=snippet,
         language=one.snippet.language if one.snippet is not None and snippet else "",
