@@ -33,9 +33,11 @@ def statement_parts(statement: str, captured: Mapping[str, str]) -> dict[str, st
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     if calls:
         found["innermost"] = _source(calls[-1].func)
-    for node in ast.walk(tree):
-        for name, value in _parts_of(node, captured):
-            found.setdefault(name, value)
+    nodes = list(ast.walk(tree))
+    asked = (part for node in nodes for part in _looked_up(node, captured))
+    others = (part for node in nodes for part in (*_computed(node), *_bound(node)))
+    for name, value in (*asked, *others):  # what the message asks for tells more
+        found.setdefault(name, value)
     if "key" in captured and "indexed" in found:
         found.setdefault("container", found["indexed"])
     names = list(_values(tree))[:_MOST_NAMES]
@@ -72,12 +74,6 @@ def _closing(text: str) -> str:
         elif stack and character == stack[-1]:
             stack.pop()
     return "".join(reversed(stack))
-
-
-def _parts_of(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    yield from _looked_up(node, captured)
-    yield from _computed(node)
-    yield from _bound(node)
 
 
 def _looked_up(node: ast.AST, captured: Mapping[str, str]) -> Iterator[tuple[str, str]]:
