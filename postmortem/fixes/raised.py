@@ -22,6 +22,7 @@ _FOLLOWING: Final = frozenset(
 )
 
 
+_MOST_OTHERS: Final = 8
 _MOST_LABELS: Final = 3
 """`main: error: Training failed: …`: words before a message that somebody else puts there."""
 _LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
@@ -50,20 +51,26 @@ def explained(
     `signatures`: those that speak for the first cause, the strongest first; the advice of their own
     counts where no exception has any.
     """
-    last_resort = None
-    for place, raised, frame in _candidates(case, source, line):
-        found = next(
-            filter(None, (fitting(one, knowledge.exceptions) for one in _without_labels(raised))),
-            None,
-        )
-        if found is None:
-            continue
-        rule, captures = found
-        one = Explained(rule.advice, captures, source, *place, frame, raised.message)
-        if not rule.advice.is_last_resort:
-            return one
-        last_resort = last_resort or one
-    return _by_signature(case, knowledge, signatures) or last_resort
+    found = [
+        one for candidate in _candidates(case, source, line) for one in _fit(candidate, knowledge)
+    ]
+    fitting_well = (one for one in found if not one.advice.is_last_resort)
+    return (
+        next(fitting_well, None)
+        or _by_signature(case, knowledge, signatures)
+        or next(iter(found), None)
+    )
+
+
+def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explained]:
+    """Yield the advice that fits what may be the failure."""
+    (source, first, last), raised, frame = candidate
+    for one in _without_labels(raised):
+        found = fitting(one, knowledge.exceptions)
+        if found is not None:
+            rule, captures = found
+            yield Explained(rule.advice, captures, source, first, last, frame, one.message)
+            return
 
 
 def fitting(
@@ -98,28 +105,35 @@ def _is_in_library(frames: Sequence[Frame]) -> bool:
     return bool(inner) and inner[-1].is_library
 
 
-_Candidate = tuple[tuple[int, int], Raised, Frame | None]
+_Candidate = tuple[tuple[int, int, int], Raised, Frame | None]
+"""Source and raw lines, both inclusive; what they show; the frame of the user's own code."""
 
 
-def _candidates(case: Case, source: int, line: int) -> Iterator[_Candidate]:
+def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
+    """Give what may be the failure, the likeliest first.
+
+    Where no traceback stands at its line, others of its file may tell of it.
+    """
     tracebacks = [one for one, _ in case.gathered.tracebacks if one.source == source]
     around = [one for one in tracebacks if one.line <= line <= one.end_line]
     around.sort(key=lambda one: (one.end_line - one.line, -one.line))
-    yield from map(_of_traceback, around)
     findings = [event.finding for event in case.events if event.finding.source == source]
-    at_line = [one for one in findings if one.line == line]
-    yield from map(_of_finding, at_line)
-    yield from (
-        _of_traceback(one)
-        for one in tracebacks
-        if one not in around and one.exception.rpartition(".")[2] not in _FOLLOWING
-    )
-    yield from (_of_finding(one) for one in findings if one not in at_line and one.role == "cause")
+    found = [
+        *map(_of_traceback, around),
+        *(_of_finding(one) for one in findings if one.line == line),
+    ]
+    return found if around else [*found, *_elsewhere(tracebacks, findings)]
+
+
+def _elsewhere(tracebacks: Sequence[Traceback], findings: Sequence[Finding]) -> list[_Candidate]:
+    own = [one for one in tracebacks if one.exception.rpartition(".")[2] not in _FOLLOWING]
+    causes = [one for one in findings if one.role == "cause"]
+    return [*map(_of_traceback, own[:_MOST_OTHERS]), *map(_of_finding, causes[:_MOST_OTHERS])]
 
 
 def _of_traceback(one: Traceback) -> _Candidate:
     return (
-        (one.line, one.end_line),
+        (one.source, one.line, one.end_line),
         raised_as(one.exception, one.message, one.frames),
         one.own_frame(),
     )
@@ -129,7 +143,7 @@ def _of_finding(one: Finding) -> _Candidate:
     found = _LAST_PART.search(one.text)
     exception = found["exception"] if found else ""
     message = (found["message"] or "") if found else one.text
-    return (one.line, one.end_line), raised_as(exception, message, ()), None
+    return (one.source, one.line, one.end_line), raised_as(exception, message, ()), None
 
 
 def _without_labels(raised: Raised) -> Iterator[Raised]:

@@ -6,7 +6,7 @@ the names that texts use. Not here: the texts (`patterns/exceptions`).
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 _LONGEST: Final = 400
@@ -29,22 +29,27 @@ def statement_parts(statement: str, captured: Mapping[str, str]) -> dict[str, st
     tree = _parsed(statement)
     if tree is None:
         return {}
-    found: dict[str, str] = {}
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    nodes = list(ast.walk(tree))
+    found = _first_parts(nodes, captured)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     if calls:
         found["innermost"] = _source(calls[-1].func)
-    nodes = list(ast.walk(tree))
-    asked = (part for node in nodes for part in _looked_up(node, captured))
-    others = (part for node in nodes for part in (*_computed(node), *_bound(node)))
-    for name, value in (*asked, *others):  # what the message asks for tells more
-        found.setdefault(name, value)
     if "key" in captured and "indexed" in found:
         found.setdefault("container", found["indexed"])
     names = list(_values(tree))[:_MOST_NAMES]
     if names:
         found["names"] = ", ".join(names)
         found["printed"] = " ".join(f"{{{name}=}}" for name in names)
-        found["shapes"] = ", ".join(names)
+    return found
+
+
+def _first_parts(nodes: Sequence[ast.AST], captured: Mapping[str, str]) -> dict[str, str]:
+    """Take the first part of each kind, what the message asks for before anything else."""
+    found: dict[str, str] = {}
+    asked = (part for node in nodes for part in _looked_up(node, captured))
+    others = (part for node in nodes for part in (*_computed(node), *_bound(node)))
+    for name, value in (*asked, *others):
+        found.setdefault(name, value)
     return found
 
 

@@ -79,24 +79,30 @@ class ExceptionRule(NamedTuple):
 
     def captures(self, raised: Raised) -> dict[str, str] | None:
         """Give the named groups if the rule fits, else None."""
-        if raised.exception and self.exceptions and raised.exception not in self.exceptions:
-            return None
-        if not raised.exception and self.needs_class:
-            return None
-        if self.raised_in and (self.raised_in == "library") != raised.in_library:
-            return None
+        found = self._found(raised) if self._is_asked_of(raised) else None
+        if found is None or not self.renamed:
+            return found
+        meant = self.renamed.get(found.get("name", ""))
+        return found | {"meant": meant} if meant else None
+
+    def _is_asked_of(self, raised: Raised) -> bool:
+        """Say whether the class and the place where it was raised fit."""
+        if not raised.exception:
+            is_class = not self.needs_class
+        else:
+            is_class = not self.exceptions or raised.exception in self.exceptions
+        return is_class and self.raised_in in {"", "library" if raised.in_library else "user"}
+
+    def _found(self, raised: Raised) -> dict[str, str] | None:
+        """Give the named groups of all patterns, or None where one does not fit."""
         texts = {"code": raised.code, "frames": raised.frames}
         found: dict[str, str] = {}
         for field, pattern in self.patterns.items():
-            text = texts.get(field, raised.message[:_LONGEST])
-            match = _searched(pattern, text)
+            match = _searched(pattern, texts.get(field, raised.message[:_LONGEST]))
             if (match is None) != (field == "unless"):
                 return None
             if match is not None:
                 found |= {name: value for name, value in match.groupdict().items() if value}
-        if self.renamed:
-            meant = self.renamed.get(found.get("name", ""))
-            return found | {"meant": meant} if meant else None
         return found
 
 
