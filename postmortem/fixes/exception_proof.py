@@ -9,15 +9,15 @@ from typing import Any
 
 from postmortem.errors import PatternError
 from postmortem.fixes.raised import Explained, fitting, raised_as
-from postmortem.fixes.worded_advice import worded_advice
+from postmortem.fixes.worded_advice import word_advice
 from postmortem.gathering.frames import is_library
-from postmortem.knowledge.exception_rules import ExceptionRule, Raised, exception_rules
+from postmortem.knowledge.exception_rules import ExceptionRule, Raised, type_rules
 from postmortem.model.findings import Frame
 
 
 def faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[PatternError]:
     """Yield a fault for each example that does not do what it says."""
-    rules = exception_rules(entries)
+    rules = type_rules(entries)
     by_id = {rule.advice.id: rule for rule in rules}
     for entry in entries:
         for example in entry["examples"]["fires"]:
@@ -51,7 +51,7 @@ def _wrong(
     raised = raised_in(example)
     frame = Frame("train.py", 1, "<module>", raised.code, is_library=False) if raised.code else None
     found = Explained(rule.advice, captures, 0, 1, 1, frame, raised.message)
-    worded = worded_advice(found, example.get("log", ""))
+    worded = word_advice(found, example.get("log", ""))
     if rule.advice.meaning is not None and not worded.meaning:
         yield "explains nothing (each sentence has a place that is not filled)"
     if rule.advice.fixes and not worded.fixes:

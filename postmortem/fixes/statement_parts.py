@@ -21,7 +21,7 @@ _MODULES: Final = frozenset(
 _NOT_VALUES: Final = _MODULES | frozenset(dir(builtins))
 
 
-def statement_parts(statement: str, captured: Mapping[str, str]) -> dict[str, str]:
+def parse_statement(statement: str, captured: Mapping[str, str]) -> dict[str, str]:
     """Name the parts of a statement; one that cannot be parsed has none.
 
     `captured`: `name` of an attribute, `key` that was looked up, as the message gives them.

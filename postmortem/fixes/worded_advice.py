@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from postmortem.case.values import Case
 from postmortem.fixes.close_names import closest, listed_names
 from postmortem.fixes.raised import Explained
-from postmortem.fixes.statement_parts import statement_parts
+from postmortem.fixes.statement_parts import parse_statement
 from postmortem.knowledge.exception_rules import AdviceFix
 from postmortem.knowledge.snippets import code, fill
 from postmortem.lazy_regex import lazy_compile
@@ -75,7 +75,7 @@ class WordedAdvice(NamedTuple):
         return (*own, *behind)
 
 
-def worded_advice(found: Explained, text: str) -> WordedAdvice:
+def word_advice(found: Explained, text: str) -> WordedAdvice:
     """Fill the advice of a rule with what the log shows; `text` stands around the failure."""
     values = _values(found, text)
     words = {name: _in_a_sentence(value) for name, value in values.items()}
@@ -108,7 +108,7 @@ def _values(found: Explained, text: str) -> dict[str, str]:
         values |= {"file": _file_name(frame.file), "line": str(frame.line)}
         if frame.code.strip():
             values["statement"] = frame.code.strip()
-        parts = statement_parts(frame.code, found.captures)
+        parts = parse_statement(frame.code, found.captures)
         values = {**parts, **values}
     if found.message.strip():
         values.setdefault("message", found.message.strip().splitlines()[0].rstrip("."))

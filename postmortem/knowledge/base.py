@@ -20,7 +20,7 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
-from postmortem.knowledge.exception_rules import Advice, ExceptionRule, advice, exception_rules
+from postmortem.knowledge.exception_rules import Advice, ExceptionRule, advice, type_rules
 from postmortem.knowledge.stack_rules import StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
@@ -286,7 +286,7 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
-        exceptions=exception_rules(value["exceptions"]),
+        exceptions=type_rules(value["exceptions"]),
     )
 
 

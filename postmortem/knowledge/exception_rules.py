@@ -113,7 +113,7 @@ def _searched(pattern: str, text: str) -> Match | None:
         return None
 
 
-def exception_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...]:
+def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...]:
     """Type the rules, those that are asked first in front."""
     rules = [
         ExceptionRule(

@@ -11,7 +11,7 @@ from postmortem.fixes.advised import with_advised
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.raised import explained
 from postmortem.fixes.select import fixes_for
-from postmortem.fixes.worded_advice import WordedAdvice, text_around, worded_advice
+from postmortem.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.inference.doubt import HEALTHY
 from postmortem.inference.ranking import NO_CAUSE, Ranked
 from postmortem.inference.verdict import Ranking, separated
@@ -139,7 +139,7 @@ def _advice(
         key=lambda item: -item.weight,
     )
     found = explained(case, knowledge, failure.source, failure.line, [one.id for one in signs])
-    return None if found is None else worded_advice(found, text_around(found, case))
+    return None if found is None else word_advice(found, text_around(found, case))
 
 
 def _advised(cause: Cause[Said], advice: WordedAdvice, *, is_best: bool) -> Cause[Said]:

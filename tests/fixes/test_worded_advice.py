@@ -4,7 +4,7 @@ import pytest
 
 import postmortem
 from postmortem.fixes.close_names import closest, listed_names
-from postmortem.fixes.statement_parts import statement_parts
+from postmortem.fixes.statement_parts import parse_statement
 from postmortem.knowledge.base import load
 
 HEAD = 'Traceback (most recent call last):\n  File "/src/train.py", line 12, in step\n    '
@@ -113,12 +113,12 @@ def test_parts_of_a_statement(
     statement: str, captured: dict[str, str], part: str, wanted: str
 ) -> None:
     """Heads of blocks and first lines of longer statements are read too."""
-    assert statement_parts(statement, captured)[part] == wanted
+    assert parse_statement(statement, captured)[part] == wanted
 
 
 def test_no_statement_of_another_language_is_read() -> None:
     """What Python cannot parse has no parts."""
-    assert statement_parts("let x = 3;", {}) == {}
+    assert parse_statement("let x = 3;", {}) == {}
 
 
 def test_each_advice_is_in_both_languages() -> None:
