@@ -158,7 +158,7 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             outcome = attack.worst(
                 _search(field, entry),
                 attack_texts.attacks(
-                    entry[field], anchors=entry["anchors"][:2], many_lines=is_several_lines
+                    entry[field], anchors=entry.get("anchors", ())[:2], many_lines=is_several_lines
                 ),
             )
             yield from _slow(entry, f"`{field}`", outcome)
