@@ -12,6 +12,7 @@ from postmortem.cli.drafting import line_to_draft, lines_of_cluster
 from postmortem.cli.options import LANGUAGE, OUTPUT, PATTERNS, SOURCE
 from postmortem.cli.say import show, tell
 from postmortem.errors import PatternError, PostmortemError, UsageError
+from postmortem.fixes import exception_proof
 from postmortem.gathering import frequency, proof
 from postmortem.inference import rehearsal
 from postmortem.knowledge import check as checking
@@ -71,10 +72,16 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
     """Yield what is wrong with well formed rules: on examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.faults(matching)
+    yield from exception_proof.faults(compiled["exceptions"])
     yield from rehearsal.faults(compiled["conditions"])
     yield from rehearsal.advisory_faults(compiled["advisories"], _conditions(compiled))
     if attacks:
-        for rule in (*matching, *compiled["conditions"], *compiled["advisories"]):
+        for rule in (
+            *matching,
+            *compiled["exceptions"],
+            *compiled["conditions"],
+            *compiled["advisories"],
+        ):
             yield from checking.slow_patterns(rule)
     try:
         samples = resources.folder("sample_logs")

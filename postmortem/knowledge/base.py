@@ -20,10 +20,11 @@ from postmortem.errors import PatternError
 from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
+from postmortem.knowledge.exception_rules import Advice, ExceptionRule, advice, type_rules
 from postmortem.knowledge.stack_rules import StackRules, sighting, stack
 from postmortem.model.said import Said, both, quote
 
-_FORM: Final = "packed stacks"
+_FORM: Final = "packed stacks, exceptions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 BESIDE: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -114,6 +115,11 @@ class Signature(Rule):
         """What the signature means."""
         return both(self.raw["title"])
 
+    @property
+    def advice(self) -> Advice | None:
+        """What its line means for the run, and what to do about it, where its file says so."""
+        return advice(self.raw) if self.raw.get("fixes") or self.raw.get("meaning") else None
+
 
 @dataclass(frozen=True, slots=True)
 class Format(Rule):
@@ -147,6 +153,8 @@ class KnowledgeBase:
     gpus: tuple[Mapping[str, Any], ...]
     keys: tuple[Mapping[str, Any], ...] = ()
     """What the keys of configurations mean."""
+    exceptions: tuple[ExceptionRule, ...] = ()
+    """What exceptions mean, those that are asked first in front."""
 
     def title(self, cause: str) -> Said:
         """Give a cause's title; an unknown id stands for itself."""
@@ -278,6 +286,7 @@ def _typed(value: dict[str, Any]) -> KnowledgeBase:
         advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
+        exceptions=type_rules(value["exceptions"]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from postmortem.errors import PatternError
-from postmortem.knowledge import attack, attack_texts, schema, snippets
+from postmortem.knowledge import attack, attack_texts, exception_rules, schema, snippets
 from postmortem.knowledge.compile import KINDS, entries
 from postmortem.knowledge.engine import compiled
 from postmortem.knowledge.named import Names, faults_of_names, regexes, unused
@@ -23,6 +23,7 @@ MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
 _NOT_SHOWN = ".definition: Field required"
 """What no run needs of a cause in `taxonomy.yaml`."""
+_REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
 def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
@@ -127,7 +128,12 @@ def _signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, snippet in entry.get("snippets", {}).items():
+    own = {
+        f"of fix {number}": fix["snippet"]
+        for number, fix in enumerate(entry.get("fixes", ()), 1)
+        if fix.get("snippet")
+    }
+    for name, snippet in {**entry.get("snippets", {}), **own}.items():
         for comment in snippets.strangers(snippets.snippet(snippet)):
             yield (
                 f"the snippet {name} has no comment {comment!r}",
@@ -136,7 +142,7 @@ def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _faults_of_regexes(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    fields = (entry.get(field) for field in ("match", "unless", "pair", "loss_key", "message"))
+    fields = (entry.get(field) for field in _REGEXES)
     for pattern in (*filter(None, fields), *(entry.get("beside") or ())):
         yield from _regex_faults(pattern)
 
@@ -159,8 +165,14 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             outcome = attack.worst(
                 _search(field, entry),
                 attack_texts.attacks(
-                    entry[field], anchors=entry["anchors"][:2], many_lines=is_several_lines
+                    entry[field], anchors=entry.get("anchors", ())[:2], many_lines=is_several_lines
                 ),
+            )
+            yield from _slow(entry, f"`{field}`", outcome)
+    for field in exception_rules.PATTERNS:
+        if entry.get(field) and not {"match", "package"} & set(entry):
+            outcome = attack.worst(
+                compiled(entry[field]).search, attack_texts.attacks(entry[field], many_lines=True)
             )
             yield from _slow(entry, f"`{field}`", outcome)
     for word in entry.get("beside", ()):
@@ -196,7 +208,7 @@ def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
         return list(entry.get("suggests", {}))
     if kind == "causes":
         return [entry["id"], *(item["from"] for item in entry.get("separates", ()))]
-    return list(entry.get("causes", ())) if kind in {"fixes", "advisories"} else []
+    return list(entry.get("causes", ())) if kind in {"exceptions", "fixes", "advisories"} else []
 
 
 def _faults_of_tables(root: Path) -> Iterator[PatternError]:

@@ -1,10 +1,10 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
-In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures", "causes",
-"conditions", "fixes", "stacks", "advisories", "formats", "taxonomy", "gpus", "keys"}, ready for
-`json.dump`, in which a condition holds no name of another any more. Not here: checks
-(`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook writes this
-value into the wheel, without what a run does not need, so that a start needs no YAML.
+In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
+"exceptions", "causes", "conditions", "fixes", "stacks", "advisories", "formats", "taxonomy",
+"gpus", "keys"}, ready for `json.dump`, in which a condition holds no name of another any more. Not
+here: checks (`knowledge.check`); the compiled form of a faulty folder is faulty too. A build hook
+writes this value into the wheel, without what a run does not need, so that a start needs no YAML.
 """
 
 import hashlib
@@ -16,7 +16,16 @@ from typing import Any
 from postmortem.errors import PatternError
 from postmortem.knowledge.yamlfile import read_yaml
 
-KINDS = ("signatures", "conditions", "causes", "fixes", "stacks", "advisories", "formats")
+KINDS = (
+    "signatures",
+    "exceptions",
+    "conditions",
+    "causes",
+    "fixes",
+    "stacks",
+    "advisories",
+    "formats",
+)
 TABLES = ("gpus", "keys")
 """Files of rows without ids, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")

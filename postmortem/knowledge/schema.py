@@ -52,7 +52,89 @@ class ExamplesEntry(Strict):
     silent: Annotated[list[SilentEntry], Field(min_length=1)]
 
 
-class SignatureEntry(Strict):
+class SnippetEntry(Strict):
+    """Code to copy; `${name|default}` is filled with the user's number.
+
+    `zh` gives its comments in Chinese.
+    """
+
+    language: str
+    code: Annotated[str, Field(min_length=1)]
+    zh: dict[str, Annotated[str, Field(min_length=1)]] = {}
+
+
+class AdviceFixEntry(Strict):
+    """One thing to do about a message, in its own names."""
+
+    title: TextEntry
+    kind: Literal["check", "change", "prevent"] = "change"
+    why: TextEntry | None = None
+    snippet: SnippetEntry | None = None
+    safety: Literal["safe", "changes-results", "costly"] = "safe"
+    otherwise: bool = False
+    references: list[str] = []
+
+
+class AdviceEntry(Strict):
+    """What a message means for the run at hand, and what to do about it."""
+
+    meaning: TextEntry | None = None
+    fixes: Annotated[list[AdviceFixEntry], Field(max_length=6)] = []
+
+
+class RaisedEntry(Strict):
+    """An exception of an example: `Class: message`, the statement, the frames."""
+
+    raised: str
+    code: str = ""
+    frames: list[str] = []
+    log: str = ""
+    captures: dict[str, str] = {}
+
+
+class NotRaisedEntry(Strict):
+    """A near miss."""
+
+    raised: str
+    code: str = ""
+    frames: list[str] = []
+    because: Annotated[str, Field(min_length=3)]
+
+
+class ExceptionExamples(Strict):
+    """Both kinds are obligatory."""
+
+    fires: Annotated[list[RaisedEntry], Field(min_length=1)]
+    silent: Annotated[list[NotRaisedEntry], Field(min_length=1)]
+
+
+class ExceptionEntry(AdviceEntry):
+    """One entry of `exceptions/<area>.yaml`."""
+
+    id: RuleId
+    exception: list[Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]] = []
+    message: Annotated[str | None, Field(min_length=2)] = None
+    unless: Annotated[str | None, Field(min_length=2)] = None
+    code: Annotated[str | None, Field(min_length=2)] = None
+    frames: Annotated[str | None, Field(min_length=2)] = None
+    raised_in: Literal["user", "library"] | None = None
+    order: Annotated[int, Field(ge=1, le=99)] = 50
+    renamed: dict[str, str] = {}
+    causes: list[CauseId] = []
+    last_resort: bool = False
+    with_class: bool = False
+    keeps_changes: bool = False
+    source: str = ""
+    examples: ExceptionExamples
+
+    @model_validator(mode="after")
+    def _asks_something(self) -> "ExceptionEntry":
+        if not (self.exception or self.message or self.code or self.frames):
+            raise ValueError("it asks nothing, so it would fit every exception")
+        return self
+
+
+class SignatureEntry(AdviceEntry):
     """`signatures/<area>/<name>.yaml`."""
 
     id: RuleId
@@ -185,17 +267,6 @@ class CauseEntry(Strict):
     separates: list[SeparatesEntry] = []
     need: list[NeedEntry] = []
     replay: str | None = None
-
-
-class SnippetEntry(Strict):
-    """Code to copy; `${name|default}` is filled with the user's number.
-
-    `zh` gives its comments in Chinese.
-    """
-
-    language: str
-    code: Annotated[str, Field(min_length=1)]
-    zh: dict[str, Annotated[str, Field(min_length=1)]] = {}
 
 
 class FixEntry(AskingEntry):
@@ -355,6 +426,7 @@ TABLES: Final[dict[str, TypeAdapter[Any]]] = {
 
 MODELS: Final[dict[str, type[Strict]]] = {
     "signatures": SignatureEntry,
+    "exceptions": ExceptionEntry,
     "conditions": ConditionEntry,
     "causes": CauseEntry,
     "fixes": FixEntry,

@@ -9,7 +9,9 @@ from dataclasses import replace
 from postmortem.case.values import Case
 from postmortem.fixes.advised import with_advised
 from postmortem.fixes.known import captures_of, known_numbers
+from postmortem.fixes.raised import explained
 from postmortem.fixes.select import fixes_for
+from postmortem.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.inference.doubt import HEALTHY
 from postmortem.inference.ranking import NO_CAUSE, Ranked
 from postmortem.inference.verdict import Ranking, separated
@@ -53,7 +55,7 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
         outcome=case.outcome,
         frameworks=_frameworks(case),
         verdict=ranking.verdict,
-        causes=_causes(case, ranking, knowledge, done),
+        causes=_causes(case, ranking, knowledge, done, failure),
         signatures=places.signature_hits(case, gathered, knowledge),
         first_failure=failure,
         timeline=tuple(map(_survived, happened)) if is_sound else happened,
@@ -107,13 +109,47 @@ def _frameworks(case: Case) -> tuple[Framework, ...]:
 
 
 def _causes(
-    case: Case, ranking: Ranking, knowledge: KnowledgeBase, done: Progress
+    case: Case,
+    ranking: Ranking,
+    knowledge: KnowledgeBase,
+    done: Progress,
+    failure: FirstFailure[Said] | None,
 ) -> tuple[Cause[Said], ...]:
     known, answer = known_numbers(case, done), ranking.verdict
     proved = answer.cause if answer.status == "established" else None
-    return tuple(
-        _cause(ranked, ranking.causes[0], case, knowledge, known, is_proved=ranked.id == proved)
+    best = ranking.causes[0]
+    causes = [
+        _cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
         for ranked in ranking.causes
+    ]
+    advice = _advice(case, best, knowledge, failure)
+    if advice is None:
+        return tuple(causes)
+    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
+
+
+def _advice(
+    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Said] | None
+) -> WordedAdvice | None:
+    """Find what the message of the first failure asks for."""
+    if failure is None:
+        return None
+    signs = sorted(
+        (item for item in best.evidence if item.kind == "signature" and item.weight > 0),
+        key=lambda item: -item.weight,
+    )
+    found = explained(case, knowledge, failure.source, failure.line, [one.id for one in signs])
+    return None if found is None else word_advice(found, text_around(found, case))
+
+
+def _advised(cause: Cause[Said], advice: WordedAdvice, *, is_best: bool) -> Cause[Said]:
+    """Let the message speak before the general text and the general fixes of a cause."""
+    if not advice.fits(cause.id, cause.evidence, is_best=is_best):
+        return cause
+    return replace(
+        cause,
+        explanation=advice.explanation or cause.explanation,
+        fixes=advice.before(cause.id, cause.fixes),
     )
 
 

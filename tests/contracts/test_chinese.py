@@ -38,7 +38,7 @@ LABELS = samples.labels_in(ROOT / "sample_logs")
 FORMS = ("json", "markdown", "terminal")
 PAGES = frozenset(LABELS[::5])
 """Samples whose page is read too: it is slow to make, and its own words are the same in all."""
-KINDS = ("taxonomy", "signatures", "conditions", "causes", "fixes", "advisories")
+KINDS = ("taxonomy", "signatures", "exceptions", "conditions", "causes", "fixes", "advisories")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 RUN = re.compile(r"[A-Za-z][A-Za-z'-]*(?:[,;:]? [A-Za-z][A-Za-z'-]*)+")
 """Words of the Latin alphabet behind one another."""
