@@ -38,8 +38,7 @@ from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
 from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
 
-_HEAD: Final = "(most recent call last)"
-ANCHOR: Final = _HEAD.encode()
+ANCHOR: Final = b"(most recent call last)"
 """Without the word before it, which may have a colour of its own."""
 FRAME_ANCHOR: Final = b'File "'
 CHAINS: Final = (
