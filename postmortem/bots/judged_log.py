@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from postmortem.errors import PostmortemError
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.diagnosis import Analysis
 from postmortem.report.markdown import render_markdown
 from postmortem.report.one_language import told
@@ -45,7 +46,7 @@ class JudgedLog:
     @property
     def is_sound(self) -> bool:
         """Say whether the run is well."""
-        return (self.cause or "").startswith("healthy.")
+        return has_trait(self.cause, Trait.SOUND)
 
     @property
     def is_open(self) -> bool:

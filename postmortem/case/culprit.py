@@ -14,21 +14,13 @@ from postmortem.case.failures import Failure
 from postmortem.case.named_elsewhere import child_of, file_of, is_of, listed
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.shapes.collectives import WATCHDOG
 from postmortem.shapes.shape import Shape
 
-_OF_PEERS: Final = (
-    "distributed.nccl-timeout.",
-    "distributed.peer-failure.",
-    "distributed.nccl-network.",
-    "distributed.rank-desync.",
-    "distributed.rendezvous.",
-    "scheduler.node-failure.",
-)
-_OF_NOBODY: Final = ("distributed.", "unknown.", "scheduler.", "harmless.", "context.", "hang.")
 _ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = lazy_compile(
@@ -68,7 +60,7 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
         return Meant(other)
     if finding is None:
         return None
-    if finding.signature.startswith(_OF_PEERS):
+    if has_trait(finding.signature, Trait.NAMES_A_PEER):
         shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
         if shape is None:
             return None
@@ -91,7 +83,7 @@ def _whom_watchdogs_miss(case: Case, first: Failure) -> Where | None:
     is_labelled = process_of(case.gathered, first.source).filled(first.where) != NOWHERE
     if silent is None or is_labelled:
         return None
-    if finding is not None and finding.signature.startswith(_OF_NOBODY):
+    if finding is not None and has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
     is_before = any(
         event.finding.source == first.source and event.finding.line > first.line
@@ -111,7 +103,7 @@ def _told_of(case: Case, first: Failure, finding: Finding) -> Meant | None:
 
 def _named_in(finding: Finding) -> Where | None:
     """Give the one rank that a line names as the place of what it tells, beside node or device."""
-    if finding.signature.startswith(_OF_NOBODY):
+    if has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
     told = {
         Where(rank=int(match["rank"]), node=match["node"])
@@ -168,7 +160,7 @@ def _victims(case: Case, finding: Finding) -> Iterator[Where]:
             yield from _process_of(case, event)
     yield from _with_number(case, numbers)
     for event in others:
-        is_own = event.is_fatal and not event.finding.signature.startswith(_OF_NOBODY)
+        is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
         if is_own and event.finding.where.rank is not None:
             yield event.finding.where
 

@@ -15,9 +15,9 @@ from postmortem.case.retold import processes_told_of
 from postmortem.gathering.aftermath import CAUGHT
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE, Where
-from postmortem.shapes.ending import SUCCESS
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
@@ -170,7 +170,7 @@ def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_S
     ends = {
         found.finding.source: found.finding.offset
         for found in seen
-        if found.finding.signature.startswith(SUCCESS)
+        if has_trait(found.finding.signature, Trait.SOUND)
     }
     return [
         suspect
@@ -190,7 +190,7 @@ def led_by(first: Failure | None, failures: list[Failure]) -> list[Failure]:
 
 def has_end_marker(seen: Iterable[Seen]) -> bool:
     """Say whether a program has told that it came to its end."""
-    return any(found.finding.signature.startswith(SUCCESS) for found in seen)
+    return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
 
 
 def sources_that_tell(

@@ -10,11 +10,9 @@ from typing import Final
 
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 
-LAST_OF_ALL: Final = "code.user-exception"
-"""Whatever else is known of an exception says more than that one was raised."""
-UNTOLD: Final = "unknown."
 _OF_A_COMMAND: Final = lazy_compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
 """A line of a script or of the command that somebody gave, which no program prints."""
 
@@ -79,7 +77,7 @@ def _lines_explained(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> se
 
 def _explains(found: Seen, rule: Signature) -> bool:
     is_known = found.finding.role == "harmless" or (
-        found.finding.role == "consequence" and not _usual_cause(rule).startswith(UNTOLD)
+        found.finding.role == "consequence" and not has_trait(_usual_cause(rule), Trait.UNEXPLAINED)
     )
     return is_known and not rule.broad and not is_any_exception(rule)
 
@@ -91,7 +89,7 @@ def _names_the_end(found: Seen, rule: Signature) -> bool:
 
 def is_any_exception(rule: Signature) -> bool:
     """Say whether a rule takes an exception for the user's own, and nothing better."""
-    return _usual_cause(rule) == LAST_OF_ALL
+    return has_trait(_usual_cause(rule), Trait.USER_EXCEPTION)
 
 
 def _usual_cause(rule: Signature) -> str:

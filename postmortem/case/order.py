@@ -12,7 +12,7 @@ own file says stands for copies of it in a console log or in an error file.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from postmortem.case.failures import Failure, led_by, may_have_ended_it
 from postmortem.case.order_of_time import Clock
@@ -21,6 +21,7 @@ from postmortem.case.tellers import ITSELF, distance, is_named, root_causes
 from postmortem.case.waiting import behind_who_failed
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Traceback
 from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE, Where
@@ -28,8 +29,6 @@ from postmortem.model.said import Said
 from postmortem.reading.windows import same_process
 
 Sources = Sequence[Source[Said]]
-_OF_OTHERS: Final = ("distributed.", "unknown.", "scheduler.", "code.", "hang.")
-"""Beginnings of the ids of what a process meets when another has failed."""
 
 
 def first_to_last(
@@ -113,7 +112,7 @@ def _explains(failure: Failure, rules: Mapping[str, Signature]) -> bool:
     finding = failure.finding
     return (
         finding is not None
-        and not finding.signature.startswith(_OF_OTHERS)
+        and not has_trait(finding.signature, Trait.FOLLOWS_A_PEER)
         and distance(failure, rules) == ITSELF
     )
 

@@ -10,20 +10,16 @@ from typing import Final
 
 from postmortem import names
 from postmortem.case.failures import SURVIVED_RECORDS, Failure
-from postmortem.case.standing import ECHOES
 from postmortem.facts.fact_store import TOLD, FactStore
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.stack_rules import StackRules
-from postmortem.shapes.ending import SUCCESS
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.shapes.shape import Shape
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
 """Shapes of a run that is through though no line of known wording says so."""
 _OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
 """Shapes of a run that has ended in a way that nothing tells."""
-_PEERS: Final = "distributed."
-"""Beginning of the ids of what a process says of the others; it says so too once they are through,
-while a launcher's status is of the run itself."""
 _STANDS_STILL: Final = "hang.stands-still."
 _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
 _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
@@ -81,14 +77,16 @@ def how_it_ended(
 
 def _is_end(found: Seen, gathered: Gathered) -> bool:
     """Say whether this is the marker of an end, behind which nothing is trained."""
-    return found.finding.signature.startswith(SUCCESS) and not _trains_on(found, gathered)
+    return has_trait(found.finding.signature, Trait.SOUND) and not _trains_on(found, gathered)
 
 
 def _is_ended(gathered: Gathered, seen: Iterable[Seen], known: Mapping[str, Shape]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
     ends = [found for found in seen if _ends_it(found, gathered)]
     is_through = bool(_ENDS.intersection(known))
-    return any(not (is_through and one.finding.signature.startswith(_PEERS)) for one in ends)
+    return any(
+        not (is_through and has_trait(one.finding.signature, Trait.AMONG_PROCESSES)) for one in ends
+    )
 
 
 def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:
@@ -124,7 +122,7 @@ def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> I
     last = max((found.finding.source, found.finding.offset) for found in successes)
     for failure in failures:
         is_before = (failure.source, failure.offset) < last
-        is_echo = failure.finding and failure.finding.signature.startswith(ECHOES)
+        is_echo = failure.finding and has_trait(failure.finding.signature, Trait.ECHO_OF_A_FAILURE)
         if is_before or failure.traceback or not is_echo:
             yield failure
 

@@ -15,15 +15,14 @@ from typing import Final
 from postmortem.case.failures import SURVIVED_RECORDS
 from postmortem.gathering.gathered import Gathered, Seen
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import Where
 from postmortem.reading.windows import same_process
-from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.shape import Shape
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
-_TAKE_DOWN: Final = ("scheduler.terminated.", "unknown.", "distributed.")
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""
@@ -78,12 +77,12 @@ def _behind_the_end(
     ends = {
         one.finding.source: one.finding.line
         for one in seen
-        if one.finding.signature.startswith(SUCCESS)
+        if has_trait(one.finding.signature, Trait.SOUND)
         and one.finding.line > gathered.last_record.get(one.finding.source, (0, 0))[0]
     }
     if _THROUGH in known:
         ends.setdefault(known[_THROUGH].source, known[_THROUGH].line)
     for one in seen:
         is_behind = one.finding.line > ends.get(one.finding.source, one.finding.line)
-        if is_behind and one.finding.signature.startswith(_TAKE_DOWN):
+        if is_behind and has_trait(one.finding.signature, Trait.TAKE_DOWN):
             yield one.finding

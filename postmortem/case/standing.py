@@ -16,21 +16,10 @@ from postmortem.case.values import Occurrence
 from postmortem.case.waiting import may_have_waited, waited
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding
 
 SAME_EVENT_LINES: Final = 60
-ECHOES: Final = ("distributed.", "unknown.", "memory.host-oom.ray-worker-died")
-"""Collectives, launchers and clusters fail because a peer has failed.
-
-Behind another failure they are its echo.
-"""
-EXITS: Final = "scheduler."
-"""A scheduler that ends what is left of a job behind an exception names the exit.
-
-However near it stands.
-"""
-ORIGINS: Final = ("scheduler.node-failure.", "scheduler.preempted.")
-"""A machine that was lost or taken away: what the peers say of it may be written down earlier."""
 _FULL: Final = 1.0
 _AFTER: Final = 0.55
 _LONG_AFTER: Final = 0.35
@@ -56,9 +45,6 @@ class _Situation(NamedTuple):
     """It stands behind the first failure."""
     is_outlived: bool
     """It stands within a traceback that ended nothing."""
-
-
-_FROM_OUTSIDE: Final = "scheduler."
 
 
 class _Standing(NamedTuple):
@@ -154,7 +140,7 @@ def _was_caught(it: _Situation, first: Failure) -> bool:
 
     A signal from outside is no more than a warning to a launcher, and ends the run all the same.
     """
-    if it.finding.signature.startswith(_FROM_OUTSIDE):
+    if has_trait(it.finding.signature, Trait.STOPPED_FROM_OUTSIDE):
         return False
     is_another = _place(it.finding) != _place(first)
     return it.finding.level in QUOTED and it.is_fatal and not it.is_behind and is_another
@@ -165,17 +151,21 @@ def _is_not_behind(it: _Situation, first: Failure) -> bool:
 
 
 def _is_echo(it: _Situation, first: Failure) -> bool:
-    is_origin = first.finding is not None and first.finding.signature.startswith(ECHOES)
-    return it.finding.signature.startswith(ECHOES) and not is_origin
+    is_origin = first.finding is not None and has_trait(
+        first.finding.signature, Trait.ECHO_OF_A_FAILURE
+    )
+    return has_trait(it.finding.signature, Trait.ECHO_OF_A_FAILURE) and not is_origin
 
 
 def _explains_the_echo(it: _Situation, first: Failure) -> bool:
-    is_echo = first.finding is not None and first.finding.signature.startswith(ECHOES)
-    return is_echo and it.is_fatal and it.finding.signature.startswith(ORIGINS)
+    is_echo = first.finding is not None and has_trait(
+        first.finding.signature, Trait.ECHO_OF_A_FAILURE
+    )
+    return is_echo and it.is_fatal and has_trait(it.finding.signature, Trait.MACHINE_LOST)
 
 
 def _names_the_exit(it: _Situation, first: Failure) -> bool:
-    is_exit = it.finding.signature.startswith(EXITS)
+    is_exit = has_trait(it.finding.signature, Trait.STOPPED_FROM_OUTSIDE)
     return is_exit and first.traceback is not None and it.is_fatal
 
 

@@ -5,15 +5,10 @@ of all other failures (`case.order`), watchdogs (`case.waiting`).
 """
 
 from collections.abc import Callable
-from typing import Final
 
 from postmortem.case.failures import Failure
 from postmortem.case.waiting import waited
-
-BARE: Final = "scheduler.terminated."
-"""A signal, or a job's end, of which the line does not say why it came."""
-_STOPS: Final = (BARE, "scheduler.cancelled.", "scheduler.time-limit.")
-_REASONED: Final = "scheduler."
+from postmortem.knowledge.traits import Trait, has_trait
 
 
 def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
@@ -23,7 +18,7 @@ def before_who_was_ended(failures: list[Failure]) -> list[Failure]:
     ends the job in seconds.
     """
     stop = failures[0] if failures else None
-    if stop is None or not _signature(stop).startswith(_STOPS):
+    if stop is None or not has_trait(_signature(stop), Trait.ENDS_THE_JOB):
         return failures
     return _first(
         failures,
@@ -41,13 +36,13 @@ def behind_who_stopped_it(failures: list[Failure]) -> list[Failure]:
     The signal and the record of it come within the same second, each by another clock.
     """
     hit = failures[0] if failures else None
-    if hit is None or not _signature(hit).startswith(BARE):
+    if hit is None or not has_trait(_signature(hit), Trait.SIGNAL_WITHOUT_REASON):
         return failures
     return _first(
         failures,
         lambda failure: (
-            _signature(failure).startswith(_REASONED)
-            and not _signature(failure).startswith(BARE)
+            has_trait(_signature(failure), Trait.STOPPED_FROM_OUTSIDE)
+            and not has_trait(_signature(failure), Trait.SIGNAL_WITHOUT_REASON)
             and failure.source != hit.source
         ),
     )

@@ -23,15 +23,13 @@ from postmortem.case.failures import (
 from postmortem.gathering.aftermath import ASIDE, EXIT, LOGGED, THREAD
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.windows import same_process
-from postmortem.shapes.ending import SUCCESS
 
 _Found = TypeVar("_Found", Traceback, Seen)
-_ECHOES: Final = ("distributed.", "unknown.", "scheduler.")
-"""What fails, or ends, because something else did."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
 _HELPERS: Final = lazy_compile(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
@@ -168,7 +166,7 @@ class Outlived:
             finding.role == "cause"
             and rule.fatal
             and finding.level not in QUOTED
-            and (is_any or not (rule.told_by or finding.signature.startswith(_ECHOES)))
+            and (is_any or not (rule.told_by or has_trait(finding.signature, Trait.ECHO_OR_STOP)))
         )
 
     def _is_aside(self, finding: Finding) -> bool:
@@ -176,7 +174,7 @@ class Outlived:
 
     def _is_success_behind(self, one: Traceback) -> bool:
         return any(
-            found.finding.signature.startswith(SUCCESS) and found.finding.offset > one.offset
+            has_trait(found.finding.signature, Trait.SOUND) and found.finding.offset > one.offset
             for found in self._found.get(one.source, ())
         )
 

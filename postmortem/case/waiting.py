@@ -12,6 +12,7 @@ from postmortem.case.failures import Failure, led_by
 from postmortem.case.order_of_time import Clock
 from postmortem.case.tellers import ITSELF, distance
 from postmortem.knowledge.base import Signature
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 
@@ -22,9 +23,6 @@ _WATCHDOG: Final = lazy_compile(
 _OF_COLLECTIVES: Final = lazy_compile(
     r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE
 )
-
-_STOPS: Final = ("scheduler.terminated.", "scheduler.cancelled.", "scheduler.time-limit.")
-"""What ends a whole job: no peer that a collective could have waited for."""
 
 
 def waited(finding: Finding | None) -> bool:
@@ -72,7 +70,7 @@ def behind_who_failed(
 def _failed_by_itself(failure: Failure, rules: Mapping[str, Signature]) -> bool:
     """Say whether a process tells of itself, and of something else than a collective."""
     signature = failure.finding.signature if failure.finding is not None else ""
-    if signature.startswith(_STOPS):
+    if has_trait(signature, Trait.ENDS_THE_JOB):
         return False
     signature = f" {signature}"
     return distance(failure, rules) == ITSELF and not _OF_COLLECTIVES.search(

@@ -13,11 +13,11 @@ from postmortem.gathering.job import read
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
 from postmortem.knowledge.snippets import code
+from postmortem.knowledge.traits import Trait, get_id
 from postmortem.model.said import say
 from postmortem.pipeline import machine_for
 
 _FIX: Final = "numerics.record-window"
-_CAUSE: Final = "numerics.nonfinite-unknown"
 _ABOUT: Final = say(
     "Replay runs the steps before a failure again, from a capsule that the recorder writes"
     " while the training runs. These lines attach it; it writes a folder *.capsule when the"
@@ -57,6 +57,6 @@ def _of_log(log: str, language: str) -> str:
     """Give the lines for the framework of a log; of one without a recorder, those of all."""
     machine = machine_for(())
     case = case_of(read([log], machine), machine.knowledge)
-    fixes = fixes_for(_CAUSE, case, machine.knowledge)
+    fixes = fixes_for(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
     told = next((one.snippet.text(language) for one in fixes if one.id == _FIX), "")
     return told.rstrip() or _all_of(_fix(machine.knowledge), language)

@@ -14,6 +14,7 @@ from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.engine import Match
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import Where
@@ -25,8 +26,6 @@ _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
 _REST: Final = lazy_compile(rb"\s*\Z")
 """What may stand behind the last line; a log that is full of such lines is not copied for each."""
-_OF_VALUES: Final = "numerics."
-"""Beginning of the rules of values that are not finite: around the first stands why."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
 """Findings on long lines of a source whose text is kept at this length; later ones are cut more.
@@ -96,7 +95,7 @@ class FindingLines:
         if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_told = rule.fatal or rule.id.startswith(_OF_VALUES)
+        is_told = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
         is_new = is_told and kept.count < 2  # a crowd's too, whose first is one
         context = self._surroundings(view, base) if is_new else (0, "")
         place = _FindingPlace(

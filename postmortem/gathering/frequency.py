@@ -17,7 +17,7 @@ from typing import Any, Final
 from postmortem.errors import PatternError
 from postmortem.gathering.literal_filters import prefilter
 from postmortem.knowledge.base import Rule
-from postmortem.knowledge.yamlfile import read_yaml
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.reading.windows import View
 
 _PER_LOG: Final = {"metrics": 20}
@@ -32,9 +32,9 @@ def healthy(samples: Path) -> list[Path]:
     """Give the logs whose label says that the run was healthy."""
     found: list[Path] = []
     for label in sorted(samples.rglob("*.yaml")):
-        if label.read_text(encoding="utf-8").startswith("cause: healthy.") and str(
-            (read_yaml(label) or {}).get("cause", "")
-        ).startswith("healthy."):
+        first = label.read_text(encoding="utf-8").partition("\n")[0]
+        cause = first.removeprefix("cause:").strip()
+        if first != cause and has_trait(cause, Trait.SOUND):
             beside = [
                 label.with_suffix(""),
                 *(path for path in sorted(label.parent.glob(f"{label.stem}.*")) if path != label),

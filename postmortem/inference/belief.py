@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.classify.evidence_model import EvidenceModel
-from postmortem.inference.doubt import HEALTHY, LEFT_OVER, MOST_CERTAIN, UNPROVED, most_certain
-from postmortem.inference.ranking import PEER, USER_EXCEPTION, Ranked
+from postmortem.inference.doubt import MOST_CERTAIN, UNPROVED, most_certain
+from postmortem.inference.ranking import Ranked
 from postmortem.inference.rules import WEIGHTS
+from postmortem.knowledge.traits import Trait, has_trait
 
-_COMPLETED: Final = "healthy.completed"
+_ABSENCE: Final = (Trait.RESIDUAL, Trait.PEER_FAILURE, Trait.SOUND, Trait.UNEXPLAINED)
 _EXPECTED: Final = 0.03
 """The share that speaks neither for nor against a cause."""
 _LEAST_SHARE: Final = 1e-3
@@ -58,9 +59,11 @@ def figures(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
         "against": max(_MOST_AGAINST, against),
         "curve": float("signature" not in kinds and "shape" in kinds),
         "left_over": float(
-            is_absence(best.id) and best.id != _COMPLETED and not is_raised_by_user(best)
+            is_absence(best.id)
+            and not has_trait(best.id, Trait.COMPLETED)
+            and not is_raised_by_user(best)
         ),
-        "completed": float(best.id == _COMPLETED),
+        "completed": float(has_trait(best.id, Trait.COMPLETED)),
         **_of_wording(best.id, shares),
     }
 
@@ -86,14 +89,14 @@ def proposal(cause: str, share: float, *, is_candidate: bool) -> dict[str, float
 
 def is_raised_by_user(best: Ranked) -> bool:
     """Say whether a cause is named for an exception that the user's own code raised."""
-    return best.id == USER_EXCEPTION and any(
+    return has_trait(best.id, Trait.USER_EXCEPTION) and any(
         item.kind == "traceback" and item.weight >= FIRM for item in best.evidence
     )
 
 
 def is_absence(cause: str) -> bool:
     """Say whether a cause is named where no other one is shown: no wording is that of it."""
-    return cause in LEFT_OVER or cause == PEER or cause.startswith((HEALTHY, "unknown."))
+    return any(has_trait(cause, trait) for trait in _ABSENCE)
 
 
 def log_odds(share: float) -> float:

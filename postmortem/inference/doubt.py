@@ -14,22 +14,17 @@ from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.case.values import Case
 from postmortem.gathering.gathered import records_behind
 from postmortem.inference.rules import WEIGHTS, Scored
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.said import Said, cut, say
 
-HEALTHY: Final = "healthy."
-_RUNNING: Final = "healthy.running"
 _BEHIND_FAILURE: Final = -6.0
 _TIE: Final = 0.2
 """Log-odds by which health must be ahead of a fault: it wins no tie."""
-LEFT_OVER: Final = frozenset(
-    {_RUNNING, "code.user-exception", "numerics.nonfinite-unknown", "unknown.no-cause-shown"}
-)
-"""Causes that are named where nothing speaks for another one."""
 UNPROVED: Final = 0.75
 """The highest probability of what is left, and of health, without anything that proves it."""
-_DOUBT: Final = {_RUNNING: 0.0, "healthy.completed": -WEIGHTS["weak"]}
+_DOUBT: Final = ((Trait.RUNNING, 0.0), (Trait.COMPLETED, -WEIGHTS["weak"]))
 """The weight below which evidence against a health leaves it unproved."""
 _CONTRADICTED: Final = 0.55
 """The same of a health that strong evidence is against: as likely as not."""
@@ -48,7 +43,7 @@ def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
     """
     if case.outcome in {"failed", "stalled"}:
         return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
-    survived = _survived(case) if health.id == _RUNNING else None
+    survived = _survived(case) if has_trait(health.id, Trait.RUNNING) else None
     if survived is not None:
         health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
     highest = max(faults, default=None)
@@ -65,13 +60,16 @@ def _is_vetoed(evidence: Iterable[Evidence[Said]]) -> bool:
 
 def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
     """Give the highest probability that a cause may have with its evidence."""
-    if cause.startswith(HEALTHY) and _is_vetoed(evidence):
+    if has_trait(cause, Trait.SOUND) and _is_vetoed(evidence):
         return _VETOED
-    if cause.startswith(HEALTHY) and any(item.weight <= -WEIGHTS["strong"] for item in evidence):
+    if has_trait(cause, Trait.SOUND) and any(
+        item.weight <= -WEIGHTS["strong"] for item in evidence
+    ):
         return _CONTRADICTED
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
-    is_doubted = any(item.weight < _DOUBT.get(cause, -math.inf) for item in evidence)
-    is_open = is_doubted or (cause in LEFT_OVER and not is_proved)
+    least = next((weight for trait, weight in _DOUBT if has_trait(cause, trait)), -math.inf)
+    is_doubted = any(item.weight < least for item in evidence)
+    is_open = is_doubted or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
     return UNPROVED if is_open else MOST_CERTAIN
 
 

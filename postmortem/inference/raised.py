@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.case.failures import is_consequence
-from postmortem.case.narrower import LAST_OF_ALL, is_any_exception
+from postmortem.case.narrower import is_any_exception
 from postmortem.case.values import Case
 from postmortem.inference.rules import WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Traceback
 from postmortem.model.said import Said
@@ -47,8 +48,8 @@ def own_exception(case: Case) -> Traceback | None:
 def has_narrower(scored: Iterable[Scored], knowledge: KnowledgeBase) -> bool:
     """Say whether a cause other than the user's code rests on more than an exception's class."""
     return any(
-        cause.id != LAST_OF_ALL
-        and not cause.id.startswith("unknown.")
+        not has_trait(cause.id, Trait.USER_EXCEPTION)
+        and not has_trait(cause.id, Trait.UNEXPLAINED)
         and sum(item.weight for item in cause.evidence if _is_narrow(item, knowledge)) >= _ENOUGH
         for cause in scored
     )

@@ -9,17 +9,16 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.inference.doubt import HEALTHY, held_back, most_certain
+from postmortem.inference.doubt import held_back, most_certain
 from postmortem.inference.raised import has_narrower, own_exception
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, get_id, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Traceback
 from postmortem.model.said import Said, cut, quote, say
 
-USER_EXCEPTION: Final = "code.user-exception"
-NO_CAUSE: Final = "unknown.no-cause-shown"
-PEER: Final = "distributed.peer-failure"
+_NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
 _NEAR: Final = 1.6
 """Log-odds within which the narrower of two causes stands before the broader one."""
 TEMPERATURE: Final = 0.7
@@ -87,15 +86,15 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, knowledge: KnowledgeBa
     failed = case.first.traceback if case.first is not None else None
     own = own_exception(case)
     if own is not None and not has_narrower(scores.values(), knowledge):
-        _add(scores, USER_EXCEPTION, _unexplained(own))
+        _add(scores, get_id(Trait.USER_EXCEPTION), _unexplained(own))
     elif failed is not None and not _is_explained(failed, case):
         if failed.exception:
-            _add(scores, USER_EXCEPTION, _unexplained(failed))
+            _add(scores, get_id(Trait.USER_EXCEPTION), _unexplained(failed))
         elif not failed.frames:
-            _add(scores, NO_CAUSE, _unexplained_line(failed))
+            _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _unexplained_line(failed))
     if not scores or max(cause.score for cause in scores.values()) < -1.0:
         nothing = Evidence("shape", "nothing-found", "absence", _NOTHING, WEIGHTS["moderate"])
-        _add(scores, NO_CAUSE, nothing)
+        _add(scores, get_id(Trait.NO_CAUSE_SHOWN), nothing)
 
 
 def _is_explained(failed: Traceback, case: Case) -> bool:
@@ -157,12 +156,12 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
     real = [
         scored.score
         for cause, scored in scores.items()
-        if not cause.startswith(("unknown.", HEALTHY)) and cause != PEER
+        if not any(has_trait(cause, trait) for trait in _NO_FAULT)
     ]
     for cause, scored in list(scores.items()):
-        if cause.startswith(HEALTHY):
+        if has_trait(cause, Trait.SOUND):
             scores[cause] = held_back(scored, case, real)
-        elif cause.startswith("unknown.") and real and max(real) > -0.5:
+        elif has_trait(cause, Trait.UNEXPLAINED) and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
             scores[cause] = Scored(cause, score, scored.evidence)
 
@@ -172,17 +171,17 @@ def _give_way(scores: dict[str, Scored]) -> None:
 
     That somebody's code is at fault is the last of all answers, unless a frame of it raised.
     """
-    last = scores.get(USER_EXCEPTION)
+    last = scores.get(get_id(Trait.USER_EXCEPTION))
     if last is None or max(item.weight for item in last.evidence) > _RAISED_IN_LIBRARY:
         return
     better = [
         cause.score
         for cause in scores.values()
-        if cause.id != USER_EXCEPTION
+        if not has_trait(cause.id, Trait.USER_EXCEPTION)
         and any(item.kind == "traceback" and item.weight > 0 for item in cause.evidence)
     ]
     if better and last.score > max(better):
-        scores[USER_EXCEPTION] = Scored(last.id, max(better) - 0.1, last.evidence)
+        scores[last.id] = Scored(last.id, max(better) - 0.1, last.evidence)
 
 
 def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:

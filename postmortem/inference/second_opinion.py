@@ -26,12 +26,13 @@ from postmortem.inference.belief import (
     probable,
     proposal,
 )
-from postmortem.inference.doubt import HEALTHY, UNPROVED
+from postmortem.inference.doubt import UNPROVED
 from postmortem.inference.raised import failing_traceback
-from postmortem.inference.ranking import TEMPERATURE, USER_EXCEPTION, Ranked
+from postmortem.inference.ranking import TEMPERATURE, Ranked
 from postmortem.inference.rules import PRIOR, WEIGHTS
 from postmortem.inference.verdict import Ranking, answer, rank
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.said import NOTHING, Said, cut, say
 
@@ -50,10 +51,6 @@ _SILENT: Final = 0.4
 """The highest probability of what it does not name."""
 _SHOWN: Final = 0.5
 """The probability from which on a cause is shown that nothing but the text proposes."""
-_OF_FIGURES: Final = ("performance.", "learning.")
-"""Beginnings of causes that figures alone show."""
-_STANDSTILL: Final = "hang."
-"""Beginning of causes that silence shows: any line may be the last one before it."""
 _FEWEST_LINES: Final = 6
 """Lines of a run that shows how far it got before it stood still."""
 _SURE: Final = 0.9
@@ -149,7 +146,7 @@ def _is_open(ranking: Ranking) -> bool:
     One that the user's own code raised is named for itself.
     """
     best = ranking.causes[0]
-    is_any = best.id == USER_EXCEPTION and ranking.verdict.status != "supported"
+    is_any = has_trait(best.id, Trait.USER_EXCEPTION) and ranking.verdict.status != "supported"
     return ranking.verdict.cause is None or (
         is_any and max(item.weight for item in best.evidence) < WEIGHTS["strong"]
     )
@@ -159,7 +156,7 @@ def _tells_nothing(opinion: Opinion, case: Case) -> bool:
     """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
     is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
     is_no_run = is_little or case.outcome == "not-a-training-log"
-    return not opinion.shares or (is_no_run and _first(opinion).startswith(_STANDSTILL))
+    return not opinion.shares or (is_no_run and has_trait(_first(opinion), Trait.STANDSTILL))
 
 
 def by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
@@ -231,7 +228,7 @@ def _is_firm(ranking: Ranking, again: Ranking) -> bool:
     Evidence supports it, it is health, which no wording tells from a fault, or nothing else would
     come.
     """
-    is_healthy = (ranking.verdict.cause or "").startswith(HEALTHY)
+    is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
     return ranking.verdict.status == "supported" or is_healthy or is_absence(again.causes[0].id)
 
 
@@ -254,7 +251,7 @@ def _of_its_own(
     is_wanting = ranking.verdict.cause is None or is_absence(first.id)
     if is_wanting and probable(odds) >= _SPEAKS:
         wanted = max(wanted, first.score + _SMALLEST)
-    elif not first.id.startswith("unknown."):
+    elif not has_trait(first.id, Trait.UNEXPLAINED):
         wanted = min(wanted, first.score - _SMALLEST)
     weight = min(WEIGHTS["strong"], wanted - (PRIOR if known is None else known.score))
     if weight >= _SMALLEST:
@@ -263,7 +260,7 @@ def _of_its_own(
 
 def _is_told_otherwise(cause: str) -> bool:
     """Say whether no wording tells of a cause: figures do, or that there is no other one."""
-    return is_absence(cause) or cause.startswith(_OF_FIGURES)
+    return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
 
 
 def _odds_of_its_own(best: str, ranking: Ranking, opinion: Opinion) -> float:

@@ -14,10 +14,11 @@ from postmortem.case.outcomes import NO_LOG, is_without_log
 from postmortem.case.values import Case
 from postmortem.inference.at_hand import is_at_hand
 from postmortem.inference.predicates import holds
-from postmortem.inference.ranking import NO_CAUSE, Ranked, in_order
+from postmortem.inference.ranking import Ranked, in_order
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import CauseRule
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence, Need, Verdict, has_rival
 from postmortem.model.said import NOTHING, Said, both, labelled, say
 
@@ -91,7 +92,7 @@ def _stated(
 
 def _abstains(best: Ranked, case: Case) -> bool:
     """Say whether no cause is named: nothing is likely, or there is no log to judge."""
-    is_unlikely = best.probability < ABSTAIN_BELOW or best.id.startswith("unknown.")
+    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
     return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
 
 
@@ -189,9 +190,9 @@ def _summary(
 
 def _abstention(best: Ranked, title: Said, case: Case) -> Said:
     has_consequences = any(event.finding.role == "consequence" for event in case.events)
-    if best.id == NO_CAUSE and has_consequences:
+    if has_trait(best.id, Trait.NO_CAUSE_SHOWN) and has_consequences:
         return _CONSEQUENCES
-    if best.id.startswith("unknown."):
+    if has_trait(best.id, Trait.UNEXPLAINED):
         return _UNKNOWN
     return say(*_CLOSEST, unknown=_UNKNOWN, title=title, share=best.probability)
 

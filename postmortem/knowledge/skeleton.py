@@ -43,7 +43,7 @@ def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
     parts = common_parts(texts or [""])
     anchor = _anchor(fixed_texts(parts), texts)
     name = re.sub(r"[^a-z0-9]+", "-", anchor.lower()).strip("-")[:40].strip("-")
-    area = (cause or "unknown.unrecognised").split(".")[0]
+    area = cause.split(".")[0] if cause else "unknown"
     rule: dict[str, Any] = {
         "id": f"{area}.mine.{name or 'line'}",
         "title": {"en": f"{_TODO}: what it means", "zh": f"{_TODO}：含义"},

@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from postmortem.classify.evidence_model import UNFITTED, EvidenceModel, Weighed
 from postmortem.inference.belief import figures, is_absence, proposal
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, knocked_out
 from postmortem.learn.samples import Sampled
 
@@ -65,7 +66,7 @@ def _variants(sample: Sampled, knowledge: KnowledgeBase) -> Iterator[tuple[str, 
 def _answer(kind: str, sample: Sampled, shares: dict[str, float]) -> Iterator[Answered]:
     label, ranking = sample.label, sample.ranking
     place = (label.group, kind, label.origin in {"samples", _LIBRARY})
-    is_open = any(cause.startswith("unknown.") for cause in label.right)
+    is_open = any(has_trait(cause, Trait.UNEXPLAINED) for cause in label.right)
     is_told = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
     if is_told and ranking.verdict.status in {"supported", "hypothesis"}:
         told = figures(ranking.causes[0], shares)

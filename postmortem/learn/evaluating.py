@@ -18,6 +18,7 @@ from postmortem.classify.text_model import TextModel
 from postmortem.inference.second_opinion import alone, by_evidence, heard
 from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.learn.grepping import grepped
 from postmortem.learn.samples import Sampled
 
@@ -43,7 +44,7 @@ class JudgedOneWay(NamedTuple):
     @property
     def is_hit(self) -> bool:
         """Say whether the first cause is right; of what cannot be known, so is abstaining."""
-        is_open = any(cause.startswith("unknown.") for cause in self.right)
+        is_open = any(has_trait(cause, Trait.UNEXPLAINED) for cause in self.right)
         return self.first in self.right or (self.verdict is None and is_open)
 
 

@@ -8,10 +8,13 @@ As `grep -iE 'error|exception|nan|oom|…' run.log` is read: from the last hit u
 with a word that one knows. Nothing is known of tracebacks, processes, order or curves.
 """
 
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+import yaml
 
 from postmortem.errors import InputError
 from postmortem.lazy_regex import lazy_compile
@@ -26,48 +29,13 @@ GREP: Final = lazy_compile(
     r"|no space|quota|out of memory|\boom\b|\bnan\b|\binf\b|nccl|xid",
     re.IGNORECASE,
 )
-TABLE: Final = tuple(
-    (lazy_compile(words, re.IGNORECASE), cause)
-    for words, cause in (
-        (r"cuda out of memory|outofmemoryerror|\bcuda oom\b", "memory.cuda-oom"),
-        (r"oom-kill|out of memory: kill|\bkilled\b|signal 9|sigkill", "memory.host-oom"),
-        (r"\bshm\b|bus error|shared memory", "memory.shm-exhausted"),
-        (r"out of memory|\boom\b", "memory.cuda-oom"),
-        (r"no space left|disk quota|quota exceeded", "io.disk-full"),
-        (r"permission denied|operation not permitted", "io.permission"),
-        (r"too many open files", "io.file-limit"),
-        (r"huggingface\.co|hf_hub|repositorynotfound|gated repo", "io.hub-access"),
-        (r"\bxid\b", "cuda.hardware-xid"),
-        (r"uncorrectable ecc", "cuda.hardware-ecc"),
-        (r"device-side assert", "cuda.device-side-assert"),
-        (r"illegal memory access", "cuda.illegal-memory-access"),
-        (r"no kernel image", "cuda.no-kernel-image"),
-        (r"cublas", "cuda.cublas"),
-        (r"cudnn", "cuda.cudnn"),
-        (r"address already in use", "distributed.port-in-use"),
-        (r"watchdog|collective operation timeout|nccl.{0,40}time", "distributed.nccl-timeout"),
-        (r"rendezvous", "distributed.rendezvous"),
-        (r"nccl", "distributed.nccl-network"),
-        (r"time limit", "scheduler.time-limit"),
-        (r"preempt", "scheduler.preempted"),
-        (r"cancelled", "scheduler.cancelled"),
-        (r"modulenotfound|no module named", "environment.missing-package"),
-        (r"undefined symbol", "environment.abi-mismatch"),
-        (r"importerror|cannot import name", "environment.version-incompatible"),
-        (r"unrecognized arguments|invalid choice", "config.arguments"),
-        (r"size mismatch", "checkpoint.shape-mismatch"),
-        (r"missing key|unexpected key", "checkpoint.key-mismatch"),
-        (r"shapes? cannot be multiplied|must match the size", "code.shape-mismatch"),
-        (r"on the same device", "code.device-mismatch"),
-        (r"same dtype|expected scalar type", "code.dtype-mismatch"),
-        (r"filenotfound|no such file", "data.missing-file"),
-        (r"dataloader worker", "data.worker-crash"),
-        (r"segmentation fault|signal 11|sigsegv", "code.native-crash"),
-        (r"\bnan\b|\binf\b|overflow", "numerics.nonfinite-unknown"),
-        (r"[a-z]error\b|exception", "code.user-exception"),
-    )
-)
-"""A word that one searches for, and what one takes it to mean; the first row that fits counts."""
+
+
+@functools.cache
+def words() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Read the words that one searches for, each with the cause that one takes it to mean."""
+    rows = yaml.safe_load(Path(__file__).with_name("grep_words.yaml").read_text(encoding="utf-8"))
+    return tuple((re.compile(word, re.IGNORECASE), cause) for cause, word in rows)
 
 
 def grepped(log: Path) -> list[str]:
@@ -81,7 +49,7 @@ def grepped(log: Path) -> list[str]:
 
 
 def _meant(line: str) -> str | None:
-    return next((cause for word, cause in TABLE if word.search(line)), None)
+    return next((cause for word, cause in words() if word.search(line)), None)
 
 
 def _lines(log: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.learn.evaluating import JudgedOneWay
 from postmortem.names import EVALUATION_SCHEMA
 
@@ -155,7 +156,7 @@ def where_rules_abstain(rows: Rows, way: str) -> dict[str, Any]:
         case[way]
         for case in cases
         if case["rules"].verdict is None
-        and not any(c.startswith("unknown.") for c in case["rules"].right)
+        and not any(has_trait(c, Trait.UNEXPLAINED) for c in case["rules"].right)
     ]
     spoken = [row for row in open_ if row.verdict is not None]
     return {

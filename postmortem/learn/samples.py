@@ -17,6 +17,7 @@ from postmortem.gathering.job import read
 from postmortem.inference.circumstances import holding
 from postmortem.inference.verdict import Ranking, rank
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.learn.labelled import Labelled
 from postmortem.pipeline import machine_for
 from postmortem.reading.opener import open_log
@@ -68,7 +69,7 @@ def beginnings(
     found = []
     for sample in samples:
         log = sample.label.log
-        if log.is_file() and not sample.label.cause.startswith("healthy."):
+        if log.is_file() and not has_trait(sample.label.cause, Trait.SOUND):
             half = Stream(log.name, _first_half(log))
             case = case_of(read([half], machine), machine.knowledge)
             found.append(_filled(case, machine.knowledge))

@@ -10,12 +10,12 @@ from typing import Final
 from postmortem.model.answer import Evidence
 from postmortem.model.replayed import CauseTested, Replayed
 from postmortem.model.said import Said, listed, say
+from postmortem.replay.judging import causes
 
 CONFIRMING: Final = 10.0
 """Log-odds: more than all that a log can say."""
 _REFUTING: Final = -6.0
 _INTERMITTENT: Final = 0.7
-_HARDWARE: Final = "numerics.hardware-corruption"
 
 
 def evidence(found: Replayed[Said]) -> Iterator[tuple[str, Evidence[Said]]]:
@@ -31,8 +31,9 @@ def _weight(one: CauseTested[Said]) -> float:
         return CONFIRMING
     if one.verdict == "refuted":
         return _REFUTING
-    is_hardware = one.verdict == "not-reproduced" and one.cause == _HARDWARE
-    return _INTERMITTENT if is_hardware else 0.0
+    intermittent = {cause.id for cause in causes() if cause.is_intermittent}
+    is_one = one.verdict == "not-reproduced" and one.cause in intermittent
+    return _INTERMITTENT if is_one else 0.0
 
 
 def _item(one: CauseTested[Said], weight: float) -> Evidence[Said]:

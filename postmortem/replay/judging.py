@@ -10,7 +10,7 @@ proves nothing, so that want of time or a trial that could not be run never conf
 import functools
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -38,29 +38,42 @@ class Judged(NamedTuple):
     because: Said
 
 
-CAUSES: Final = (
-    "numerics.unscale-fp16-gradients",
-    "numerics.labels-all-masked",
-    "numerics.untrained-embeddings",
-    "numerics.corrupt-weights",
-    "numerics.bad-batch",
-    "numerics.padding-or-mask",
-    "numerics.unstable-op",
-    "numerics.quantized-adapter-precision",
-    "numerics.fp16-overflow",
-    "numerics.lr-divergence",
-    "numerics.gradient-explosion",
-    "numerics.hardware-corruption",
-    "numerics.loss-scale-exhausted",
-    "numerics.version-regression",
-)
-"""The narrowest first."""
+class Judgeable(NamedTuple):
+    """A cause that replay can judge."""
+
+    id: str
+    otherwise: Said | None = None
+    """What is said where no row of the table holds."""
+    is_intermittent: bool = False
+    """A failure that does not come again speaks for it."""
+
+
+@functools.cache
+def _read_table() -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8")
+    )
+    return table
+
+
+@functools.cache
+def causes() -> tuple[Judgeable, ...]:
+    """Read the causes that replay judges, the narrowest first."""
+    table = _read_table()
+    return tuple(
+        Judgeable(
+            row["id"],
+            both(table["texts"][row["otherwise"]]) if "otherwise" in row else None,
+            row.get("intermittent", False),
+        )
+        for row in table["causes"]
+    )
 
 
 @functools.cache
 def rows() -> tuple[VerdictRow, ...]:
-    """Read the table."""
-    table = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
+    """Read what proves or disproves each cause."""
+    table = _read_table()
     texts = {name: both(text) for name, text in table["texts"].items()}
     return tuple(
         VerdictRow(row["cause"], row["verdict"], tuple(row["seen"].split()), texts[row["because"]])
@@ -70,35 +83,26 @@ def rows() -> tuple[VerdictRow, ...]:
 
 _UNSURE: Final = say("the trials that were run do not decide", "已进行的试验不足以判定")
 _EXPLAINED: Final = say("another cause explains it already", "已有其他原因解释")
-_CONSEQUENCE: Final = say(
-    "the scale shrinks because gradients are not finite: what makes them so is the cause",
-    "缩放不断减小是因为梯度含 NaN/inf：使其如此的才是原因",
-)
-_VERSION: Final = say("it takes another version of the library", "需要换一个版本的库才能检验")
-_OTHERWISE: Final = {
-    "numerics.loss-scale-exhausted": _CONSEQUENCE,
-    "numerics.version-regression": _VERSION,
-}
 
 
 def judged(words: frozenset[str]) -> Iterator[Judged]:
     """Give a verdict for every cause."""
-    confirmed = next(filter(None, (_row(cause, words, CONFIRMED) for cause in CAUSES)), None)
+    confirmed = next(filter(None, (_row(cause.id, words, CONFIRMED) for cause in causes())), None)
     seen = words | {"explained"} if confirmed is not None else words
-    for cause in CAUSES:
-        is_it = confirmed is not None and confirmed.cause == cause
-        row = confirmed if is_it else _row(cause, seen, REFUTED)
+    for cause in causes():
+        is_it = confirmed is not None and confirmed.cause == cause.id
+        row = confirmed if is_it else _row(cause.id, seen, REFUTED)
         if row is not None:
-            yield Judged(cause, row.verdict, row.because)
+            yield Judged(cause.id, row.verdict, row.because)
         else:
             otherwise = _UNSURE if confirmed is None else _EXPLAINED
-            yield Judged(cause, NOT_TESTABLE, _OTHERWISE.get(cause, otherwise))
+            yield Judged(cause.id, NOT_TESTABLE, cause.otherwise or otherwise)
 
 
 def all_alike(verdict: str, because: Said = NOTHING) -> Iterator[Judged]:
     """Give every cause the same verdict: nothing failed, or it did not fail again."""
-    for cause in CAUSES:
-        yield Judged(cause, verdict, because)
+    for cause in causes():
+        yield Judged(cause.id, verdict, because)
 
 
 def _row(cause: str, seen: frozenset[str], verdict: str) -> VerdictRow | None:

@@ -9,6 +9,7 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 
 from typing import Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Diagnosis
@@ -61,7 +62,7 @@ def _level(diagnosis: Diagnosis) -> str:
     cause = diagnosis.verdict.cause
     if cause is None:
         return "warning"
-    return "notice" if cause.startswith("healthy.") else "error"
+    return "notice" if has_trait(cause, Trait.SOUND) else "error"
 
 
 def _also_weighed(diagnosis: Diagnosis) -> tuple[Cause, ...]:

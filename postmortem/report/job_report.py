@@ -9,6 +9,7 @@ from typing import Any
 
 from postmortem import report
 from postmortem.errors import UsageError
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Cause, Verdict
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.names import LANGUAGES
@@ -45,7 +46,7 @@ class Report:
         """True if the run failed or stalled, or anything but health or nothing is found."""
         cause = self.analysis.verdict.cause
         return self.analysis.outcome in {"failed", "stalled"} or (
-            cause is not None and not cause.startswith("healthy.")
+            cause is not None and not has_trait(cause, Trait.SOUND)
         )
 
     def in_language(self, language: str) -> "Report":

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
@@ -164,7 +165,7 @@ def triage_notice(
 
 
 def _is_bad(group: Mapping[str, Any]) -> bool:
-    return not (group["cause"] or "").startswith("healthy.")
+    return not has_trait(group["cause"], Trait.SOUND)
 
 
 def _totals_told(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ here: layout, judging.
 
 from typing import Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Cause, Evidence, TellingWords, has_rival
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView, SignatureHit
@@ -81,7 +82,7 @@ def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
 
 def is_sound(diagnosis: Diagnosis) -> bool:
     """Say whether health is the verdict, proved or not."""
-    return (diagnosis.verdict.cause or "").startswith("healthy.")
+    return has_trait(diagnosis.verdict.cause, Trait.SOUND)
 
 
 def mood(diagnosis: Diagnosis) -> str:

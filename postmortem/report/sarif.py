@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Diagnosis
@@ -107,7 +108,7 @@ def _rule(cause: Cause) -> dict[str, Any]:
 
 def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
     is_verdict = cause.id == diagnosis.verdict.cause
-    kind = ("pass" if cause.id.startswith("healthy.") else "fail") if is_verdict else "open"
+    kind = ("pass" if has_trait(cause.id, Trait.SOUND) else "fail") if is_verdict else "open"
     said = _said(diagnosis, cause, index, words)
     return {
         "ruleId": cause.id,

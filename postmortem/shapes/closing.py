@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.model.visible import last_draw
 from postmortem.reading.prefixes import LOUD, clean
-from postmortem.shapes.ending import PART, SUCCESS
+from postmortem.shapes.ending import PART
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
 
@@ -129,7 +130,7 @@ def behind_records(observed: Observed) -> Iterator[Shape]:
     known = {
         (finding.source, number)
         for finding, _ in observed.findings
-        if finding.role in {"harmless", "context"} and not finding.signature.startswith(SUCCESS)
+        if finding.role in {"harmless", "context"} and not has_trait(finding.signature, Trait.SOUND)
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.last_records:

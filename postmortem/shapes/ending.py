@@ -14,6 +14,7 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
@@ -36,8 +37,6 @@ _EPOCH_PART: Final = lazy_compile(
 )
 _HEADING: Final = lazy_compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
 _BAR_PART: Final = lazy_compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
-SUCCESS: Final = "healthy."
-"""Beginning of the ids of signatures by which a run says that it is through."""
 
 
 def last_step(observed: Observed) -> Iterable[Shape]:
@@ -138,7 +137,8 @@ def finished(observed: Observed) -> Iterable[Shape]:
     if observed.outcome != "completed":
         return []
     marker = next(
-        (finding for finding, _ in observed.findings if finding.signature.startswith(SUCCESS)), None
+        (finding for finding, _ in observed.findings if has_trait(finding.signature, Trait.SOUND)),
+        None,
     )
     if marker is not None:
         said = quote(cut(marker.text, _MOST_TEXT))

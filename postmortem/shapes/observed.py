@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.gathering.gathered import Gathered, Seen, of_kind, process_of
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import Where
 from postmortem.shapes.aligned import Curves
@@ -140,6 +141,6 @@ def _around(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
     kept = (
         (one.finding.source, *one.context)
         for one in seen
-        if one.context[0] and one.finding.signature.startswith("numerics.")
+        if one.context[0] and has_trait(one.finding.signature, Trait.ABOUT_VALUES)
     )
     return tuple(itertools.islice(kept, _MOST_AROUND))

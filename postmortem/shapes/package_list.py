@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
@@ -34,7 +35,6 @@ _IN_WORDS: Final = lazy_compile(
     r"([A-Za-z][\w.-]{1,40})",
 )
 _FIRST: Final = lazy_compile(r"[A-Za-z][\w-]*")
-_RELATED: Final = ("environment.", "cuda.not-available.flash", "config.")
 
 
 def lists(observed: Observed) -> Iterable[Shape]:
@@ -47,7 +47,7 @@ def lists(observed: Observed) -> Iterable[Shape]:
     if not known:
         return
     for finding, _ in observed.findings:
-        if finding.role != "cause" or not finding.signature.startswith(_RELATED):
+        if finding.role != "cause" or not has_trait(finding.signature, Trait.ABOUT_PACKAGES):
             continue
         for name in _names(finding):
             yield from _compared(name, known)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, telling_time
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.reading.prefixes import carries_srun_labels
-from postmortem.shapes.ending import SUCCESS
 from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.silence import STEP
@@ -24,15 +24,6 @@ _FEWEST: Final = 5
 _FEW_BEHIND: Final = 8
 """Lines without a clock behind the last one that has one: more of them may have taken long."""
 _STEPS: Final = 3
-_ENDS: Final = (
-    "scheduler.",
-    "unknown.",
-    "hang.",
-    "distributed.nccl-timeout.",
-    "distributed.peer-failure.",
-    "distributed.terminate",
-)
-_OF_OTHERS: Final = (*_ENDS, "distributed.", SUCCESS)
 _DRAWN: Final = lazy_compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
 """A bar of Keras, which shows a loss beside it."""
 
@@ -95,7 +86,7 @@ def with_ends(job: Observed) -> Observed:
         if (
             job.last_records.get(source, 0) < finding.line < ends.get(source, math.inf)
             and finding.role in {"cause", "consequence"}
-            and finding.signature.startswith(_ENDS)
+            and has_trait(finding.signature, Trait.END_OF_A_SILENT_RUN)
         ):
             ends[source] = finding.line
     return dataclasses.replace(job, ended=ends)
@@ -124,7 +115,7 @@ def failed_by_itself(job: Observed) -> bool:
         finding.role == "cause"
         and finding.source not in job.snapshots
         and finding.line > job.last_records.get(finding.source, 0)
-        and not finding.signature.startswith(_OF_OTHERS)
+        and not has_trait(finding.signature, Trait.NO_SIGN_OF_LIFE)
         for finding, _ in job.findings
     )
 

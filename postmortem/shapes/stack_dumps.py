@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE, Where
@@ -20,7 +21,6 @@ THREAD: Final = "context.stack-of-thread"
 PROCESS: Final = "context.stack-of-process"
 _COMMAND: Final = "context.stack-command"
 _MACHINE: Final = ("pod", "host", "node", "container")
-_CRASH: Final = "code.native-crash"
 _RANK: Final = lazy_compile(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
 _LOCAL: Final = lazy_compile(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
 _TOLD: Final = lazy_compile(
@@ -76,7 +76,9 @@ def stacks_of(job: Observed) -> list[Stack]:
     Launchers and workers that load data are left out, unless there are no others.
     """
     found: dict[tuple[int, Where, str], Stack] = {}
-    crashed = {one.source for one, _ in job.findings if one.signature.startswith(_CRASH)}
+    crashed = {
+        one.source for one, _ in job.findings if has_trait(one.signature, Trait.NATIVE_CRASH)
+    }
     for finding, _ in job.findings:
         is_of_stack = finding.signature in {THREAD, PROCESS} and finding.source not in crashed
         if is_of_stack and finding.line > job.last_records.get(finding.source, 0):

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.moments import Moment, between, newest, telling_time
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import NOTHING, Said, cut, quote, say
-from postmortem.shapes.ending import SUCCESS, last_step
+from postmortem.shapes.ending import last_step
 from postmortem.shapes.heartbeats import Beats, beats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.shape import Shape
@@ -107,7 +108,7 @@ def _at_fault(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
 def _is_through(observed: Observed) -> bool:
     """Say whether the run has made its last step, or says that it is through."""
     return any(last_step(observed)) or any(
-        finding.signature.startswith(SUCCESS) for finding, _ in observed.findings
+        has_trait(finding.signature, Trait.SOUND) for finding, _ in observed.findings
     )
 
 

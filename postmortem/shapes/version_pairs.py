@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.model.findings import Traceback
 from postmortem.model.lines import NOWHERE, Where
@@ -23,7 +24,6 @@ MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
 _FEWEST: Final = 2
 _MOST_NAMED: Final = 3
-_RELATED: Final = "environment."
 _BY_VERSIONS: Final = lazy_compile(
     r"(?:ImportError|ModuleNotFoundError|AttributeError|TypeError|VersionConflict|OSError|"
     r"RuntimeError|KeyError|ValueError|NotImplementedError)$"
@@ -91,7 +91,7 @@ def _failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, Where, in
     modules = [name.replace("-", "[-_]") for name in (one.asking, one.asked)]
     named = [re.compile(rf"(?<![\w-]){module}(?![\w-])") for module in modules]
     for finding, _ in observed.findings:
-        is_related = finding.role == "cause" and finding.signature.startswith(_RELATED)
+        is_related = finding.role == "cause" and has_trait(finding.signature, Trait.ABOUT_VERSIONS)
         if is_related and all(name.search(finding.text) for name in named):
             yield finding.source, finding.where, finding.line
     for traceback in observed.tracebacks:

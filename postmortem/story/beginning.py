@@ -13,6 +13,7 @@ from postmortem.case.named_elsewhere import ranked
 from postmortem.case.values import Case, Occurrence
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, cut, labelled, quote
 from postmortem.model.shown import FirstFailure
@@ -31,8 +32,6 @@ _STILL: Final = (
     "stood-still-at-start",
     "stacks-dumped",
 )
-_TOLD_LATE: Final = ("scheduler.", "unknown.", "hang.")
-"""What tells only how a run was ended that had stood still."""
 _TOLD_OF: Final = (*_STILL, "peer-named")
 """Shapes that may stand for a process in the line of another."""
 _OF_CURVES: Final = frozenset({"numerics", "learning"})
@@ -110,12 +109,14 @@ def _told_by_others(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFai
 def _tells(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
     """Say whether a line of a program tells of what peers, or a cluster, wait for in vain."""
     finding = event.finding
-    if event.because or finding.signature.startswith("hang."):
+    if event.because or has_trait(finding.signature, Trait.STANDSTILL):
         return False
     if area == "hang":
         suggested = knowledge.by_id[finding.signature].suggests
-        return finding.role == "warning" and any(one.startswith("hang.") for one in suggested)
-    return finding.role == "consequence" and finding.signature.startswith("distributed.")
+        return finding.role == "warning" and any(
+            has_trait(one, Trait.STANDSTILL) for one in suggested
+        )
+    return finding.role == "consequence" and has_trait(finding.signature, Trait.AMONG_PROCESSES)
 
 
 def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
@@ -142,7 +143,7 @@ def _shown(case: Case, area: str) -> Shape | None:
 def _last_sign(case: Case) -> Shape | None:
     """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
     told = case.first.finding if case.first is not None else None
-    is_told_late = told is not None and told.signature.startswith(_TOLD_LATE)
+    is_told_late = told is not None and has_trait(told.signature, Trait.ENDS_WHAT_STOOD_STILL)
     still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
     if still is None or not (case.first is None or is_told_late):
         return None

@@ -15,14 +15,13 @@ from postmortem.case.failures import is_consequence
 from postmortem.case.named_elsewhere import is_of
 from postmortem.case.values import Case
 from postmortem.facts.moments import between, telling_time
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.said import Said, cut, labelled, quote, say
 from postmortem.model.shown import FirstFailure
 from postmortem.shapes.signs_of_life import lines_before
 
 _MOST_TEXT: Final = 200
-_OF_OTHERS: Final = ("scheduler.", "unknown.", "hang.", "distributed.peer-failure.")
-"""What a process meets when others, or the job, have ended."""
 _LAST: Final = ("last sign of life: {text}", "最后一行输出：{text}")
 _TOLD: Final = (
     "{own} (told by {teller}, line {line}: {why})",
@@ -98,7 +97,7 @@ def _errors(case: Case, own: Sequence[int], titles: Callable[[str], Said]) -> It
         finding = event.finding
         is_its = finding.source in own and finding.role == "cause" and event.is_fatal
         is_last = finding.line >= case.begins.get(finding.source, 0)
-        if is_its and is_last and not finding.signature.startswith(_OF_OTHERS):
+        if is_its and is_last and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
             text = labelled(titles(finding.signature), _cut(finding.text))
             yield _Words(finding.source, finding.line, finding.time, text)
     for raised in case.tracebacks:

@@ -22,17 +22,11 @@ from postmortem.facts.number_texts import whole
 from postmortem.facts.series import Point
 from postmortem.gathering.gathered import Gathered
 from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.said import Said
 from postmortem.model.shown import Excerpt, FirstFailure, Progress
 from postmortem.reading.prefixes import seconds, time_basis
 
-_WHILE_SAVING: Final = frozenset(
-    {"checkpoint.save-failed", "io.disk-full", "memory.oom-at-load-or-save"}
-)
-"""What ends a run in the middle of a saving: the checkpoint that was last begun is not whole."""
-_FROM_OUTSIDE: Final = "scheduler."
-"""What harms nothing that was computed: a checkpoint that was saved upon the notice is good too."""
-_SOUND: Final = "healthy."
 _MANY: Final = 20
 """Sound records at the end of a loss with which it is back."""
 _LEVEL: Final = 1.5
@@ -105,13 +99,15 @@ def progress_of(
     )
     listed = checkpoints.saved(gathered.facts.checkpoints)
     if (
-        cause in _WHILE_SAVING
+        has_trait(cause, Trait.SPOILS_A_CHECKPOINT)
         and failure is not None
         and listed
         and _is_unfinished(gathered, listed[-1].place, failure)
     ):
         listed.pop()
-    before, good = _standing(listed, limit, is_stopped=cause.startswith(_FROM_OUTSIDE) and not bad)
+    before, good = _standing(
+        listed, limit, is_stopped=has_trait(cause, Trait.STOPPED_FROM_OUTSIDE) and not bad
+    )
     return Progress(
         last_good_step=_reached(_last_good(losses, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
@@ -143,7 +139,7 @@ def _place(
 
 
 def _is_unsound(cause: str) -> bool:
-    return not cause.startswith(_SOUND)
+    return not has_trait(cause, Trait.SOUND)
 
 
 def _lasting_bad(

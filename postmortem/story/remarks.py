@@ -9,11 +9,11 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.gathering.gathered import CROWD
-from postmortem.inference.doubt import HEALTHY
 from postmortem.inference.known_defects import concerning, told
 from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Advisory
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.said import Said, say
 from postmortem.story.overfitting import learnt_by_heart
 
@@ -109,7 +109,9 @@ def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> I
     if "versions-unfit" in case.shapes:
         yield case.shapes["versions-unfit"].said
     told_already = _evidence_of(ranking)
-    is_explained = not (ranking.verdict.cause or HEALTHY).startswith(HEALTHY)
+    is_explained = not (
+        ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)
+    )
     concerned = [
         entry
         for entry in concerning(case, knowledge)

@@ -12,10 +12,10 @@ from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.raised import explained
 from postmortem.fixes.select import fixes_for
 from postmortem.fixes.worded_advice import WordedAdvice, text_around, word_advice
-from postmortem.inference.doubt import HEALTHY
-from postmortem.inference.ranking import NO_CAUSE, Ranked
+from postmortem.inference.ranking import Ranked
 from postmortem.inference.verdict import Ranking, separated
 from postmortem.knowledge.base import KnowledgeBase
+from postmortem.knowledge.traits import Trait, get_id, has_trait
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.model.job_facts import Attempt, Framework
@@ -76,13 +76,13 @@ def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
 def _best(ranking: Ranking) -> str:
     """Give the id of the first cause; where health is not believed, that of no cause."""
     best = ranking.causes[0].id
-    is_denied = best.startswith(HEALTHY) and ranking.verdict.cause is None
-    return NO_CAUSE if is_denied else best
+    is_denied = has_trait(best, Trait.SOUND) and ranking.verdict.cause is None
+    return get_id(Trait.NO_CAUSE_SHOWN) if is_denied else best
 
 
 def _is_sound(case: Case, ranking: Ranking) -> bool:
     """Say whether the run is told to be sound: then nothing in it is shown as a failure."""
-    is_healthy = (ranking.verdict.cause or "").startswith(HEALTHY)
+    is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
     return is_healthy and case.outcome not in {"failed", "stalled"}
 
 

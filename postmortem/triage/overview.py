@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from postmortem.errors import UsageError
 from postmortem.knowledge.skeleton import draft_for
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.said import Said
 from postmortem.redaction.redactor import Redactor
 from postmortem.store.opened_store import Store
@@ -23,7 +24,7 @@ from postmortem.triage.plain_figures import rounded, texts
 from postmortem.triage.scheduler.allocations import Allocation
 from postmortem.triage.scheduler.earlier_allocations import remembered
 from postmortem.triage.scheduler.joining import Joined, joined
-from postmortem.triage.scheduler.judged_jobs import HEALTHY, JudgedJob
+from postmortem.triage.scheduler.judged_jobs import JudgedJob
 from postmortem.triage.scheduler.lost_hours import iso, summed
 from postmortem.triage.scheduler.scheduler_figures import scheduled_figures
 from postmortem.triage.search.locations import without_secrets
@@ -264,7 +265,7 @@ def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> V
         "judged": len(judged),
         "not_judged": len(found.joined.jobs) - len(judged),
         "unclassified": sum(job.cause is None for job in judged),
-        "healthy": sum((job.cause or "").startswith(HEALTHY) for job in judged),
+        "healthy": sum(has_trait(job.cause, Trait.SOUND) for job in judged),
         "analyses": len(found.of_key),
         "gpu_hours": figures["gpu_hours"],
         "lost_gpu_hours": figures["lost_gpu_hours"],
@@ -312,7 +313,7 @@ def _group(
     redactor: Redactor,
 ) -> Value:
     best = group.best
-    is_told = not (group.cause or "").startswith(HEALTHY)
+    is_told = not has_trait(group.cause, Trait.SOUND)
     title = texts(group.title.settled(redactor.text))
     example = jobs[0].identity
     return {
@@ -351,7 +352,7 @@ def _vanished(found: JudgedTriage, redactor: Redactor) -> list[Value]:
     gone = [
         row
         for name, row in sorted(earlier.items())
-        if name not in found.groups and not (row.cause or "").startswith(HEALTHY)
+        if name not in found.groups and not has_trait(row.cause, Trait.SOUND)
     ]
     return [
         {

@@ -15,12 +15,12 @@ from typing import Final
 from postmortem.case.attempts import START
 from postmortem.gathering.literals import Machine
 from postmortem.gathering.one_source import Gathering
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.lines import NOWHERE, Where
 from postmortem.model.watching import MetricRecord
 from postmortem.reading.block_reader import MARGIN, Block
 from postmortem.reading.prefixes import carries_srun_labels
 
-_SUCCESS: Final = "healthy."
 _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 
 
@@ -141,7 +141,7 @@ class Live:
                 self.starts += lines
             elif rule.fatal and rule.role in _TALKS_OF_END:
                 self.ends += lines
-            self.may_have_ended = self.may_have_ended or key[0].startswith(_SUCCESS)
+            self.may_have_ended = self.may_have_ended or has_trait(key[0], Trait.SOUND)
         if (new := result.traceback_count - self._tracebacks) > 0:
             self.ends += [one.line for one, _ in result.tracebacks[-new:]]
         self._tracebacks = result.traceback_count

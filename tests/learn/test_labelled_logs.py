@@ -7,7 +7,7 @@ import pytest
 from postmortem.errors import InputError, UsageError
 from postmortem.learn.corrections import record
 from postmortem.learn.evaluating import WAYS, JudgedOneWay
-from postmortem.learn.grepping import TABLE, grepped
+from postmortem.learn.grepping import grepped, words
 from postmortem.learn.labelled import labelled_in
 from postmortem.learn.merits import (
     figures_of,
@@ -179,7 +179,7 @@ def test_grep_reads_from_the_end(tmp_path: Path, text: str, causes: list[str]) -
 
 def test_the_table_of_words_names_causes_that_there_are() -> None:
     """Each of them; and every way has a name of its own."""
-    assert {cause for _, cause in TABLE} <= {*machine_for(()).knowledge.causes}
+    assert {cause for _, cause in words()} <= {*machine_for(()).knowledge.causes}
     assert next(iter(WAYS)) == "rules"
 
 

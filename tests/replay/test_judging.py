@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from postmortem.replay.judging import CAUSES, CONFIRMED, judged, rows
+from postmortem.replay.judging import CONFIRMED, causes, judged, rows
 
 
 def confirmed(words: str) -> list[str]:
@@ -14,7 +14,7 @@ def confirmed(words: str) -> list[str]:
 
 def test_rows_name_known_causes_and_a_condition() -> None:
     """Each asks for something, each but one for a failure that came again."""
-    assert {row.cause for row in rows()} <= set(CAUSES)
+    assert {row.cause for row in rows()} <= {cause.id for cause in causes()}
     assert all({"failed", "told-unscale"} & {*row.words} for row in rows())
 
 

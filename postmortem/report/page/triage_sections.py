@@ -7,6 +7,7 @@ nodes and users (`page.triage_lists`), the trend (`page.triage_trend`), all jobs
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     Pick,
@@ -23,8 +24,6 @@ from postmortem.report.words import Words
 from postmortem.report.words.triage_words import TRIAGE
 
 MOST_GROUPS: Final = 200
-_HEALTHY: Final = "healthy."
-"""How the causes begin that are none."""
 _Value = Mapping[str, Any]
 
 
@@ -132,7 +131,7 @@ def _cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[
 
 
 def _is_healthy(one: _Value) -> bool:
-    return (one["cause"] or "").startswith(_HEALTHY)
+    return has_trait(one["cause"], Trait.SOUND)
 
 
 def groups(value: _Value, words: Words) -> list[dict[str, Any]]:

@@ -14,12 +14,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from postmortem.inference.doubt import HEALTHY, LEFT_OVER
+from postmortem.knowledge.traits import Trait, has_trait, list_ids
 from postmortem.triage.alike.failure_summary import FailureSummary
 
 FINGERPRINT_VERSION: Final = 1
 """Of what counts: it is part of every id, so that ids of two versions are never compared."""
-_UNTOLD: Final = "unknown."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def fingerprint_of(summary: FailureSummary) -> Fingerprint:
         name = f"{kind}{FINGERPRINT_VERSION}-{scope}-{short_hash(scope, summary.template)}"
     else:
         parts = (summary.rule or summary.exception, *summary.named, "in", *summary.frames)
-        is_healthy = (cause or "").startswith(HEALTHY)
+        is_healthy = has_trait(cause, Trait.SOUND)
         told = short_hash(cause or "", *(() if is_healthy else parts), length=12)
         name = f"g{FINGERPRINT_VERSION}-{told}"
     return Fingerprint(name, cause, is_open, summary.template)
@@ -54,8 +53,8 @@ def is_left_open(cause: str | None) -> bool:
     """Say whether a cause says too little for a group: none, or one for want of another."""
     if cause is None:
         return True
-    is_left = cause in LEFT_OVER or cause.startswith(_UNTOLD)
-    return is_left and not cause.startswith(HEALTHY)
+    is_left = cause in list_ids(Trait.RESIDUAL) or has_trait(cause, Trait.UNEXPLAINED)
+    return is_left and not has_trait(cause, Trait.SOUND)
 
 
 def short_hash(*parts: str, length: int = 8) -> str:

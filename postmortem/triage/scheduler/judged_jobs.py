@@ -8,15 +8,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.lazy_regex import lazy_compile
 from postmortem.triage.scheduler.allocations import COMPLETED, FAILED_STATES, Allocation
 
-HEALTHY: Final = "healthy."
-_ENDED_WELL: Final = "healthy.completed"
 _BY_HAND: Final = frozenset({"CANCELLED", "PREEMPTED"})
-_STOPPED: Final = frozenset({"scheduler.cancelled", "scheduler.preempted"})
 _TASK: Final = lazy_compile(r"\d+_(\d+)\Z", re.ASCII)
-_SLOW: Final = "performance."
 _NOT_ENDED: Final = frozenset({"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING"})
 _NUMBER: Final = lazy_compile(r"\d+")
 _NO_NAME: Final = lazy_compile(
@@ -49,7 +46,7 @@ class JudgedJob:
     @property
     def blamed(self) -> str | None:
         """The cause, unless it says that all is well."""
-        return None if self.cause is None or self.cause.startswith(HEALTHY) else self.cause
+        return None if self.cause is None or has_trait(self.cause, Trait.SOUND) else self.cause
 
     @property
     def has_failed(self) -> bool | None:
@@ -62,20 +59,22 @@ class JudgedJob:
         state = "" if self.allocation is None else self.allocation.state
         if self.blamed is not None and self.outcome == "failed":
             return True
-        if self.cause == _ENDED_WELL or state == COMPLETED:
+        if has_trait(self.cause, Trait.COMPLETED) or state == COMPLETED:
             return False
         if state in FAILED_STATES or self.outcome == "failed":
             return True
         if self.outcome == "completed":
             return False
-        is_named = self.blamed is not None and not self.blamed.startswith(_SLOW)
+        is_named = self.blamed is not None and not has_trait(self.blamed, Trait.SLOW)
         return True if is_named and state not in _NOT_ENDED else None
 
     @property
     def was_stopped(self) -> bool:
         """Whether somebody or the scheduler ended it, which says nothing of its machines."""
         state = "" if self.allocation is None else self.allocation.state
-        return self.cause in _STOPPED or (state in _BY_HAND and self.blamed is None)
+        return has_trait(self.cause, Trait.STOPPED_ON_REQUEST) or (
+            state in _BY_HAND and self.blamed is None
+        )
 
     @property
     def gpu_hours(self) -> float | None:

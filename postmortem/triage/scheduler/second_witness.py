@@ -5,15 +5,11 @@ In: judged jobs. Out: a sentence for each machine. Not here: counts (`scheduler.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Final
 
+from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.said import Said, listed, say
 from postmortem.triage.scheduler.hostlists import short_name
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-
-_OF_HARDWARE: Final = frozenset(
-    {"cuda.hardware-ecc", "cuda.hardware-xid", "numerics.hardware-corruption"}
-)
 
 
 def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
@@ -23,7 +19,7 @@ def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
     """
     told: dict[tuple[str, str], list[str]] = defaultdict(list)
     for job in jobs:
-        if job.cause in _OF_HARDWARE:
+        if job.cause is not None and has_trait(job.cause, Trait.FAULTY_HARDWARE):
             hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
             for host in {short_name(host) for host in hosts}:
                 told[host, job.cause].append(job.title or job.identity)
